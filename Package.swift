@@ -1,0 +1,134 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of rules for every target of ours. Warnings become errors in CI (`dev/check`).
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// The rules where pixels are touched: every unsafe operation is spelled out.
+let strictMemory: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let grpcCore: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
+let grpcProtobuf: Target.Dependency = .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
+let grpcTransport: Target.Dependency =
+  .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let lifecycle: Target.Dependency =
+  .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let asyncAlgorithms: Target.Dependency =
+  .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
+
+let package = Package(
+  name: "sidelight",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
+    .library(name: "SidelightServer", targets: ["SidelightServer"]),
+    .library(name: "SidelightClient", targets: ["SidelightClient"]),
+    .executable(name: "sidelight", targets: ["sidelight"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    // Pixels: no gRPC, no Foundation.
+    .target(name: "CKernels", path: "Sources/CKernels"),
+    .target(
+      name: "SidelightKernels",
+      dependencies: ["CKernels"],
+      path: "Sources/Kernels",
+      swiftSettings: strictMemory
+    ),
+
+    // Still images and Y4M, through libjpeg-turbo and libpng.
+    .systemLibrary(
+      name: "CTurboJPEG",
+      path: "Sources/CTurboJPEG",
+      pkgConfig: "libturbojpeg",
+      providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
+    ),
+    .systemLibrary(
+      name: "CPNG",
+      path: "Sources/CPNG",
+      pkgConfig: "libpng",
+      providers: [.apt(["libpng-dev"]), .brew(["libpng"])]
+    ),
+    .target(
+      name: "SidelightCodecs",
+      dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
+      path: "Sources/Codecs",
+      swiftSettings: strictMemory
+    ),
+
+    // The contract: generated messages, and their conversions to and from what the kernels know.
+    .target(
+      name: "SidelightWire",
+      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf],
+      path: "Sources/Wire",
+      swiftSettings: strict
+    ),
+
+    .target(
+      name: "SidelightServer",
+      dependencies: [
+        "SidelightKernels", "SidelightCodecs", "SidelightWire",
+        grpcCore, grpcProtobuf, grpcTransport, tracing, logging, lifecycle,
+      ],
+      path: "Sources/Server",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "SidelightClient",
+      dependencies: [
+        "SidelightKernels", "SidelightWire",
+        grpcCore, grpcProtobuf, grpcTransport, asyncAlgorithms, tracing,
+      ],
+      path: "Sources/Client",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "sidelight",
+      dependencies: [
+        "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
+        "SidelightKernels",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      path: "Sources/sidelight",
+      swiftSettings: strict
+    ),
+
+    .testTarget(
+      name: "KernelsTests", dependencies: ["SidelightKernels"], swiftSettings: strictMemory),
+    .testTarget(
+      name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ServerTests",
+      dependencies: [
+        "SidelightServer", "SidelightClient",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: strict),
+  ]
+)

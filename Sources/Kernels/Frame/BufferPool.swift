@@ -1,0 +1,125 @@
+import Synchronization
+
+/// Keeps the memory of frames that are gone for frames to come.
+///
+/// A fresh buffer of a 1080p frame costs more in page faults than any filter costs in arithmetic, so
+/// buffers are reused by size. A buffer comes back when the last frame that refers to it goes. What
+/// the pool keeps idle has a bound; the size that was idle longest is freed first.
+public final class BufferPool: Sendable {
+  /// What the pool has done and holds.
+  public struct Statistics: Sendable, Hashable {
+    /// Requests that an idle buffer served.
+    public var hits = 0
+    /// Requests that needed fresh memory.
+    public var misses = 0
+    /// Bytes in buffers that frames refer to.
+    public var bytesInUse = 0
+    /// Bytes in idle buffers.
+    public var bytesIdle = 0
+  }
+
+  /// Memory that nobody refers to.
+  @safe
+  private struct Block: @unchecked Sendable {  // has one owner: the pool, then one PixelBuffer
+    let bytes: UnsafeMutableRawBufferPointer
+  }
+
+  private struct State {
+    var idle: [Int: [(block: Block, since: UInt64)]] = [:]
+    var returns: UInt64 = 0
+    var statistics = Statistics()
+  }
+
+  private let maxIdleBytes: Int
+  private let state = Mutex(State())
+
+  /// - Parameter maxIdleBytes: The most bytes that idle buffers may hold; 256 MiB by default.
+  public init(maxIdleBytes: Int = 256 << 20) {
+    self.maxIdleBytes = maxIdleBytes
+  }
+
+  deinit {
+    self.trim(to: 0)
+  }
+
+  /// What the pool has done and holds.
+  public var statistics: Statistics { self.state.withLock { $0.statistics } }
+
+  /// A frame to be written, in a buffer of the pool with aligned strides.
+  ///
+  /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
+  public func makeFrame(
+    _ geometry: FrameGeometry, orientation: Orientation = .upright
+  ) throws(FrameLayoutError) -> MutableFrame {
+    self.makeFrame(
+      layout: try FrameLayout(aligned: geometry.format, size: geometry.size),
+      color: geometry.color, orientation: orientation)
+  }
+
+  /// A frame to be written with the given layout, in a buffer of the pool.
+  public func makeFrame(
+    layout: FrameLayout, color: ColorDescription, orientation: Orientation = .upright
+  ) -> MutableFrame {
+    MutableFrame(
+      layout: layout, color: color, orientation: orientation,
+      buffer: self.makeBuffer(byteCount: layout.byteCount))
+  }
+
+  /// A buffer of at least the given size, aligned to 64 bytes. Its bytes are undefined.
+  package func makeBuffer(byteCount: Int) -> PixelBuffer {
+    let capacity = Self.sizeClass(byteCount)
+    let idle = self.state.withLock { state -> Block? in
+      state.statistics.bytesInUse += capacity
+      guard let idle = state.idle[capacity]?.popLast()?.block else {
+        state.statistics.misses += 1
+        return nil
+      }
+      state.statistics.hits += 1
+      state.statistics.bytesIdle -= capacity
+      return idle
+    }
+    let bytes = unsafe idle?.bytes ?? .allocate(byteCount: capacity, alignment: 64)
+    return unsafe PixelBuffer(borrowing: bytes) { unsafe self.take(back: $0) }
+  }
+
+  /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
+  public func trim(to bytes: Int) {
+    while let victim = self.state.withLock({ Self.removeOldest(&$0, above: bytes) }) {
+      unsafe victim.bytes.deallocate()
+    }
+  }
+
+  private func take(back bytes: UnsafeMutableRawBufferPointer) {
+    let capacity = unsafe bytes.count
+    let idle = unsafe Block(bytes: bytes)
+    self.state.withLock { state in
+      state.returns += 1
+      state.statistics.bytesInUse -= capacity
+      state.statistics.bytesIdle += capacity
+      state.idle[capacity, default: []].append((idle, state.returns))
+    }
+    self.trim(to: self.maxIdleBytes)
+  }
+
+  private static func removeOldest(_ state: inout State, above bytes: Int) -> Block? {
+    guard state.statistics.bytesIdle > bytes else { return nil }
+    // A bucket is used from its end, so its first buffer is the one that was idle longest.
+    let oldest = state.idle
+      .compactMap { capacity, bucket in bucket.first.map { (capacity, $0.since) } }
+      .min { $0.1 < $1.1 }
+    guard let (capacity, _) = oldest, let idle = state.idle[capacity]?.removeFirst().block else {
+      return nil
+    }
+    if state.idle[capacity]?.isEmpty == true { state.idle[capacity] = nil }
+    state.statistics.bytesIdle -= capacity
+    return idle
+  }
+
+  /// Rounds a size up to one of eight steps between powers of two, so that sizes that alternate by a
+  /// few rows share buffers, at a waste of at most an eighth.
+  static func sizeClass(_ byteCount: Int) -> Int {
+    guard byteCount > 4096 else { return 4096 }
+    let step = max(4096, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 4))
+    return (byteCount + step - 1) / step * step
+  }
+}

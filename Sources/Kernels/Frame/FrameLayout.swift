@@ -1,0 +1,110 @@
+/// The geometry of a frame in memory: format, size, and where each plane lies.
+///
+/// A layout that exists is sound: each plane fits its rows, no two planes overlap, and no sum
+/// overflows. So code that reads pixels checks a layout against the buffer's length once, and never
+/// again.
+public struct FrameLayout: Sendable, Hashable {
+  /// The layout of samples.
+  public let format: PixelFormat
+  /// The size in pixels.
+  public let size: FrameSize
+  /// One entry a plane, in the order of ``PixelFormat``.
+  public let planes: [PlaneLayout]
+  /// The least number of bytes that a buffer must have: the end of the last row that lies furthest.
+  public let byteCount: Int
+
+  /// The largest width or height of a frame: 16384 pixels.
+  public static let maxDimension = 16384
+
+  /// A layout with no padding at all: the form in which frames travel unless a sender says otherwise.
+  ///
+  /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``maxDimension``.
+  public init(
+    packed format: PixelFormat, size: FrameSize
+  ) throws(FrameLayoutError) {
+    try Self.check(size: size)
+    var planes: [PlaneLayout] = []
+    var offset = 0
+    for plane in 0 ..< format.planeCount {
+      let stride = format.rowByteCount(plane: plane, width: size.width)
+      planes.append(PlaneLayout(offset: offset, stride: stride))
+      offset += stride * format.rowCount(plane: plane, height: size.height)
+    }
+    self.init(format: format, size: size, planes: planes, byteCount: offset)
+  }
+
+  /// A layout for buffers of our own: strides are multiples of 64 bytes and never of 4096, because
+  /// rows that are 4096 bytes apart fall into the same cache sets and slow vertical passes six-fold.
+  ///
+  /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``maxDimension``.
+  public init(
+    aligned format: PixelFormat, size: FrameSize
+  ) throws(FrameLayoutError) {
+    try Self.check(size: size)
+    var planes: [PlaneLayout] = []
+    var offset = 0
+    for plane in 0 ..< format.planeCount {
+      let row = format.rowByteCount(plane: plane, width: size.width)
+      var stride = (row + 63) & ~63
+      if stride.isMultiple(of: 4096) { stride += 64 }
+      planes.append(PlaneLayout(offset: offset, stride: stride))
+      offset += stride * format.rowCount(plane: plane, height: size.height)
+    }
+    self.init(format: format, size: size, planes: planes, byteCount: offset)
+  }
+
+  /// A layout as somebody else states it, checked.
+  ///
+  /// - Parameters:
+  ///   - planes: One entry a plane, offsets from the start of the buffer, in bytes.
+  ///   - available: The bytes of the buffer that the layout must fit.
+  /// - Throws: ``FrameLayoutError`` that names the plane and the figure at fault.
+  public init(
+    format: PixelFormat, size: FrameSize, planes: [PlaneLayout], available: Int
+  ) throws(FrameLayoutError) {
+    try Self.check(size: size)
+    guard planes.count == format.planeCount else {
+      throw .planeCount(format: format, expected: format.planeCount, actual: planes.count)
+    }
+    var extents: [Range<Int>] = []
+    for (index, plane) in planes.enumerated() {
+      let row = format.rowByteCount(plane: index, width: size.width)
+      guard plane.stride >= row else {
+        throw .strideTooSmall(plane: index, stride: plane.stride, minimum: row)
+      }
+      let rows = format.rowCount(plane: index, height: size.height)
+      let (body, overflow) = plane.stride.multipliedReportingOverflow(by: rows - 1)
+      let (span, overflow2) = body.addingReportingOverflow(row)
+      let (end, overflow3) = plane.offset.addingReportingOverflow(span)
+      guard plane.offset >= 0, !overflow, !overflow2, !overflow3, end <= available else {
+        throw .outOfBounds(plane: index, available: available)
+      }
+      let extent = plane.offset ..< end
+      if let other = extents.firstIndex(where: { $0.overlaps(extent) }) {
+        throw .overlap(plane: index, other: other)
+      }
+      extents.append(extent)
+    }
+    let end = extents.reduce(0) { max($0, $1.upperBound) }
+    self.init(format: format, size: size, planes: planes, byteCount: end)
+  }
+
+  private init(format: PixelFormat, size: FrameSize, planes: [PlaneLayout], byteCount: Int) {
+    self.format = format
+    self.size = size
+    self.planes = planes
+    self.byteCount = byteCount
+  }
+
+  /// Whether the rows follow each other without padding, in plane order from offset 0.
+  public var isPacked: Bool {
+    guard let packed = try? FrameLayout(packed: self.format, size: self.size) else { return false }
+    return packed.planes == self.planes
+  }
+
+  private static func check(size: FrameSize) throws(FrameLayoutError) {
+    guard (1 ... Self.maxDimension).contains(size.width),
+      (1 ... Self.maxDimension).contains(size.height)
+    else { throw .size(size, limit: Self.maxDimension) }
+  }
+}

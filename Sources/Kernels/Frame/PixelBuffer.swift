@@ -1,0 +1,30 @@
+/// The bytes that hold a frame's planes, and the duty to give them back.
+///
+/// A buffer is written by one owner while it is a ``MutableFrame``, and only read once it stands
+/// behind a ``Frame``. When the last frame that refers to it goes, so do the bytes: to the pool they
+/// came from, or to whoever lent them.
+@safe
+public final class PixelBuffer: @unchecked Sendable {  // bytes change only while a MutableFrame, which is unique, owns them
+  package let bytes: UnsafeMutableRawBufferPointer
+  private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
+
+  /// Wraps bytes that somebody else owns.
+  ///
+  /// - Parameters:
+  ///   - bytes: Memory that stays valid and unchanged until `release` is called.
+  ///   - release: Called once, on any thread, when the last frame that refers to the bytes is gone.
+  public init(
+    borrowing bytes: UnsafeMutableRawBufferPointer,
+    release: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
+  ) {
+    unsafe self.bytes = bytes
+    self.release = release
+  }
+
+  deinit {
+    unsafe self.release(self.bytes)
+  }
+
+  /// The number of bytes; the pool rounds up, so this can exceed what a layout needs.
+  public var byteCount: Int { unsafe self.bytes.count }
+}

@@ -1,0 +1,66 @@
+/// How the samples of a frame are laid out in memory. Every sample has eight bits.
+public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
+  /// One plane, four bytes a pixel: blue, green, red, alpha.
+  case bgra8
+  /// One plane, four bytes a pixel: red, green, blue, alpha.
+  case rgba8
+  /// One plane, three bytes a pixel: red, green, blue. Always opaque.
+  case rgb24
+  /// One plane, one byte a pixel: gamma-encoded grey. Always opaque.
+  case gray8
+  /// Three planes: luma at full size, then Cb and Cr at half width and half height, rounded up.
+  case i420
+  /// Two planes: luma at full size, then interleaved Cb and Cr at half width and half height,
+  /// rounded up.
+  case nv12
+
+  /// The number of planes, 1 ... 3.
+  public var planeCount: Int {
+    switch self {
+    case .bgra8, .rgba8, .rgb24, .gray8: 1
+    case .nv12: 2
+    case .i420: 3
+    }
+  }
+
+  /// Whether the format stores luma and subsampled chroma, so that ``ColorDescription/range`` and
+  /// ``ColorDescription/matrix`` have a meaning.
+  public var isYUV: Bool {
+    switch self {
+    case .i420, .nv12: true
+    case .bgra8, .rgba8, .rgb24, .gray8: false
+    }
+  }
+
+  /// Whether the format stores an alpha channel.
+  public var hasAlpha: Bool {
+    switch self {
+    case .bgra8, .rgba8: true
+    case .rgb24, .gray8, .i420, .nv12: false
+    }
+  }
+
+  /// The bytes of one row of a plane without padding.
+  ///
+  /// - Parameters:
+  ///   - plane: The plane's index, `0 ..< planeCount`.
+  ///   - width: The frame's width in pixels.
+  public func rowByteCount(plane: Int, width: Int) -> Int {
+    switch (self, plane) {
+    case (.bgra8, _), (.rgba8, _): width * 4
+    case (.rgb24, _): width * 3
+    case (.gray8, _), (.i420, 0), (.nv12, 0): width
+    case (.nv12, _): (width + 1) / 2 * 2
+    case (.i420, _): (width + 1) / 2
+    }
+  }
+
+  /// The rows of a plane.
+  ///
+  /// - Parameters:
+  ///   - plane: The plane's index, `0 ..< planeCount`.
+  ///   - height: The frame's height in pixels.
+  public func rowCount(plane: Int, height: Int) -> Int {
+    self.isYUV && plane > 0 ? (height + 1) / 2 : height
+  }
+}

@@ -1,0 +1,49 @@
+/// Why a pipeline cannot be run, and where the fault lies.
+public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of fault.
+  public enum Code: String, Sendable, Hashable {
+    /// The catalogue has no filter of that name.
+    case unknownFilter
+    /// The filter has no parameter of that name.
+    case unknownParameter
+    /// The same parameter was given twice, once under another spelling.
+    case duplicateParameter
+    /// A parameter that has no default was not given.
+    case missingParameter
+    /// The value is of another kind than the parameter.
+    case wrongType
+    /// The value is not finite, or lies beyond the parameter's hard limits.
+    case outOfLimits
+    /// The pipeline has more than ``Pipeline/maxStages`` stages.
+    case tooManyStages
+    /// Pipelines nest deeper than ``Pipeline/maxDepth``.
+    case tooDeep
+    /// Two stages have the same id.
+    case duplicateStageID
+    /// No stage has that id.
+    case unknownStage
+    /// A stage's mix or region cannot be.
+    case invalidStage
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where: `stages[1].pipeline.stages[0].filter.parameters["radius"]`.
+  public let path: String
+  /// What is wrong, with the figures, in one sentence.
+  public let message: String
+  /// The nearest name that exists, for faults of spelling.
+  public let suggestion: String?
+
+  public init(code: Code, path: String, message: String, suggestion: String? = nil) {
+    self.code = code
+    self.path = path
+    self.message = message
+    self.suggestion = suggestion
+  }
+
+  public var description: String {
+    let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
+    return "\(self.path): \(self.message)\(hint)"
+  }
+}
