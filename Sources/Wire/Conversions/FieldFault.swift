@@ -1,0 +1,36 @@
+package import GRPCCore
+package import GRPCProtobuf
+
+/// What is wrong with one field of a message: enough for a person to mend it without guessing.
+package struct FieldFault: Error, Sendable, Hashable {
+  /// The status code that fits.
+  package var code: RPCError.Code
+  /// The field's path from the message that was sent: `frame.image.planes[1].stride`.
+  package var field: String
+  /// What is wrong, with value and limit, in one sentence.
+  package var reason: String
+
+  package init(code: RPCError.Code = .invalidArgument, field: String, reason: String) {
+    self.code = code
+    self.field = field
+    self.reason = reason
+  }
+
+  /// The same fault, seen from the message around.
+  package func within(_ parent: String) -> FieldFault {
+    FieldFault(code: self.code, field: "\(parent).\(self.field)", reason: self.reason)
+  }
+
+  /// The fault with `google.rpc.BadRequest` details.
+  package var status: GoogleRPCStatus {
+    GoogleRPCStatus(
+      code: self.code, message: "\(self.field): \(self.reason)",
+      details: .badRequest(violations: [.init(field: self.field, description: self.reason)]))
+  }
+}
+
+extension FieldFault: RPCErrorConvertible {
+  package var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
+  package var rpcErrorMessage: String { self.status.rpcErrorMessage }
+  package var rpcErrorMetadata: Metadata { self.status.rpcErrorMetadata }
+}

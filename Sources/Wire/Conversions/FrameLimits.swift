@@ -1,0 +1,31 @@
+import SidelightKernels
+
+/// How large a frame may be.
+package struct FrameLimits: Sendable, Hashable {
+  /// Pixels a row or column.
+  package var maxDimension: Int
+  /// Pixels a frame.
+  package var maxPixels: Int
+
+  package init(maxDimension: Int, maxPixels: Int) {
+    self.maxDimension = maxDimension
+    self.maxPixels = maxPixels
+  }
+
+  /// Checks a size before anything is allocated for it.
+  func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
+    for (name, value) in [("width", width), ("height", height)] {
+      guard value >= 1 else { throw FieldFault(field: name, reason: "is 0") }
+      guard value <= UInt32(self.maxDimension) else {
+        throw FieldFault(field: name, reason: "is \(value), the limit is \(self.maxDimension)")
+      }
+    }
+    let size = FrameSize(width: Int(width), height: Int(height))
+    guard size.pixelCount <= self.maxPixels else {
+      throw FieldFault(
+        field: "width",
+        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)")
+    }
+    return size
+  }
+}

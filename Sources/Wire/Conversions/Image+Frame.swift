@@ -1,0 +1,81 @@
+import Foundation
+package import SidelightKernels
+
+extension Sidelight_V1_Image {
+  /// What a raw image says of itself, checked against the bytes that it brings.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  package func rawLayout(limits: FrameLimits) throws(FieldFault) -> FrameLayout {
+    guard let format = SidelightKernels.PixelFormat(self.format) else {
+      throw FieldFault(field: "format", reason: "\(self.format) is no raw pixel format")
+    }
+    let size = try limits.check(width: self.width, height: self.height)
+    guard case .inline(let bytes)? = self.pixels else {
+      throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
+    }
+    do {
+      if self.planes.isEmpty {
+        let layout = try FrameLayout(packed: format, size: size)
+        guard layout.byteCount == bytes.count else {
+          throw FieldFault(
+            field: "inline",
+            reason: "has \(bytes.count) bytes, \(size) \(format.rawValue) without padding has "
+              + "\(layout.byteCount)")
+        }
+        return layout
+      }
+      let planes = self.planes.map { PlaneLayout(offset: Int($0.offset), stride: Int($0.stride)) }
+      return try FrameLayout(format: format, size: size, planes: planes, available: bytes.count)
+    } catch let fault as FieldFault {
+      throw fault
+    } catch {
+      throw FieldFault(field: "planes", reason: "\(error)")
+    }
+  }
+
+  /// The frame that a raw image describes, in a buffer of the pool.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  package func makeFrame(limits: FrameLimits, pool: BufferPool) throws(FieldFault) -> Frame {
+    let source = try self.rawLayout(limits: limits)
+    let orientation = try Orientation(self.orientation)
+    var frame: MutableFrame
+    do {
+      frame = try pool.makeFrame(
+        FrameGeometry(
+          format: source.format, size: source.size, color: ColorDescription(self.color)),
+        orientation: orientation)
+    } catch {
+      throw FieldFault(field: "width", reason: "\(error)")
+    }
+    self.inline.withUnsafeBytes { bytes in
+      for (plane, layout) in source.planes.enumerated() {
+        let count = source.format.rowByteCount(plane: plane, width: source.size.width)
+        for row in 0 ..< source.format.rowCount(plane: plane, height: source.size.height) {
+          let start = layout.offset + row * layout.stride
+          frame.copyRow(row, plane: plane, from: UnsafeRawBufferPointer(
+            rebasing: bytes[start ..< start + count]))
+        }
+      }
+    }
+    return frame.finish()
+  }
+
+  /// An image of a frame's pixels, without padding.
+  package init(_ frame: Frame) {
+    self.init()
+    self.describe(frame.geometry, orientation: frame.orientation)
+    self.inline = frame.packedBytes()
+  }
+
+  /// Says what a frame is, without its pixels.
+  package mutating func describe(_ geometry: FrameGeometry, orientation: Orientation) {
+    self.format = Sidelight_V1_PixelFormat(geometry.format)
+    self.width = UInt32(geometry.size.width)
+    self.height = UInt32(geometry.size.height)
+    self.color = Sidelight_V1_ColorDescription(geometry.color)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
+  }
+}
