@@ -1,0 +1,85 @@
+import Synchronization
+
+/// What stands between the reader of a session and its lane: room for a few frames, and a rule for
+/// who goes when it is full. Whoever goes is handed back, so that no frame ends unnamed.
+///
+/// One task offers, one task takes.
+final class Mailbox<Element: Sendable>: Sendable {
+  private let state: Mutex<StateMachine>
+
+  /// - Parameters:
+  ///   - depth: How many elements may wait; at least 1.
+  ///   - policy: Who goes when they do.
+  init(depth: Int = 1, policy: DropPolicy = .newestWins) {
+    self.state = Mutex(StateMachine(depth: depth, policy: policy))
+  }
+
+  /// Takes an element in; waits for room if nothing may be dropped.
+  ///
+  /// - Returns: Who has no place any more: `nil`, a displaced element, or the offered one itself when
+  ///   the mailbox is full or finished.
+  func offer(_ element: Element) async -> Element? {
+    let action = self.state.withLock { $0.offer(element) }
+    switch action {
+    case .deliver(let consumer):
+      consumer.resume(returning: element)
+      return nil
+    case .accept: return nil
+    case .handBack(let displaced): return displaced
+    case .wait: break
+    }
+    return await withCheckedContinuation { continuation in
+      // Between the two locks the consumer may have made room.
+      let action = self.state.withLock { state in
+        let action = state.offer(element)
+        if case .wait = action { state.suspendProducer(element, continuation) }
+        return action
+      }
+      switch action {
+      case .deliver(let consumer):
+        consumer.resume(returning: element)
+        continuation.resume(returning: nil)
+      case .accept: continuation.resume(returning: nil)
+      case .handBack(let displaced): continuation.resume(returning: displaced)
+      case .wait: break
+      }
+    }
+  }
+
+  /// Takes the oldest element out; waits for one. Ends when the mailbox is finished and empty, or the
+  /// task is cancelled.
+  func next() async -> Element? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let action = self.state.withLock { state in
+          let action = state.take()
+          if case .wait = action { state.suspendConsumer(continuation) }
+          return action
+        }
+        switch action {
+        case .take(let element, let producer):
+          producer?.resume(returning: nil)
+          continuation.resume(returning: element)
+        case .finish: continuation.resume(returning: nil)
+        case .wait: break
+        }
+      }
+    } onCancel: {
+      self.finish()
+    }
+  }
+
+  /// Closes the mailbox: later offers come straight back, and `next` ends once it is empty.
+  func finish() {
+    let (consumer, producer) = self.state.withLock { $0.finish() }
+    consumer?.resume(returning: nil)
+    if let producer { producer.continuation.resume(returning: producer.element) }
+  }
+
+  /// Empties the mailbox.
+  ///
+  /// - Returns: What was in it, oldest first.
+  func removeAll() -> [Element] {
+    self.state.withLock { $0.removeAll() }
+  }
+}

@@ -1,0 +1,37 @@
+import GRPCCore
+import SidelightWire
+
+/// Sends what the outbox puts in order.
+struct SessionWriter {
+  let session: Session
+
+  /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
+  func run(_ writer: RPCWriter<Sidelight_V1_ServerMessage>) async throws {
+    let clock = self.session.engine.clock
+    while let item = await self.session.outbox.next() {
+      switch item {
+      case .control(var message):
+        if case .pong? = message.kind {
+          message.pong.serverSentNs = Int64(clamping: clock.nanosecondsSince1970())
+        }
+        try await writer.write(message)
+      case .applied(let revision, let firstSequence):
+        try await writer.write(
+          .with {
+            $0.applied.revision = revision.number
+            $0.applied.requestID = revision.requestID
+            $0.applied.firstSequence = firstSequence
+          })
+      case .frame(let made):
+        var frame = made.payload
+        frame.message.timing.totalUs = (clock.now() - frame.received).wireMicroseconds
+        try await writer.write(.with { $0.frame = frame.message })
+        frame.span.end(made: made.disposition)
+      case .dropped(let run):
+        try await writer.write(.with { $0.dropped = Sidelight_V1_Dropped(run) })
+      case .finalCounts(let counts):
+        try await writer.write(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: true) })
+      }
+    }
+  }
+}
