@@ -1,1 +1,43 @@
 #include "CKernels.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const sl_rows sl_rows_portable;
+#if defined(__x86_64__)
+extern const sl_rows sl_rows_avx2;
+extern const sl_rows sl_rows_avx512;
+#endif
+
+const sl_rows *sl_rows_named(const char *name) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (strcmp(name, "avx512") == 0) {
+    int able = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    return able ? &sl_rows_avx512 : NULL;
+  }
+  if (strcmp(name, "avx2") == 0) {
+    int able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return able ? &sl_rows_avx2 : NULL;
+  }
+#endif
+  return strcmp(name, "portable") == 0 ? &sl_rows_portable : NULL;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const sl_rows *current;
+
+static void choose(void) {
+  const char *forced = getenv("SIDELIGHT_ISA");
+  const sl_rows *rows = forced != NULL ? sl_rows_named(forced) : NULL;
+  if (rows == NULL) rows = sl_rows_named("avx512");
+  if (rows == NULL) rows = sl_rows_named("avx2");
+  current = rows != NULL ? rows : &sl_rows_portable;
+}
+
+const sl_rows *sl_rows_current(void) {
+  pthread_once(&once, choose);
+  return current;
+}

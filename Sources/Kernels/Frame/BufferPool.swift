@@ -90,7 +90,7 @@ public final class BufferPool: Sendable {
   }
 
   private func take(back bytes: UnsafeMutableRawBufferPointer) {
-    let capacity = unsafe bytes.count
+    let capacity = bytes.count
     let idle = unsafe Block(bytes: bytes)
     self.state.withLock { state in
       state.returns += 1

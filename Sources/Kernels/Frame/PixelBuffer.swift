@@ -18,7 +18,7 @@ public final class PixelBuffer: @unchecked Sendable {  // bytes change only whil
     release: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
   ) {
     unsafe self.bytes = bytes
-    self.release = release
+    unsafe self.release = release
   }
 
   deinit {

@@ -1,0 +1,94 @@
+/// Walks a pipeline once, checks it, and makes its filters.
+struct PipelineResolver {
+  private let catalogue: FilterCatalogue
+  private var stageCount = 0
+  private var ids: [String: String] = [:]
+
+  init(catalogue: FilterCatalogue) {
+    self.catalogue = catalogue
+  }
+
+  /// - Parameters:
+  ///   - path: Where the pipeline stands, with a trailing dot unless empty.
+  ///   - depth: 1 for the outermost pipeline.
+  mutating func resolve(
+    _ pipeline: Pipeline, path: String, depth: Int
+  ) throws(PipelineError) -> [ResolvedStage] {
+    guard depth <= Pipeline.maxDepth else {
+      throw PipelineError(
+        code: .tooDeep, path: path.isEmpty ? "pipeline" : String(path.dropLast()),
+        message: "pipelines nest deeper than \(Pipeline.maxDepth)")
+    }
+    var resolved: [ResolvedStage] = []
+    for (index, stage) in pipeline.stages.enumerated() {
+      let stagePath = "\(path)stages[\(index)]"
+      self.stageCount += 1
+      guard self.stageCount <= Pipeline.maxStages else {
+        throw PipelineError(
+          code: .tooManyStages, path: stagePath,
+          message: "the pipeline has more than \(Pipeline.maxStages) stages")
+      }
+      resolved.append(try self.resolve(stage, path: stagePath, depth: depth))
+    }
+    return resolved
+  }
+
+  private mutating func resolve(
+    _ stage: Stage, path: String, depth: Int
+  ) throws(PipelineError) -> ResolvedStage {
+    if let id = stage.id {
+      if let other = self.ids[id] {
+        throw PipelineError(
+          code: .duplicateStageID, path: "\(path).id",
+          message: "the id \"\(id)\" is also that of \(other)")
+      }
+      self.ids[id] = path
+    }
+    guard stage.mix.isFinite, (0 ... 1).contains(stage.mix) else {
+      throw PipelineError(
+        code: .invalidStage, path: "\(path).mix", message: "mix is \(stage.mix), outside 0 ... 1")
+    }
+    if let region = stage.region { try Self.check(region, path: "\(path).region") }
+    let content: ResolvedStage.Content =
+      switch stage.content {
+      case .filter(let call):
+        try self.resolve(call, path: "\(path).filter")
+      case .pipeline(let inner):
+        .stages(try self.resolve(inner, path: "\(path).pipeline.", depth: depth + 1))
+      }
+    return ResolvedStage(
+      id: stage.id, isActive: stage.isActive, mix: stage.mix, region: stage.region,
+      content: content)
+  }
+
+  private func resolve(
+    _ call: FilterCall, path: String
+  ) throws(PipelineError) -> ResolvedStage.Content {
+    guard let entry = self.catalogue.entry(named: call.name) else {
+      throw PipelineError(
+        code: .unknownFilter, path: "\(path).name",
+        message: "there is no filter named \"\(call.name.prefix(64))\"",
+        suggestion: self.catalogue.nearestName(to: call.name))
+    }
+    let arguments = try ArgumentValidator(description: entry.description, path: path)
+      .validate(call.parameters)
+    return .filter(
+      name: entry.description.name, arguments: arguments, value: entry.make(arguments))
+  }
+
+  private static func check(_ region: Region, path: String) throws(PipelineError) {
+    let lengths = [
+      ("origin.x", region.origin.x), ("origin.y", region.origin.y), ("width", region.width),
+      ("height", region.height),
+    ]
+    for (name, length) in lengths {
+      let limit = length.unit == .pixels ? Double(FrameLayout.maxDimension) : 1
+      let least = name.hasPrefix("origin") ? -limit : 0
+      guard length.value.isFinite, (least ... limit).contains(length.value) else {
+        throw PipelineError(
+          code: .invalidStage, path: "\(path).\(name)",
+          message: "\(name) is \(length.value), outside \(least) ... \(limit)")
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// Splits the rows of a pass over the compute threads.
+package struct BandRunner: Sendable {
+  /// The most bands that a pass is split into.
+  package let maxBands: Int
+
+  /// Below this much work a band costs more than it saves, in nanoseconds.
+  private static let leastBandNanoseconds = 150_000.0
+
+  package init(maxBands: Int) {
+    self.maxBands = maxBands
+  }
+
+  /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at a time.
+  ///
+  /// - Parameters:
+  ///   - rows: How many rows there are.
+  ///   - alignment: Bands start at multiples of this.
+  ///   - nanoseconds: What all rows together cost one thread, roughly.
+  ///   - work: Computes the rows of a band. Called on compute threads; the caller's takes the first
+  ///     band itself.
+  package func run(
+    rows: Int, alignment: Int = 1, nanoseconds: Double,
+    _ work: @escaping @Sendable (Range<Int>) -> Void
+  ) async {
+    let worthwhile = max(1, Int(min(nanoseconds / Self.leastBandNanoseconds, 256)))
+    let units = (rows + alignment - 1) / alignment
+    let bands = max(1, min(self.maxBands, worthwhile, units))
+    guard bands > 1 else { return work(0 ..< rows) }
+    func band(_ index: Int) -> Range<Int> {
+      let lower = units * index / bands * alignment
+      let upper = units * (index + 1) / bands * alignment
+      return min(lower, rows) ..< min(upper, rows)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for index in 1 ..< bands {
+        let rows = band(index)
+        group.addTask { work(rows) }
+      }
+      work(band(0))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Threads for computing pixels, apart from those that carry gRPC.
+///
+/// Make it the preferred executor of a task (``PlanExecutor`` does) and the task's synchronous work
+/// and its children run here. Threads start at once and sleep while there is nothing to do. They end
+/// with ``shutdown()``, or by themselves after the pool's last reference goes; in both cases work
+/// that was accepted is finished first.
+public final class ComputePool: TaskExecutor {
+  /// How many threads the pool has.
+  public let threadCount: Int
+
+  private let queue = JobQueue()
+  private let threads: Mutex<[pthread_t]>
+
+  /// The number of processors that are online.
+  public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
+  /// Starts the threads.
+  ///
+  /// - Parameter threadCount: 1 ... 256, by default as many as there are processors. If the system
+  ///   refuses to start some, the pool has fewer; if it refuses all, work runs on the thread that
+  ///   hands it in.
+  public init(threadCount: Int = ComputePool.processorCount) {
+    var threads: [pthread_t] = []
+    for _ in 0 ..< min(max(threadCount, 1), 256) {
+      if let thread = Self.startThread(self.queue) { threads.append(thread) }
+    }
+    self.threadCount = max(1, threads.count)
+    if threads.isEmpty { self.queue.close() }
+    self.threads = Mutex(threads)
+  }
+
+  deinit {
+    self.queue.close()
+    for thread in self.threads.withLock({ $0 }) { pthread_detach(thread) }
+  }
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = unsafe self.asUnownedTaskExecutor()
+    // A closed pool has no threads left; the work must still be done.
+    if unsafe !self.queue.append(job, for: executor) {
+      unsafe job.runSynchronously(on: executor)
+    }
+  }
+
+  /// Finishes what was handed in, ends the threads, and returns when they are gone. Work that is
+  /// handed in later runs on the thread that hands it in. A second call does nothing.
+  ///
+  /// Blocks; must not be called from a task that runs on the pool.
+  public func shutdown() {
+    self.queue.close()
+    let threads = self.threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  private static func startThread(_ queue: JobQueue) -> pthread_t? {
+    #if canImport(Darwin)
+      var thread: pthread_t?
+    #else
+      var thread = pthread_t()
+    #endif
+    let context = unsafe Unmanaged.passRetained(queue)
+    let status = unsafe pthread_create(&thread, nil, computeThread, context.toOpaque())
+    guard status == 0 else {
+      unsafe context.release()
+      return nil
+    }
+    return thread
+  }
+}
+
+#if canImport(Darwin)
+  private func computeThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    pthread_setname_np("sidelight-pixels")
+    unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+    return nil
+  }
+#else
+  private func computeThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+    return nil
+  }
+#endif

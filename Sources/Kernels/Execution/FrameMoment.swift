@@ -1,0 +1,10 @@
+/// Which frame of a stream is being filtered, for filters that change with time.
+public struct FrameMoment: Sendable, Hashable {
+  /// The frame's number in its stream. The same number gives the same noise.
+  public var index: UInt64
+
+  /// - Parameter index: The frame's number; 0 for a still image.
+  public init(index: UInt64 = 0) {
+    self.index = index
+  }
+}

@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Jobs waiting for a compute thread, first in, first out.
+@safe
+final class JobQueue: @unchecked Sendable {  // everything below is read and written under the lock
+  @safe
+  private struct Entry {
+    let job: UnownedJob
+    let executor: UnownedTaskExecutor
+  }
+
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let arrived: UnsafeMutablePointer<pthread_cond_t>
+  private var entries: [Entry] = []
+  /// Where the queue starts in `entries`; the jobs before it are gone.
+  private var head = 0
+  private var isClosed = false
+
+  init() {
+    unsafe self.lock = .allocate(capacity: 1)
+    unsafe self.arrived = .allocate(capacity: 1)
+    unsafe pthread_mutex_init(self.lock, nil)
+    unsafe pthread_cond_init(self.arrived, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(self.arrived)
+    unsafe pthread_mutex_destroy(self.lock)
+    unsafe self.arrived.deallocate()
+    unsafe self.lock.deallocate()
+  }
+
+  /// Hands in a job.
+  ///
+  /// - Returns: `false` if the queue is closed; the job is still the caller's then.
+  func append(_ job: UnownedJob, for executor: UnownedTaskExecutor) -> Bool {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    guard !self.isClosed else { return false }
+    self.entries.append(unsafe Entry(job: job, executor: executor))
+    unsafe pthread_cond_signal(self.arrived)
+    return true
+  }
+
+  /// Lets the workers go once the queue is empty. A second call does nothing.
+  func close() {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    self.isClosed = true
+    unsafe pthread_cond_broadcast(self.arrived)
+  }
+
+  /// Runs jobs until the queue is closed and empty.
+  func work() {
+    while let entry = self.next() {
+      unsafe entry.job.runSynchronously(on: entry.executor)
+    }
+  }
+
+  private func next() -> Entry? {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    while self.head == self.entries.count {
+      if self.isClosed { return nil }
+      unsafe pthread_cond_wait(self.arrived, self.lock)
+    }
+    let entry = self.entries[self.head]
+    self.head += 1
+    if self.head == self.entries.count {
+      self.entries.removeAll(keepingCapacity: true)
+      self.head = 0
+    }
+    return entry
+  }
+}

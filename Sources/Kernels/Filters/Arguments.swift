@@ -1,0 +1,60 @@
+/// A filter's parameters after validation: each one of the description's, given or default, of the
+/// right kind, finite and within its hard limits.
+///
+/// To ask for a parameter that the description does not have, or as another kind, is a programming
+/// error and traps.
+public struct Arguments: Sendable, Hashable {
+  /// The values by the parameters' own names.
+  public let values: [String: ParameterValue]
+
+  /// Wraps values that were checked against a description.
+  package init(values: [String: ParameterValue]) {
+    self.values = values
+  }
+
+  /// The number of that name, in the parameter's unit.
+  public func number(_ name: String) -> Double {
+    guard case .number(let value) = self.values[name] else { Self.mismatch(name, "number") }
+    return value
+  }
+
+  /// The length of that name.
+  public func length(_ name: String) -> Length {
+    guard case .length(let value) = self.values[name] else { Self.mismatch(name, "length") }
+    return value
+  }
+
+  /// The place of that name.
+  public func point(_ name: String) -> Point {
+    guard case .point(let value) = self.values[name] else { Self.mismatch(name, "point") }
+    return value
+  }
+
+  /// The colour of that name.
+  public func color(_ name: String) -> Color {
+    guard case .color(let value) = self.values[name] else { Self.mismatch(name, "colour") }
+    return value
+  }
+
+  /// The numbers of that name, as many as the description says.
+  public func vector(_ name: String) -> [Double] {
+    guard case .vector(let value) = self.values[name] else { Self.mismatch(name, "vector") }
+    return value
+  }
+
+  /// The flag of that name.
+  public func flag(_ name: String) -> Bool {
+    guard case .flag(let value) = self.values[name] else { Self.mismatch(name, "flag") }
+    return value
+  }
+
+  /// The choice or the asset's name of that name.
+  public func text(_ name: String) -> String {
+    guard case .text(let value) = self.values[name] else { Self.mismatch(name, "text") }
+    return value
+  }
+
+  private static func mismatch(_ name: String, _ kind: String) -> Never {
+    preconditionFailure("the filter's description has no \(kind) named \(name)")
+  }
+}

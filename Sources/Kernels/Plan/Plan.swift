@@ -1,0 +1,39 @@
+/// What is done to every frame of one geometry: passes, in order. Holds no pixels and no state.
+public struct Plan: Sendable, CustomStringConvertible {
+  /// The frames that the plan is for.
+  public let input: FrameGeometry
+  /// The frames that it makes.
+  public let output: FrameGeometry
+  package let steps: [PlannedPass]
+  private let lastReaders: [[Int]]
+
+  package init(input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass]) {
+    self.input = input
+    self.output = output
+    self.steps = steps
+    var lastReader: [Int: Int] = [:]
+    for (index, step) in steps.enumerated() {
+      for slot in step.inputs { lastReader[slot] = index }
+    }
+    self.lastReaders = steps.indices.map { index in
+      lastReader.filter { $0.value == index }.map(\.key)
+    }
+  }
+
+  /// What each pass does.
+  public var passes: [PassDescription] { self.steps.map(\.pass.description) }
+
+  /// Whether frames come back as they are, byte for byte.
+  public var isIdentity: Bool { self.steps.isEmpty }
+
+  /// The passes in words, numbered, one a line.
+  public var description: String {
+    guard !self.isIdentity else { return "no pass: frames come back as they are" }
+    return self.passes.enumerated()
+      .map { "\($0.offset + 1). \($0.element.name): \($0.element.words)" }
+      .joined(separator: "\n")
+  }
+
+  /// The pictures that nobody reads after the given pass.
+  package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
+}
