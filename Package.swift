@@ -101,7 +101,9 @@ let package = Package(
       name: "SidelightClient",
       dependencies: [
         "SidelightKernels", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, asyncAlgorithms, tracing,
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Client",
       swiftSettings: strict
@@ -113,6 +115,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        asyncAlgorithms, logging, lifecycle, tracing,
       ],
       path: "Sources/sidelight",
       swiftSettings: strict

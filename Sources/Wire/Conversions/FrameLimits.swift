@@ -29,3 +29,10 @@ package struct FrameLimits: Sendable, Hashable {
     return size
   }
 }
+
+extension FrameLimits {
+  /// No limit but that of the frame type: for whoever asked for the frames himself.
+  package static let everything = FrameLimits(
+    maxDimension: FrameLayout.maxDimension,
+    maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)
+}
