@@ -47,12 +47,12 @@ public struct ImageDecoder: Sendable {
     case .jpeg:
       try JPEGDecoder(pool: self.pool, limits: self.limits, output: self.jpegOutput).decode(file)
     case nil:
-      throw CodecError(.notAnImage, "the \(file.byteCount) bytes are neither PNG nor JPEG")
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are neither PNG nor JPEG")
     }
   }
 
   /// Decodes a whole file; as ``decode(_:)-(RawSpan)``.
   public func decode(_ file: [UInt8]) throws(CodecError) -> Frame {
-    try self.decode(file.span.bytes)
+    try unsafe self.decode(file.span.bytes)
   }
 }
