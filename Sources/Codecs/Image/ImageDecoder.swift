@@ -5,7 +5,8 @@ public import SidelightKernels
 /// - PNG: 8-bit grey becomes `gray8`, 8-bit RGB `rgb24`, anything with alpha `rgba8` with straight
 ///   alpha. Fewer bits and palettes are expanded, 16 bits are reduced to 8. Samples of a file that
 ///   states a gamma other than sRGB's are converted to sRGB.
-/// - JPEG: grey becomes `gray8`, colour `rgb24`; or `i420` (full range, BT.601), see ``JPEGOutput``.
+/// - JPEG: grey becomes `gray8`, colour `rgb24`; or `i420` (full range, BT.601), see
+///   ``JPEGOutput``.
 ///
 /// An EXIF orientation is ignored: the frame is upright as stored. Truncated and corrupt files are
 /// refused, even if part of the picture could be had. Equal bytes give equal frames.

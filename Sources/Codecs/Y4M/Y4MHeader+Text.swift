@@ -4,8 +4,9 @@ extension Y4MHeader {
   /// Reads a header line.
   ///
   /// - Parameter line: The line without its newline.
-  /// - Throws: ``CodecError``: `unknownFormat` if it is no header line, `corrupt` for a tag that makes
-  ///   no sense or a size that is missing, `unsupported` for interlaced streams and other chroma.
+  /// - Throws: ``CodecError``: `unknownFormat` if it is no header line, `corrupt` for a tag that
+  ///   makes no sense or a size that is missing, `unsupported` for interlaced streams and other
+  ///   chroma.
   public init(line: String) throws(CodecError) {
     var tags = line.split(separator: " ", omittingEmptySubsequences: true)[...]
     guard tags.popFirst() == "YUV4MPEG2" else {

@@ -15,8 +15,8 @@ public struct Y4MHeader: Sendable, Hashable {
   /// Of luma-only streams the samples are taken as full range whatever the tag says, and come back
   /// with the same tag.
   public var range: YUVRange?
-  /// Other `X` tags, with their `X`, in order. They have no meaning here, and are written back. None
-  /// may have a space or a newline.
+  /// Other `X` tags, with their `X`, in order. They have no meaning here, and are written back.
+  /// None may have a space or a newline.
   public var extensions: [String]
 
   public init(
@@ -45,8 +45,8 @@ public struct Y4MHeader: Sendable, Hashable {
 
   /// What the frames are.
   ///
-  /// - Parameter matrix: Y4M does not name it. `nil` assumes what players do: BT.601 up to 576 rows,
-  ///   BT.709 above.
+  /// - Parameter matrix: Y4M does not name it. `nil` assumes what players do: BT.601 up to 576
+  ///   rows, BT.709 above.
   public func geometry(matrix: YUVMatrix? = nil) -> FrameGeometry {
     FrameGeometry(
       format: self.chroma.pixelFormat, size: self.size,

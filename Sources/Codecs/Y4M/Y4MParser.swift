@@ -2,11 +2,11 @@
 ///
 ///     stream = header-line *( frame-line samples )
 ///
-/// The parser keeps at most one unfinished line of ``Y4MHeader/maxLineLength`` bytes. Samples are not
-/// kept at all: events say where they lie in the input.
+/// The parser keeps at most one unfinished line of ``Y4MHeader/maxLineLength`` bytes. Samples are
+/// not kept at all: events say where they lie in the input.
 ///
-/// States: *header* until its line is whole, then *frame line* and *samples* in turn. After an error
-/// the parser must not be used again.
+/// States: *header* until its line is whole, then *frame line* and *samples* in turn. After an
+/// error the parser must not be used again.
 public struct Y4MParser: Sendable {
   /// What was found.
   public enum Event: Sendable, Hashable {
@@ -14,8 +14,8 @@ public struct Y4MParser: Sendable {
     case header(Y4MHeader)
     /// A frame begins. Parameters of its line are passed over: none changes the samples.
     case frameStart
-    /// Samples of the current frame lie at these offsets of the input: planes one after another, rows
-    /// from the top, without padding.
+    /// Samples of the current frame lie at these offsets of the input: planes one after another,
+    /// rows from the top, without padding.
     case samples(Range<Int>)
     /// All samples of the frame have been seen.
     case frameEnd
@@ -43,9 +43,8 @@ public struct Y4MParser: Sendable {
 
   /// The next event.
   ///
-  /// - Parameters:
-  ///   - input: A piece of the stream.
-  ///   - offset: Where in the piece to go on; moved past what was consumed. Start each piece at 0, and
+  /// - Parameters: - input: A piece of the stream. - offset: Where in the piece to go on; moved
+  ///   past what was consumed. Start each piece at 0, and
   ///     call until the answer is `nil`.
   /// - Returns: `nil` if the piece is used up.
   /// - Throws: ``CodecError``: a header as in ``Y4MHeader/init(line:)``, `limitExceeded` for a size
@@ -65,7 +64,8 @@ public struct Y4MParser: Sendable {
       self.state = .frameLine
       return .header(header)
     case .frameLine:
-      guard try self.completeLine(input, &offset, name: "frame line", prefix: Self.framePrefix) else {
+      guard try self.completeLine(input, &offset, name: "frame line", prefix: Self.framePrefix)
+      else {
         return nil
       }
       // `FRAME`, or `FRAME` and parameters after a space.

@@ -31,8 +31,8 @@ public struct Y4MReader: ~Copyable, Sendable {
   ///   - matrix: The frames' matrix, which Y4M does not name; `nil` assumes it from the height, see
   ///     ``Y4MHeader/geometry(matrix:)``.
   ///   - read: Gives the stream's bytes.
-  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within its header;
-  ///   or what `read` throws.
+  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within its
+  ///   header; or what `read` throws.
   public init(
     pool: BufferPool, limits: ImageLimits = ImageLimits(), matrix: YUVMatrix? = nil,
     read: @escaping Read
@@ -62,8 +62,8 @@ public struct Y4MReader: ~Copyable, Sendable {
 
   /// The next frame, or `nil` where the stream ends.
   ///
-  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within a frame; or
-  ///   what the `read` closure throws.
+  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within a frame;
+  ///   or what the `read` closure throws.
   public mutating func next() throws -> Frame? {
     var filler: FrameFiller?
     while true {
@@ -92,8 +92,8 @@ public struct Y4MReader: ~Copyable, Sendable {
   private mutating func nextEvent(
     filling filler: inout FrameFiller?
   ) throws(CodecError) -> Y4MParser.Event? {
-    // A second reference, so that the bytes can be read while the cursor moves. It is gone before the
-    // chunk is filled again, which therefore copies nothing.
+    // A second reference, so that the bytes can be read while the cursor moves. It is gone before
+    // the chunk is filled again, which therefore copies nothing.
     let chunk = self.chunk
     let input = unsafe chunk.span.bytes.extracting(first: self.available)
     let event = try self.parser.next(in: input, from: &self.consumed)

@@ -2,8 +2,8 @@ public import SidelightKernels
 
 /// Writes frames as a Y4M stream, to wherever its bytes go.
 ///
-/// Blocks in the given closure, and nowhere else. Each call of it gets one whole frame with its line;
-/// the header comes with the first. After an error the writer must not be used again.
+/// Blocks in the given closure, and nowhere else. Each call of it gets one whole frame with its
+/// line; the header comes with the first. After an error the writer must not be used again.
 public struct Y4MWriter: ~Copyable, Sendable {
   /// Takes the next bytes of the stream, all of them.
   public typealias Write = @Sendable (RawSpan) throws -> Void
@@ -25,8 +25,8 @@ public struct Y4MWriter: ~Copyable, Sendable {
 
   /// Writes a frame.
   ///
-  /// - Throws: ``CodecError`` with code `invalidOption` for a frame of another format, size or range
-  ///   than the header states; or what the `write` closure throws.
+  /// - Throws: ``CodecError`` with code `invalidOption` for a frame of another format, size or
+  ///   range than the header states; or what the `write` closure throws.
   public mutating func write(_ frame: Frame) throws {
     try self.check(frame)
     self.stageHeader()
