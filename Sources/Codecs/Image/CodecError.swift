@@ -3,12 +3,12 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of fault.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, Sendable {
-      case notAnImage, truncated, corrupt, unsupported, limitExceeded, invalidOption, failed
+      case unknownFormat, truncated, corrupt, unsupported, limitExceeded, invalidOption, failed
     }
     private let value: Value
 
-    /// The bytes are neither PNG nor JPEG.
-    public static let notAnImage = Code(value: .notAnImage)
+    /// The bytes are of no format that is read.
+    public static let unknownFormat = Code(value: .unknownFormat)
     /// The file ends before the picture does.
     public static let truncated = Code(value: .truncated)
     /// The file contradicts its format.

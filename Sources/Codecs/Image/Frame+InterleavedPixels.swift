@@ -5,8 +5,8 @@ extension Frame {
   /// else converted ones.
   ///
   /// - Parameter keepingAlpha: Whether alpha matters to the caller. Then it is made straight, and a
-  ///   frame whose alpha is to be ignored comes without it. Otherwise the fourth byte is there to be
-  ///   skipped.
+  ///   frame whose alpha is to be ignored comes without it. Otherwise the fourth byte is there to
+  ///   be skipped.
   func withInterleavedPixels<Result>(
     keepingAlpha: Bool, _ body: (InterleavedPixels) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {

@@ -5,7 +5,8 @@ public import SidelightKernels
 /// - PNG: 8-bit grey becomes `gray8`, 8-bit RGB `rgb24`, anything with alpha `rgba8` with straight
 ///   alpha. Fewer bits and palettes are expanded, 16 bits are reduced to 8. Samples of a file that
 ///   states a gamma other than sRGB's are converted to sRGB.
-/// - JPEG: grey becomes `gray8`, colour `rgb24`; or `i420` (full range, BT.601), see ``JPEGOutput``.
+/// - JPEG: grey becomes `gray8`, colour `rgb24`; or `i420` (full range, BT.601), see
+///   ``JPEGOutput``.
 ///
 /// An EXIF orientation is ignored: the frame is upright as stored. Truncated and corrupt files are
 /// refused, even if part of the picture could be had. Equal bytes give equal frames.
@@ -47,12 +48,12 @@ public struct ImageDecoder: Sendable {
     case .jpeg:
       try JPEGDecoder(pool: self.pool, limits: self.limits, output: self.jpegOutput).decode(file)
     case nil:
-      throw CodecError(.notAnImage, "the \(file.byteCount) bytes are neither PNG nor JPEG")
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are neither PNG nor JPEG")
     }
   }
 
   /// Decodes a whole file; as ``decode(_:)-(RawSpan)``.
   public func decode(_ file: [UInt8]) throws(CodecError) -> Frame {
-    try self.decode(file.span.bytes)
+    try unsafe self.decode(file.span.bytes)
   }
 }

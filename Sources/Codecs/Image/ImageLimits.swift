@@ -5,8 +5,8 @@ public import SidelightKernels
 public struct ImageLimits: Sendable, Hashable {
   /// The most pixels, width times height; at least 1. Default: 67,108,864 (64 Mi, 256 MB as RGBA).
   public var maxPixels: Int
-  /// The most pixels a side, 1 ... ``FrameLayout/maxDimension``, which is the default. A larger value
-  /// counts as that.
+  /// The most pixels a side, 1 ... ``FrameLayout/maxDimension``, which is the default. A larger
+  /// value counts as that.
   public var maxDimension: Int
 
   public init(maxPixels: Int = 64 << 20, maxDimension: Int = FrameLayout.maxDimension) {

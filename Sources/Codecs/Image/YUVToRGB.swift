@@ -8,9 +8,10 @@ import SidelightKernels
 ///     B = Y' + 2 (1 - Kb) U'
 ///     G = Y' - 2 (1 - Kb) Kb / Kg U' - 2 (1 - Kr) Kr / Kg V'
 ///
-/// where Kg = 1 - Kr - Kb; video range has y0 = 16, ys = 255 / 219, cs = 255 / 224, full range y0 = 0,
-/// ys = cs = 1 (ITU-R BT.601-7 section 2.5, BT.709-6 section 3). Results are rounded to nearest and
-/// clamped. A chroma sample serves the 2 x 2 pixels that it was made from, without interpolation.
+/// where Kg = 1 - Kr - Kb; video range has y0 = 16, ys = 255 / 219, cs = 255 / 224, full range y0 =
+/// 0, ys = cs = 1 (ITU-R BT.601-7 section 2.5, BT.709-6 section 3). Results are rounded to nearest
+/// and clamped. A chroma sample serves the 2 x 2 pixels that it was made from, without
+/// interpolation.
 struct YUVToRGB {
   private let lumaZero: Int32
   private let lumaScale: Int32

@@ -7,8 +7,9 @@ struct JPEGDecoder {
   let limits: ImageLimits
   let output: ImageDecoder.JPEGOutput
 
-  /// Damage is an error and not a grey patch; a file of a thousand scans, each of which costs a pass
-  /// over the picture, is refused by the library; and results do not depend on the machine's speed.
+  /// Damage is an error and not a grey patch; a file of a thousand scans, each of which costs a
+  /// pass over the picture, is refused by the library; and results do not depend on the machine's
+  /// speed.
   private static let flags =
     Int32(TJFLAG_STOPONWARNING) | Int32(TJFLAG_LIMITSCANS) | Int32(TJFLAG_ACCURATEDCT)
 

@@ -26,8 +26,8 @@ struct PNGDecoder {
     guard unsafe image.width == size.width, unsafe image.height == size.height else {
       throw CodecError(.corrupt, "the file states two sizes")
     }
-    // A 16-bit file that is silent about gamma counts as linear to libpng. Those who write such files
-    // (ffmpeg, ImageMagick) mean sRGB.
+    // A 16-bit file that is silent about gamma counts as linear to libpng. Those who write such
+    // files (ffmpeg, ImageMagick) mean sRGB.
     unsafe image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
     let hasAlpha = unsafe image.format & UInt32(PNG_FORMAT_FLAG_ALPHA) != 0
     let hasColor = unsafe image.format & UInt32(PNG_FORMAT_FLAG_COLOR) != 0
