@@ -45,6 +45,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
@@ -89,7 +90,9 @@ let package = Package(
       name: "SidelightServer",
       dependencies: [
         "SidelightKernels", "SidelightCodecs", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, tracing, logging, lifecycle,
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Server",
       swiftSettings: strict
@@ -98,7 +101,9 @@ let package = Package(
       name: "SidelightClient",
       dependencies: [
         "SidelightKernels", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, asyncAlgorithms, tracing,
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Client",
       swiftSettings: strict
@@ -110,6 +115,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        asyncAlgorithms, logging, lifecycle, tracing,
       ],
       path: "Sources/sidelight",
       swiftSettings: strict

@@ -1,1 +1,6 @@
+#ifndef SIDELIGHT_CTURBOJPEG_H
+#define SIDELIGHT_CTURBOJPEG_H
+
 #include <turbojpeg.h>
+
+#endif

@@ -1,4 +1,5 @@
 import SidelightWire
+import SwiftProtobuf
 
 extension Sidelight_V1_Dropped {
   init(_ run: DropRun) {

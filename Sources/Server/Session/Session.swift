@@ -3,6 +3,7 @@ import Logging
 import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// Takes frames out of the mailbox and filters them, one at a time.
 struct SessionLane {

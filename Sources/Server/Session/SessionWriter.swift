@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightWire
+import SwiftProtobuf
 
 /// Sends what the outbox puts in order.
 struct SessionWriter {

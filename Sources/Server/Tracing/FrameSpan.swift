@@ -1,3 +1,4 @@
+import GRPCProtobuf
 import SidelightKernels
 import Synchronization
 import Tracing
@@ -44,11 +45,10 @@ final class FrameSpan: Sendable {
 
   /// The frame was made and written.
   func end(made disposition: Disposition) {
-    self.end(
-      outcome: switch disposition {
-      case .filtered: "filtered"
-      case .passedThrough: "passed_through"
-      })
+    switch disposition {
+    case .filtered: self.end(outcome: "filtered")
+    case .passedThrough: self.end(outcome: "passed_through")
+    }
   }
 
   /// The frame was dropped.

@@ -1,4 +1,4 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// How large a frame may be.
 package struct FrameLimits: Sendable, Hashable {
@@ -13,7 +13,7 @@ package struct FrameLimits: Sendable, Hashable {
   }
 
   /// Checks a size before anything is allocated for it.
-  func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
+  package func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
     for (name, value) in [("width", width), ("height", height)] {
       guard value >= 1 else { throw FieldFault(field: name, reason: "is 0") }
       guard value <= UInt32(self.maxDimension) else {
@@ -28,4 +28,11 @@ package struct FrameLimits: Sendable, Hashable {
     }
     return size
   }
+}
+
+extension FrameLimits {
+  /// No limit but that of the frame type: for whoever asked for the frames himself.
+  package static let everything = FrameLimits(
+    maxDimension: FrameLayout.maxDimension,
+    maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)
 }

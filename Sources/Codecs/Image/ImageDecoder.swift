@@ -1,0 +1,59 @@
+public import SidelightKernels
+
+/// Turns PNG and JPEG files into frames.
+///
+/// - PNG: 8-bit grey becomes `gray8`, 8-bit RGB `rgb24`, anything with alpha `rgba8` with straight
+///   alpha. Fewer bits and palettes are expanded, 16 bits are reduced to 8. Samples of a file that
+///   states a gamma other than sRGB's are converted to sRGB.
+/// - JPEG: grey becomes `gray8`, colour `rgb24`; or `i420` (full range, BT.601), see
+///   ``JPEGOutput``.
+///
+/// An EXIF orientation is ignored: the frame is upright as stored. Truncated and corrupt files are
+/// refused, even if part of the picture could be had. Equal bytes give equal frames.
+public struct ImageDecoder: Sendable {
+  /// What a JPEG is decoded to.
+  public enum JPEGOutput: Sendable, Hashable {
+    /// `rgb24`, or `gray8` if the file is grey.
+    case rgb
+    /// `i420` if the file's chroma is subsampled 4:2:0, so that nothing is lost on the way;
+    /// otherwise as ``rgb``.
+    case i420IfSubsampled
+  }
+
+  private let pool: BufferPool
+  private let limits: ImageLimits
+  private let jpegOutput: JPEGOutput
+
+  /// - Parameters:
+  ///   - pool: Where the frames' buffers come from.
+  ///   - limits: How large a picture may be.
+  ///   - jpegOutput: What a JPEG is decoded to.
+  public init(
+    pool: BufferPool, limits: ImageLimits = ImageLimits(), jpegOutput: JPEGOutput = .rgb
+  ) {
+    self.pool = pool
+    self.limits = limits
+    self.jpegOutput = jpegOutput
+  }
+
+  /// Decodes a whole file. Blocks while it computes.
+  ///
+  /// - Parameter file: The file's bytes.
+  /// - Returns: The picture in a buffer of the pool.
+  /// - Throws: ``CodecError`` for anything that is not a sound PNG or JPEG within the limits.
+  public func decode(_ file: RawSpan) throws(CodecError) -> Frame {
+    switch ImageFileFormat(sniffing: file) {
+    case .png:
+      try PNGDecoder(pool: self.pool, limits: self.limits).decode(file)
+    case .jpeg:
+      try JPEGDecoder(pool: self.pool, limits: self.limits, output: self.jpegOutput).decode(file)
+    case nil:
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are neither PNG nor JPEG")
+    }
+  }
+
+  /// Decodes a whole file; as ``decode(_:)-(RawSpan)``.
+  public func decode(_ file: [UInt8]) throws(CodecError) -> Frame {
+    try unsafe self.decode(file.span.bytes)
+  }
+}

@@ -1,0 +1,51 @@
+public import SidelightKernels
+
+/// Turns frames of any format into PNG or JPEG files.
+///
+/// YUV frames are converted by their own matrix and range. Equal frames and options give equal
+/// bytes, with the same versions of the libraries below. Orientation is not written.
+public struct ImageEncoder: Sendable {
+  /// How a picture is written.
+  public enum Target: Sendable, Hashable {
+    /// Lossless; keeps alpha: straight as it is, premultiplied made straight, opaque left out.
+    case png
+    /// - Parameters:
+    ///   - quality: 1 ... 100.
+    ///   - subsampling: How much chroma is kept.
+    case jpeg(quality: Int = 90, subsampling: JPEGSubsampling = .none)
+  }
+
+  private let target: Target
+
+  /// - Parameter target: How pictures are written.
+  public init(_ target: Target) {
+    self.target = target
+  }
+
+  /// Writes files of a format with its defaults.
+  public init(format: ImageFileFormat) {
+    switch format {
+    case .png: self.init(.png)
+    case .jpeg: self.init(.jpeg())
+    }
+  }
+
+  /// Encodes a whole frame. Blocks while it computes.
+  ///
+  /// JPEG has no alpha: it is left out, and colours are written as they are stored.
+  ///
+  /// - Returns: The bytes of the file.
+  /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption`` for a quality outside
+  ///   1 ... 100, or ``CodecError/Code/failed`` if the library below refuses.
+  public func encode(_ frame: Frame) throws(CodecError) -> [UInt8] {
+    switch self.target {
+    case .png:
+      return try PNGEncoder().encode(frame)
+    case .jpeg(let quality, let subsampling):
+      guard (1 ... 100).contains(quality) else {
+        throw CodecError(.invalidOption, "JPEG quality is \(quality), the range is 1 ... 100")
+      }
+      return try JPEGEncoder(quality: quality, subsampling: subsampling).encode(frame)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// A file format of still images that can be read and written.
+public enum ImageFileFormat: String, Sendable, Hashable, CaseIterable {
+  /// Portable Network Graphics: lossless.
+  case png
+  /// JPEG: lossy, and without alpha.
+  case jpeg
+
+  /// The format that the first bytes of a file announce, or `nil` if they announce neither.
+  ///
+  /// - Parameter bytes: The file, or at least its first 8 bytes.
+  public init?(sniffing bytes: RawSpan) {
+    if PNGHeader.hasSignature(bytes) {
+      self = .png
+    } else if JPEGHeader.hasSignature(bytes) {
+      self = .jpeg
+    } else {
+      return nil
+    }
+  }
+
+  /// The format that a file's extension asks for, in any case: `png`, `jpg`, `jpeg`; `nil` for any
+  /// other name.
+  ///
+  /// - Parameter fileName: A name or a path.
+  public init?(fileName: String) {
+    guard let dot = fileName.lastIndex(of: ".") else { return nil }
+    switch fileName[fileName.index(after: dot)...].lowercased() {
+    case "png": self = .png
+    case "jpg", "jpeg": self = .jpeg
+    default: return nil
+    }
+  }
+}

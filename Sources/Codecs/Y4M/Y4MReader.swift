@@ -1,0 +1,111 @@
+public import SidelightKernels
+
+/// Reads the frames of a Y4M stream one by one, from wherever its bytes come.
+///
+/// Blocks in the given closure, and nowhere else. After an error, the caller's own or a
+/// ``CodecError``, the reader must not be used again.
+public struct Y4MReader: ~Copyable, Sendable {
+  /// Puts bytes of the stream into the span, from its start, and returns their number; 0 at the
+  /// stream's end.
+  public typealias Read = @Sendable (inout MutableRawSpan) throws -> Int
+
+  /// The stream's header.
+  public let header: Y4MHeader
+  /// What the frames are.
+  public let geometry: FrameGeometry
+
+  private let pool: BufferPool
+  private let read: Read
+  private var parser: Y4MParser
+  private var chunk: [UInt8]
+  private var consumed = 0
+  private var available = 0
+
+  private static let chunkLength = 256 << 10
+
+  /// Reads the header.
+  ///
+  /// - Parameters:
+  ///   - pool: Where the frames' buffers come from.
+  ///   - limits: How large frames may be.
+  ///   - matrix: The frames' matrix, which Y4M does not name; `nil` assumes it from the height, see
+  ///     ``Y4MHeader/geometry(matrix:)``.
+  ///   - read: Gives the stream's bytes.
+  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within its
+  ///   header; or what `read` throws.
+  public init(
+    pool: BufferPool, limits: ImageLimits = ImageLimits(), matrix: YUVMatrix? = nil,
+    read: @escaping Read
+  ) throws {
+    var parser = Y4MParser(limits: limits)
+    var chunk = [UInt8](repeating: 0, count: Self.chunkLength)
+    var consumed = 0
+    var available = 0
+    var header: Y4MHeader?
+    while header == nil {
+      consumed = 0
+      available = try Self.fill(&chunk, read)
+      if available == 0 { try parser.finish() }
+      let input = unsafe chunk.span.bytes.extracting(first: available)
+      if case .header(let found) = try parser.next(in: input, from: &consumed) { header = found }
+    }
+    guard let header else { throw CodecError(.truncated, "the stream has no header") }
+    self.header = header
+    self.geometry = header.geometry(matrix: matrix)
+    self.pool = pool
+    self.read = read
+    self.parser = parser
+    self.chunk = chunk
+    self.consumed = consumed
+    self.available = available
+  }
+
+  /// The next frame, or `nil` where the stream ends.
+  ///
+  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within a frame;
+  ///   or what the `read` closure throws.
+  public mutating func next() throws -> Frame? {
+    var filler: FrameFiller?
+    while true {
+      switch try self.nextEvent(filling: &filler) {
+      case .header, .samples:
+        continue
+      case .frameStart:
+        do {
+          filler = FrameFiller(try self.pool.makeFrame(self.geometry))
+        } catch {
+          throw CodecError(.limitExceeded, error.description)
+        }
+      case .frameEnd:
+        return filler.take()?.finish()
+      case nil:
+        self.available = try Self.fill(&self.chunk, self.read)
+        self.consumed = 0
+        guard self.available > 0 else {
+          try self.parser.finish()
+          return nil
+        }
+      }
+    }
+  }
+
+  private mutating func nextEvent(
+    filling filler: inout FrameFiller?
+  ) throws(CodecError) -> Y4MParser.Event? {
+    // A second reference, so that the bytes can be read while the cursor moves. It is gone before
+    // the chunk is filled again, which therefore copies nothing.
+    let chunk = self.chunk
+    let input = unsafe chunk.span.bytes.extracting(first: self.available)
+    let event = try self.parser.next(in: input, from: &self.consumed)
+    if case .samples(let range) = event { filler?.append(input.extracting(range)) }
+    return event
+  }
+
+  private static func fill(_ chunk: inout [UInt8], _ read: Read) throws -> Int {
+    var span = chunk.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    let count = try read(&bytes)
+    precondition((0 ... bytes.byteCount).contains(count), "read more than there was room for")
+    return count
+  }
+}

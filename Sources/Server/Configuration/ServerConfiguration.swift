@@ -1,0 +1,29 @@
+import SidelightKernels
+public import SidelightWire
+
+/// How a server listens, and what it accepts.
+public struct ServerConfiguration: Sendable, Hashable {
+  /// - `addresses` (default: `127.0.0.1:50051`): where to listen, all at once. TCP addresses are IP
+  ///   addresses or `localhost`.
+  public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
+  /// How frames travel.
+  public var transport = TransportConfiguration()
+  /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
+  public var maxFramePixels = 36_000_000
+  /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
+  ///   RESOURCE_EXHAUSTED.
+  public var maxSessions = 256
+  /// - `framesInFlight` (count, default: 4, range: 1-64): frames of a session that may be without
+  ///   outcome: one on the wire each way, one in the lane, one in the mailbox.
+  public var framesInFlight = 4
+  /// - `maxConsecutiveErrors` (count, default: 30): invalid frames and refused messages in a row, after
+  ///   which a session ends.
+  public var maxConsecutiveErrors = 30
+  /// - `computeThreads` (count, default: the processors): threads that filter.
+  public var computeThreads = ComputePool.processorCount
+  /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
+  public var maxIdlePoolBytes = 256 << 20
+
+  /// The defaults.
+  public init() {}
+}

@@ -1,0 +1,41 @@
+import GRPCCore
+import Logging
+import SidelightWire
+
+extension FrameFilterService {
+  func process(
+    request: RPCAsyncSequence<Sidelight_V1_ClientMessage, any Error>,
+    response: RPCWriter<Sidelight_V1_ServerMessage>,
+    context: ServerContext
+  ) async throws {
+    let messages = ClientMessages(request)
+    guard case .open(let open)? = try await messages.next()?.kind else {
+      throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
+    }
+    try await self.engine.sessions.withSession {
+      let session = try Session(
+        id: Self.newSessionID(), options: try SessionOptions(open), engine: self.engine)
+      var logger = self.engine.logger
+      logger[metadataKey: "session"] = "\(session.id)"
+      logger.info("session opened", metadata: [
+        "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
+      ])
+      defer {
+        let counts = session.outbox.counts
+        logger.info("session ended", metadata: [
+          "received": "\(counts.received)", "filtered": "\(counts.filtered)",
+          "passed_through": "\(counts.passedThrough)",
+          "dropped": "\(counts.dropped.values.reduce(0, +))",
+        ])
+      }
+      try await session.run(
+        messages: messages, writer: response, cancellation: context.cancellation)
+    }
+  }
+
+  /// 64 random bits: unique enough for logs, and nothing that a stranger could guess.
+  private static func newSessionID() -> String {
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

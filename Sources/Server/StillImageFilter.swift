@@ -1,0 +1,71 @@
+package import SidelightCodecs
+package import SidelightKernels
+
+/// Filters stills with the very code that sessions run. `Apply` and the command line both come here,
+/// so their bytes are the same.
+package struct StillImageFilter: Sendable {
+  private let catalogue: FilterCatalogue
+  private let pool: BufferPool
+  private let executor: PlanExecutor
+  private let limits: ImageLimits
+
+  /// - Parameters:
+  ///   - catalogue: The filters that pipelines may choose from.
+  ///   - pool: Where buffers come from.
+  ///   - executor: Where pixels are computed.
+  ///   - limits: How large a picture may be.
+  package init(
+    catalogue: FilterCatalogue, pool: BufferPool, executor: PlanExecutor, limits: ImageLimits
+  ) {
+    self.catalogue = catalogue
+    self.pool = pool
+    self.executor = executor
+    self.limits = limits
+  }
+
+  /// A still, and whether a filter changed it.
+  package struct Outcome<Content: Sendable>: Sendable {
+    package var content: Content
+    package var isFiltered: Bool
+  }
+
+  /// Filters a picture that is in memory already.
+  ///
+  /// - Throws: ``PipelineError``, or whatever a custom filter throws.
+  package func apply(_ pipeline: Pipeline, to frame: Frame) async throws -> Outcome<Frame> {
+    let plan = try self.catalogue.resolve(pipeline).plan(for: frame.geometry)
+    guard !plan.isIdentity else { return Outcome(content: frame, isFiltered: false) }
+    return Outcome(content: try await self.executor.run(plan, on: frame), isFiltered: true)
+  }
+
+  /// Filters a PNG or JPEG file. One that no filter changes, and whose kind stays, comes back byte by
+  /// byte.
+  ///
+  /// - Parameter target: The kind of file to write.
+  /// - Throws: ``PipelineError``, ``CodecError``, or whatever a custom filter throws.
+  package func apply(
+    _ pipeline: Pipeline, toFile file: [UInt8], writing target: ImageEncoder.Target
+  ) async throws -> Outcome<[UInt8]> {
+    let frame = try ImageDecoder(pool: self.pool, limits: self.limits).decode(file)
+    let outcome = try await self.apply(pipeline, to: frame)
+    guard outcome.isFiltered || Self.format(of: file) != target.format else {
+      return Outcome(content: file, isFiltered: false)
+    }
+    return Outcome(
+      content: try ImageEncoder(target).encode(outcome.content), isFiltered: outcome.isFiltered)
+  }
+
+  private static func format(of file: [UInt8]) -> ImageFileFormat? {
+    ImageFileFormat(sniffing: file.span.bytes)
+  }
+}
+
+extension ImageEncoder.Target {
+  /// The kind of file.
+  fileprivate var format: ImageFileFormat {
+    switch self {
+    case .png: .png
+    case .jpeg: .jpeg
+    }
+  }
+}

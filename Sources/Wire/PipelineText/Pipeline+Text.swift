@@ -1,0 +1,21 @@
+public import SidelightKernels
+
+extension Pipeline {
+  /// Parses the text form; see ``PipelineText`` for the grammar.
+  ///
+  /// - Throws: ``PipelineTextError`` that points at the character at fault.
+  public init(text: String) throws(PipelineTextError) {
+    self = try PipelineText(text).pipeline
+  }
+
+  /// The pipeline in the text form, on one line; ``init(text:)`` gives the same pipeline back.
+  ///
+  /// Parameters come in the order of their names, so equal pipelines have equal texts. Infinite
+  /// numbers are written `1e999`. A pipeline beyond the limits of ``PipelineText`` is written as
+  /// well, for logs, but cannot be read back; what is nested too deeply shows as `[...]`.
+  public var text: String {
+    var printer = PipelineTextPrinter()
+    printer.print(self, depth: 0)
+    return printer.text
+  }
+}

@@ -1,0 +1,138 @@
+/// A place in a pipeline's text that moves forward over its smallest parts.
+struct PipelineTextCursor {
+  /// The whole text.
+  let text: String
+  /// Bytes from the start of the text.
+  private(set) var offset = 0
+
+  private let bytes: [UInt8]
+
+  init(_ text: String) {
+    self.text = text
+    self.bytes = Array(text.utf8)
+  }
+
+  /// The number of bytes of the text.
+  var count: Int { self.bytes.count }
+
+  /// The byte at the cursor; `nil` at the end.
+  var current: UInt8? { self.offset < self.bytes.count ? self.bytes[self.offset] : nil }
+
+  /// What stands at the cursor, in words for a message.
+  var found: String {
+    guard self.current != nil else { return "the end" }
+    // A character is at most a few dozen bytes, unless somebody plays tricks with combining marks.
+    let character = String(decoding: self.bytes[self.offset...].prefix(64), as: UTF8.self).first
+    guard let character, let scalar = character.unicodeScalars.first else { return "the end" }
+    return scalar.properties.generalCategory == .control
+      ? "control character \(scalar.value)" : "'\(character)'"
+  }
+
+  /// An error at the cursor, or at another offset.
+  func fault(_ message: String, at offset: Int? = nil) -> PipelineTextError {
+    PipelineTextError(text: self.text, utf8Offset: offset ?? self.offset, message: message)
+  }
+
+  /// Goes back to an offset where the cursor has been.
+  mutating func rewind(to offset: Int) {
+    self.offset = offset
+  }
+
+  /// Moves past spaces and line breaks.
+  mutating func skipSpace() {
+    while let byte = self.current, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { self.offset += 1 }
+  }
+
+  /// Moves past space and an ASCII character, if it is next.
+  ///
+  /// - Returns: Whether it was. If not, only the space is passed.
+  mutating func take(_ character: Unicode.Scalar) -> Bool {
+    self.skipSpace()
+    guard let byte = self.current, UInt32(byte) == character.value else { return false }
+    self.offset += 1
+    return true
+  }
+
+  /// Moves past bytes as long as they fit.
+  mutating func take(while fits: (UInt8) -> Bool) -> String {
+    let start = self.offset
+    while let byte = self.current, fits(byte) { self.offset += 1 }
+    return String(decoding: self.bytes[start ..< self.offset], as: UTF8.self)
+  }
+
+  /// Moves past a word; `nil` if none starts here.
+  mutating func takeWord() -> String? {
+    guard let byte = self.current, Self.startsWord(byte) else { return nil }
+    return self.take(while: Self.continuesWord)
+  }
+
+  /// Moves past a quoted text; `nil` if none starts here.
+  ///
+  /// - Throws: ``PipelineTextError`` for a text without end, or an escape that is none.
+  mutating func takeQuoted() throws(PipelineTextError) -> String? {
+    let start = self.offset
+    guard self.current == UInt8(ascii: "\"") else { return nil }
+    self.offset += 1
+    var content = ""
+    while true {
+      content += self.take { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+      switch self.current {
+      case nil: throw self.fault("the text that starts here has no closing quote", at: start)
+      case UInt8(ascii: "\\"): content.unicodeScalars.append(try self.takeEscape())
+      default:
+        self.offset += 1
+        return content
+      }
+    }
+  }
+
+  private mutating func takeEscape() throws(PipelineTextError) -> Unicode.Scalar {
+    let start = self.offset
+    self.offset += 1
+    let letter = self.current
+    if letter != nil { self.offset += 1 }
+    switch letter {
+    case UInt8(ascii: "\""): return "\""
+    case UInt8(ascii: "\\"): return "\\"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      if self.current == UInt8(ascii: "{") {
+        self.offset += 1
+        let digits = self.take { Character(Unicode.Scalar($0)).isHexDigit }
+        if self.current == UInt8(ascii: "}"), let value = UInt32(digits, radix: 16),
+          let scalar = Unicode.Scalar(value)
+        {
+          self.offset += 1
+          return scalar
+        }
+      }
+      throw self.fault("expected a character's number, as in \\u{e9}", at: start)
+    default:
+      throw self.fault("expected one of the escapes \\\" \\\\ \\n \\r \\t \\u{...}", at: start)
+    }
+  }
+
+  /// Whether a text can stand without quotes as a name.
+  static func isWord(_ text: String) -> Bool {
+    guard let first = text.utf8.first else { return false }
+    return self.startsWord(first) && text.utf8.allSatisfy(self.continuesWord)
+  }
+
+  private static func startsWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
+      UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private static func continuesWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0") ... UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: self.startsWord(byte)
+    }
+  }
+}

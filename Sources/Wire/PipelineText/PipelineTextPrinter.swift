@@ -1,0 +1,109 @@
+import SidelightKernels
+
+/// Writes pipelines in the text form.
+struct PipelineTextPrinter {
+  /// What has been written.
+  private(set) var text = ""
+
+  /// - Parameter depth: The brackets around the pipeline.
+  mutating func print(_ pipeline: Pipeline, depth: Int) {
+    for (index, stage) in pipeline.stages.enumerated() {
+      if index > 0 { self.text += ", " }
+      self.print(stage, depth: depth)
+    }
+  }
+
+  private mutating func print(_ stage: Stage, depth: Int) {
+    if let id = stage.id { self.text += "\(Self.name(id)): " }
+    switch stage.content {
+    case .filter(let call):
+      self.text += Self.name(call.name)
+      if !call.parameters.isEmpty {
+        let parameters = call.parameters.sorted { $0.key < $1.key }
+        self.text +=
+          "(\(Self.list(parameters) { "\(Self.name($0.key)): \(Self.value($0.value))" }))"
+      }
+    case .pipeline where depth >= Pipeline.maxDepth:
+      self.text += "[...]"
+    case .pipeline(let nested):
+      self.text += "["
+      self.print(nested, depth: depth + 1)
+      self.text += "]"
+    }
+    if stage.mix != 1 { self.text += " @mix(\(Self.number(stage.mix)))" }
+    if let region = stage.region {
+      let lengths = [region.origin.x, region.origin.y, region.width, region.height]
+      self.text += " @region(\(Self.list(lengths) { Self.length($0, pixels: "") }))"
+    }
+    if !stage.isActive { self.text += " @off" }
+  }
+
+  private static func value(_ value: ParameterValue) -> String {
+    switch value {
+    case .number(let number): self.number(number)
+    case .length(let length): self.length(length, pixels: "px")
+    case .point(let point): "(\(self.list([point.x, point.y]) { self.length($0, pixels: "") }))"
+    case .color(let color): self.color(color)
+    case .vector(let numbers): "[\(self.list(numbers, self.number))]"
+    case .flag(let flag): flag ? "true" : "false"
+    case .text(let text): ["true", "false", "nan"].contains(text) ? "\"\(text)\"" : self.name(text)
+    }
+  }
+
+  /// The shortest digits that give the same number back, without a fraction of zero.
+  private static func number(_ number: Double) -> String {
+    if number.isNaN { return "nan" }
+    if number.isInfinite { return number < 0 ? "-1e999" : "1e999" }
+    let digits = number.description
+    return digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits
+  }
+
+  private static func length(_ length: Length, pixels: String) -> String {
+    let unit =
+      switch length.unit {
+      case .pixels: pixels
+      case .width: "w"
+      case .height: "h"
+      case .shortSide: "min"
+      }
+    return self.number(length.value) + unit
+  }
+
+  private static func color(_ color: Color) -> String {
+    let channels = [color.red, color.green, color.blue, color.alpha]
+    let bytes = channels.map { (max(0, min(255, $0 * 255))).rounded() }
+    let shown = color.alpha == 1 ? 3 : 4
+    guard zip(bytes, channels).allSatisfy({ $0 / 255 == $1 }) else {
+      return "color(\(self.list(channels.prefix(shown), self.number)))"
+    }
+    return bytes.prefix(shown).reduce(into: "#") { text, byte in
+      let digits = String(Int(byte), radix: 16)
+      text += digits.utf8.count == 1 ? "0\(digits)" : digits
+    }
+  }
+
+  /// A name as it is, if it is a word; otherwise quoted.
+  private static func name(_ name: String) -> String {
+    if PipelineTextCursor.isWord(name) { return name }
+    var quoted = "\""
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      case "\r": quoted += "\\r"
+      case "\t": quoted += "\\t"
+      case _ where scalar.properties.generalCategory == .control:
+        quoted += "\\u{\(String(scalar.value, radix: 16))}"
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
+  private static func list<Elements: Sequence>(
+    _ elements: Elements, _ text: (Elements.Element) -> String
+  ) -> String {
+    elements.map(text).joined(separator: ", ")
+  }
+}
