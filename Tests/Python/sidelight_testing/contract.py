@@ -16,7 +16,7 @@ from grpc_tools import protoc
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-def _generate() -> None:
+def _generate() -> Path:
     protos = REPOSITORY / "Protos"
     target = tempfile.mkdtemp(prefix="sidelight-contract-")
     atexit.register(shutil.rmtree, target, ignore_errors=True)
@@ -29,9 +29,10 @@ def _generate() -> None:
     if failed:
         raise RuntimeError(f"protoc could not generate from {protos}")
     sys.path.insert(0, target)
+    return Path(target)
 
 
-_generate()
+GENERATED = _generate()
 
 # Only now is there something to import.
 from google.rpc import error_details_pb2 as error_details
@@ -43,6 +44,7 @@ from sidelight.v1 import pipeline_pb2 as pipeline
 from sidelight.v1 import session_pb2 as session
 
 __all__ = [
+    "GENERATED",
     "REPOSITORY",
     "catalogue",
     "error_details",
