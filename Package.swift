@@ -108,14 +108,18 @@ let package = Package(
       path: "Sources/Client",
       swiftSettings: strict
     ),
+    // glibc's allocator settings, which its own module leaves out.
+    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .executableTarget(
       name: "sidelight",
       dependencies: [
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        asyncAlgorithms, logging, lifecycle, tracing,
+        asyncAlgorithms, logging, lifecycle, protobuf,
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",
       swiftSettings: strict

@@ -8,21 +8,11 @@ extension FrameFilterService {
     request: Sidelight_V1_CheckPipelineRequest, context: ServerContext
   ) async throws -> Sidelight_V1_CheckPipelineResponse {
     let geometry = try self.geometry(of: request)
-    let pipeline: Pipeline
-    do {
-      switch request.source {
-      case .pipeline(let wire)?: pipeline = try Pipeline(wire)
-      case .text, nil: throw FieldFault(field: "source", reason: "neither pipeline nor text is set")
-      }
-    }
-    let plan: Plan
-    do throws(PipelineError) {
-      plan = try self.engine.catalogue.resolve(pipeline).plan(for: geometry)
-    } catch {
-      throw FieldFault(error).within("pipeline")
-    }
+    let (pipeline, resolved) = try self.resolve(request.source)
+    let plan = resolved.plan(for: geometry)
     return .with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+      $0.text = pipeline.text
       $0.passes = plan.passes.map { pass in
         .with {
           $0.name = pass.name
@@ -30,6 +20,35 @@ extension FrameFilterService {
           $0.description_p = pass.words
         }
       }
+    }
+  }
+
+  private func resolve(
+    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?
+  ) throws(FieldFault) -> (Pipeline, ResolvedPipeline) {
+    switch source {
+    case .pipeline(let wire)?:
+      do {
+        let pipeline = try Pipeline(wire)
+        return (pipeline, try self.engine.catalogue.resolve(pipeline))
+      } catch let error as PipelineError {
+        throw FieldFault(error).within("pipeline")
+      } catch let error as FieldFault {
+        throw error.within("pipeline")
+      } catch {
+        throw FieldFault(code: .internalError, field: "pipeline", reason: "\(error)")
+      }
+    case .text(let text)?:
+      do throws(PipelineTextError) {
+        let parsed = try PipelineText(text)
+        let resolved = try parsed.resolve { pipeline throws(PipelineError) in
+          try self.engine.catalogue.resolve(pipeline)
+        }
+        return (parsed.pipeline, resolved)
+      } catch {
+        throw FieldFault(field: "text", reason: "\(error)")
+      }
+    case nil: throw FieldFault(field: "source", reason: "neither pipeline nor text is set")
     }
   }
 

@@ -38,7 +38,7 @@ struct PipelineTextPrinter {
     if !stage.isActive { self.text += " @off" }
   }
 
-  private static func value(_ value: ParameterValue) -> String {
+  static func value(_ value: ParameterValue) -> String {
     switch value {
     case .number(let number): self.number(number)
     case .length(let length): self.length(length, pixels: "px")

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import SidelightClient
+import SidelightCodecs
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+
+/// `sidelight apply`: one still image, here or at a server; the bytes are the same.
+struct Apply: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Filters a still image.",
+    discussion: """
+      Reads PNG and JPEG; the output's kind follows its name.
+
+        sidelight apply in.png out.png --pipeline 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'
+      """)
+
+  @Argument(help: "The PNG or JPEG file to read.", completion: .file())
+  var input: String
+
+  @Argument(help: "The .png, .jpg or .jpeg file to write.", completion: .file())
+  var output: String
+
+  @OptionGroup var pipeline: PipelineOption
+
+  @Option(
+    help: ArgumentHelp(
+      "Filter at the server at this address (HOST:PORT or unix:PATH) instead of in this process.",
+      valueName: "address"))
+  var server: Address?
+
+  @Option(help: ArgumentHelp("The quality of a JPEG, 1 to 100.", valueName: "percent"))
+  var quality = 90
+
+  func validate() throws {
+    guard ImageFileFormat(fileName: self.output) != nil else {
+      throw ValidationError("'\(self.output)' ends in none of .png, .jpg, .jpeg.")
+    }
+    guard (1 ... 100).contains(self.quality) else {
+      throw ValidationError("--quality is \(self.quality), the range is 1 to 100.")
+    }
+  }
+
+  func run() async throws {
+    // Names are checked where the filters run: a server may have filters of its own.
+    let file = [UInt8](try Data(contentsOf: URL(filePath: self.input)))
+    let result =
+      if let server {
+        try await self.filter(file, at: server)
+      } else {
+        try await self.filterHere(file)
+      }
+    try Data(result).write(to: URL(filePath: self.output))
+  }
+
+  private var isPNG: Bool { ImageFileFormat(fileName: self.output) == .png }
+
+  private func filterHere(_ file: [UInt8]) async throws -> [UInt8] {
+    let pipeline = try self.pipeline.resolved()
+    let pool = BufferPool()
+    let compute = ComputePool()
+    defer { compute.shutdown() }
+    let still = StillImageFilter(
+      catalogue: .builtIn, pool: pool, executor: PlanExecutor(pool: pool, compute: compute),
+      limits: ImageLimits())
+    return try await still.apply(
+      pipeline, toFile: file, writing: self.isPNG ? .png : .jpeg(quality: self.quality)
+    ).content
+  }
+
+  private func filter(_ file: [UInt8], at server: Address) async throws -> [UInt8] {
+    let pipeline = try Pipeline(text: self.pipeline.pipeline)
+    return try await SidelightClient.connect(to: server) { client in
+      try await client.apply(
+        pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality))
+    }
+  }
+}

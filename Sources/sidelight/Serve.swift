@@ -1,0 +1,74 @@
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import SidelightKernels
+import SidelightServer
+import UnixSignals
+
+/// `sidelight serve`: the server.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs the server.",
+    discussion: """
+      Listens until SIGTERM or SIGINT; sessions then finish what is in flight.
+
+        sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
+      """)
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Where to listen: IP:PORT (port 0 lets the system choose) or unix:PATH. May be repeated.",
+      valueName: "address"))
+  var listen: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
+
+  @Option(help: ArgumentHelp("Threads that filter.", valueName: "count"))
+  var computeThreads = ComputePool.processorCount
+
+  @Option(help: ArgumentHelp("Sessions at a time.", valueName: "count"))
+  var maxSessions = ServerConfiguration().maxSessions
+
+  @Option(help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
+  var logLevel = Logger.Level.info
+
+  func validate() throws {
+    for (name, value) in [
+      ("--compute-threads", self.computeThreads), ("--max-sessions", self.maxSessions),
+    ] where !(1 ... 65536).contains(value) {
+      throw ValidationError("\(name) is \(value), the range is 1 to 65536.")
+    }
+  }
+
+  func run() async throws {
+    AllocatorSettings.forFrames.apply()
+    var logger = Logger(label: "sidelight") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = self.logLevel
+
+    var configuration = ServerConfiguration()
+    configuration.addresses = self.listen
+    configuration.computeThreads = self.computeThreads
+    configuration.maxSessions = self.maxSessions
+    let server = SidelightServer(configuration: configuration, logger: logger)
+
+    var group = ServiceGroupConfiguration(
+      services: [
+        .init(service: server), .init(service: Announcement(server: server)),
+      ],
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    group.maximumGracefulShutdownDuration = .seconds(10)
+    try await ServiceGroup(configuration: group).run()
+  }
+}
+
+/// Says where the server listens, one line an address, once it does.
+private struct Announcement: Service {
+  let server: SidelightServer
+
+  func run() async throws {
+    for address in try await self.server.listeningAddresses {
+      // Unbuffered, since whoever started us may wait for the line.
+      FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
+    }
+    try await gracefulShutdown()
+  }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import AsyncAlgorithms
+import SidelightClient
+import SidelightKernels
+import SidelightWire
+
+/// `sidelight stream`: a Y4M video through a server.
+struct Stream: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Filters a video at a server.",
+    discussion: """
+      Reads and writes Y4M, so that ffmpeg does the rest:
+
+        ffmpeg -i in.mp4 -f yuv4mpegpipe - \\
+          | sidelight stream - - --server 127.0.0.1:50051 --pipeline 'sepiaTone' \\
+          | ffmpeg -i - out.mp4
+
+      Without --realtime every frame is filtered, in order, as fast as it goes. With it frames are \
+      sent at the video's own rate, as a camera would; those that come too late are dropped and \
+      reported, and the frame before stands in their place, so that the output keeps its length.
+      """)
+
+  @Argument(help: "The Y4M file to read; - is standard input.", completion: .file())
+  var input = "-"
+
+  @Argument(help: "The Y4M file to write; - is standard output.", completion: .file())
+  var output = "-"
+
+  @OptionGroup var pipeline: PipelineOption
+
+  @Option(
+    name: .customLong("pipeline-at"),
+    help: ArgumentHelp(
+      "Change the pipeline at this time of the video. May be repeated.",
+      valueName: "seconds=text"))
+  var changes: [TimedPipeline] = []
+
+  @Option(
+    help: ArgumentHelp("The server: HOST:PORT or unix:PATH.", valueName: "address"))
+  var server: Address
+
+  @Flag(help: "Send frames at the video's own rate, and drop those that come too late.")
+  var realtime = false
+
+  func run() async throws {
+    let first = try Pipeline(text: self.pipeline.pipeline)
+    let input = try Y4MInput(path: self.input)
+    let output = try Y4MOutput(path: self.output, header: input.header)
+    let report = StreamReport(
+      isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
+    let options = SessionOptions(
+      pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input)
+    try await SidelightClient.connect(to: self.server) { client in
+      try await client.withSession(options) { session in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await self.send(input, to: session) }
+          group.addTask {
+            for await _ in AsyncTimerSequence.repeating(every: .milliseconds(250)) {
+              report.showProgress()
+            }
+          }
+          try await Self.receive(session, into: output, report)
+          group.cancelAll()
+        }
+      }
+    }
+    try await output.finish()
+    report.showSummary()
+  }
+
+  /// Sends the frames, and the changes of the pipeline between them.
+  private func send(_ input: Y4MInput, to session: FilterSession) async throws {
+    var changes = self.changes.sorted { $0.time < $1.time }[...]
+    let clock = ContinuousClock()
+    let start = clock.now
+    var index = 0
+    while let picture = try await input.next() {
+      let time = input.time(ofFrame: index)
+      while let change = changes.first, change.time <= time {
+        session.select(change.pipeline)
+        changes.removeFirst()
+      }
+      if self.realtime { try await clock.sleep(until: start + time) }
+      let frame = VideoFrame(
+        picture, captureTimeNanoseconds: Int64(time / .nanoseconds(1)))
+      guard await session.send(frame) != nil else { return }
+      index += 1
+    }
+    session.finish()
+  }
+
+  private static func receive(
+    _ session: FilterSession, into output: Y4MOutput, _ report: StreamReport
+  ) async throws {
+    var last: Frame?
+    for try await event in session.events {
+      report.note(event)
+      switch event {
+      case .outcome(.made(let frame)):
+        last = frame.picture
+        try await output.write(frame.picture)
+      case .outcome(.dropped):
+        if let last { try await output.write(last) }
+      case .rejected(_, let reason):
+        throw ValidationError("The server refused a pipeline: \(reason)")
+      case .applied, .draining, .finalCounts: break
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import SidelightClient
+import Synchronization
+
+/// Counts what becomes of a stream's frames, and tells: progress on a terminal, a line at the end.
+final class StreamReport: Sendable {
+  private struct State {
+    var made: [MadeFrame.Disposition: Int] = [:]
+    var dropped: [DroppedFrame.Reason: Int] = [:]
+    var roundTrips: [Duration] = []
+    var failure: String?
+  }
+
+  private let isLive: Bool
+  private let start: ContinuousClock.Instant
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - isLive: Whether a person watches.
+  ///   - start: When the stream began.
+  init(isLive: Bool, start: ContinuousClock.Instant) {
+    self.isLive = isLive
+    self.start = start
+  }
+
+  /// Counts an event.
+  func note(_ event: SessionEvent) {
+    guard case .outcome(let outcome) = event else { return }
+    self.state.withLock { state in
+      switch outcome {
+      case .made(let frame):
+        state.made[frame.disposition, default: 0] += 1
+        state.roundTrips.append(frame.roundTripTime)
+        if let failure = frame.failure { state.failure = failure }
+      case .dropped(let frame):
+        state.dropped[frame.reason, default: 0] += 1
+      }
+    }
+  }
+
+  /// Overwrites the terminal's line.
+  func showProgress() {
+    guard self.isLive else { return }
+    FileDescriptorOutput.standardError.write("\r\u{1B}[K" + self.line)
+  }
+
+  /// Says what became of the frames.
+  func showSummary() {
+    let failure = self.state.withLock { $0.failure }.map { "\na stage failed: \($0)" } ?? ""
+    FileDescriptorOutput.standardError.write(
+      (self.isLive ? "\r\u{1B}[K" : "") + self.line + failure + "\n")
+  }
+
+  private var line: String {
+    let state = self.state.withLock { $0 }
+    let made = state.made.values.reduce(0, +)
+    let dropped = state.dropped.values.reduce(0, +)
+    let seconds = self.start.duration(to: .now) / .seconds(1)
+    var parts = ["\(made + dropped) frames in \(Self.text(seconds)) s"]
+    parts.append("\(Self.text(Double(made) / max(seconds, 0.001))) fps")
+    for (disposition, name) in [
+      (MadeFrame.Disposition.filtered, "filtered"), (.passedThrough, "passed through"),
+      (.degraded, "degraded"),
+    ] {
+      if let count = state.made[disposition] { parts.append("\(count) \(name)") }
+    }
+    let reasons = DroppedFrame.Reason.allCases.compactMap { reason in
+      state.dropped[reason].map { "\($0) \(reason.rawValue)" }
+    }
+    parts.append(
+      dropped == 0 ? "none dropped" : "\(dropped) dropped (\(reasons.joined(separator: ", ")))")
+    if !state.roundTrips.isEmpty {
+      let sorted = state.roundTrips.sorted()
+      let percentiles = [50, 95, 99].map { percent in
+        let index = (sorted.count - 1) * percent / 100
+        return "p\(percent) \(Self.text(sorted[index] / .milliseconds(1)))"
+      }
+      parts.append("round trip " + percentiles.joined(separator: ", ") + " ms")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private static func text(_ value: Double) -> String {
+    String(format: value < 10 ? "%.2f" : "%.0f", value)
+  }
+}

@@ -1,0 +1,46 @@
+import NIOPosix
+import SidelightCodecs
+import SidelightKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The frames of a Y4M file or pipe. Reading blocks a thread that is there for it.
+final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a time
+  let header: Y4MHeader
+  private var reader: Y4MReader
+
+  /// Opens the file and reads its header.
+  ///
+  /// - Throws: ``POSIXFailure``, or `CodecError` if it is no Y4M.
+  init(path: String) throws {
+    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
+    self.reader = try Y4MReader(pool: BufferPool()) { span in
+      try span.withUnsafeMutableBytes { bytes in
+        while true {
+          let count = read(descriptor, bytes.baseAddress, bytes.count)
+          if count >= 0 { return count }
+          guard errno == EINTR else { throw POSIXFailure(call: "read", code: errno) }
+        }
+      }
+    }
+    self.header = self.reader.header
+  }
+
+  /// The next frame; `nil` at the end.
+  func next() async throws -> Frame? {
+    try await NIOThreadPool.singleton.runIfActive { try self.reader.next() }
+  }
+
+  /// When a frame is due, from the start of the video.
+  func time(ofFrame index: Int) -> Duration {
+    guard let rate = self.header.frameRate else { return .seconds(Double(index) / 30) }
+    return .seconds(Double(index) * Double(rate.denominator) / Double(rate.numerator))
+  }
+}
