@@ -5,6 +5,7 @@ import pytest
 
 from sidelight_testing import formulas, images
 from sidelight_testing.contract import frame_filter
+from sidelight_testing.contract import image as messages
 from sidelight_testing.session import pipeline
 
 SIZES = [(1, 1), (2, 1), (1, 3), (17, 9), (64, 48), (641, 3)]
@@ -57,15 +58,24 @@ def test_grey_frames_stay_grey_under_grayscale(stub):
 
 @pytest.mark.parametrize("width, height", SIZES, ids=lambda value: str(value))
 @pytest.mark.parametrize("name", ["I420", "NV12"])
-def test_inverted_video_keeps_its_range(stub, name, width, height):
+@pytest.mark.parametrize("color_range", ["VIDEO", "FULL"])
+@pytest.mark.parametrize("matrix", ["BT601", "BT709"])
+@pytest.mark.parametrize("filters", FILTERS)
+def test_video_is_within_one_level_in_its_own_matrix_and_range(
+    stub, filters, matrix, color_range, name, width, height
+):
+    wanted, formula = FILTERS[filters]
     image = images.noise(name, width, height)
-    # Samples that video range allows, so that nothing has to be clamped.
-    planes = [16 + plane.astype(np.int16) * 219 // 255 for plane in images.samples(image)]
-    image = images.make_image(name, width, height, [each.astype(np.uint8) for each in planes])
-    result = images.samples(apply(stub, image, pipeline("colorInvert")))
-    assert np.abs(result[0].astype(np.int16) - (251 - planes[0])).max() <= 1
-    for actual, plane in zip(result[1:], planes[1:], strict=True):
-        assert np.abs(actual.astype(np.int16) - (256 - plane)).max() <= 1
+    image.color.matrix = messages.ColorMatrix.Value(f"COLOR_MATRIX_{matrix}")
+    image.color.range = messages.ColorRange.Value(f"COLOR_RANGE_{color_range}")
+    result = apply(stub, image, wanted)
+    assert result.color.matrix == image.color.matrix
+    assert result.color.range == image.color.range
+    expected = formulas.through_rgb(
+        *images.yuv(image), formula, matrix, full_range=color_range == "FULL"
+    )
+    for actual, plane in zip(images.yuv(result), expected, strict=True):
+        assert formulas.difference(actual, plane) <= 1
 
 
 @pytest.mark.parametrize("name", ["I420", "NV12"])

@@ -120,6 +120,14 @@ def alpha(image) -> np.ndarray:
     return samples(image)[0].reshape(image.height, image.width, 4)[..., 3]
 
 
+def yuv(image) -> list[np.ndarray]:
+    """Luma, Cb and Cr of a 4:2:0 image."""
+    planes = samples(image)
+    if len(planes) == 2:
+        return [planes[0], planes[1][:, 0::2], planes[1][:, 1::2]]
+    return planes
+
+
 def rgb_image(colors: np.ndarray):
     """An RGB24 image of rows by columns by three."""
     height, width, _ = colors.shape
