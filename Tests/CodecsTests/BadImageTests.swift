@@ -9,7 +9,7 @@ struct BadImageTests {
   static func files() throws -> [(ImageFileFormat, [UInt8])] {
     let frame = try Scene.slopes(.rgb24, self.size)
     return try [
-      (.png, ImageEncoder(.png).encode(frame)), (.jpeg, ImageEncoder(.jpeg()).encode(frame)),
+      (.png, ImageEncoder(.png()).encode(frame)), (.jpeg, ImageEncoder(.jpeg()).encode(frame)),
       (.jpeg, ImageEncoder(.jpeg(subsampling: .quarter)).encode(frame)),
     ]
   }

@@ -5,7 +5,7 @@ import Testing
 @Suite("PNG")
 struct PNGTests {
   let decoder = ImageDecoder(pool: Scene.pool)
-  let encoder = ImageEncoder(.png)
+  let encoder = ImageEncoder(.png())
 
   @Test(
     "keeps grey, RGB and RGBA to the bit", arguments: [PixelFormat.gray8, .rgb24, .rgba8],
@@ -60,6 +60,18 @@ struct PNGTests {
     let first = try self.encoder.encode(try Scene.noise(.rgb24, size))
     _ = try Scene.noise(.rgba8, FrameSize(width: 64, height: 64))
     #expect(try self.encoder.encode(try Scene.noise(.rgb24, size)) == first)
+  }
+
+  @Test("compressed harder is smaller, and the same picture")
+  func compression() throws {
+    let frame = try Scene.slopes(.rgb24, FrameSize(width: 200, height: 150))
+    let files = try PNGCompression.allCases.map {
+      try ImageEncoder(.png(compression: $0)).encode(frame)
+    }
+    #expect(files[1].count < files[0].count)
+    for file in files {
+      #expect(Scene.packed(try self.decoder.decode(file)) == Scene.packed(frame))
+    }
   }
 
   @Test("expands palettes")

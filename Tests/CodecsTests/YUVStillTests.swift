@@ -14,7 +14,7 @@ struct YUVStillTests {
   func formula(format: PixelFormat, color: ColorDescription) throws {
     for size in Scene.sizes {
       let frame = try Scene.noise(format, size, color: color)
-      let still = try ImageDecoder(pool: Scene.pool).decode(try ImageEncoder(.png).encode(frame))
+      let still = try ImageDecoder(pool: Scene.pool).decode(try ImageEncoder(.png()).encode(frame))
       #expect(still.format == .rgb24)
       let got = Scene.packed(still)
       var worst = 0.0
@@ -38,7 +38,7 @@ struct YUVStillTests {
       let frame = try Scene.frame(.i420, FrameSize(width: 2, height: 2)) { plane, _, _ in
         plane == 0 ? luma : 128
       }
-      let still = try ImageDecoder(pool: Scene.pool).decode(try ImageEncoder(.png).encode(frame))
+      let still = try ImageDecoder(pool: Scene.pool).decode(try ImageEncoder(.png()).encode(frame))
       #expect(Scene.packed(still).allSatisfy { $0 == expected })
     }
   }
