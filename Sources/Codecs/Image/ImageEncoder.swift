@@ -2,8 +2,9 @@ public import SidelightKernels
 
 /// Turns frames of any format into PNG or JPEG files.
 ///
-/// YUV frames are converted by their own matrix and range. Equal frames and options give equal
-/// bytes, with the same versions of the libraries below. Orientation is not written.
+/// YUV frames are converted by their own matrix and range; those of full range and BT.601 are what
+/// a JPEG stores, and go into one of 4:2:0 as they are. Equal frames and options give equal bytes,
+/// with the same versions of the libraries below. Orientation is not written.
 public struct ImageEncoder: Sendable {
   /// How a picture is written.
   public enum Target: Sendable, Hashable {
