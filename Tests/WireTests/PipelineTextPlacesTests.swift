@@ -27,7 +27,9 @@ struct PipelineTextPlacesTests {
       ("stages[1].pipeline.stages[1].filter.parameters[\"radius\"].value", .wrongType, 44),
       ("stages[1].pipeline.stages[1].mix", .invalidStage, 54),
       ("stages[1].region", .invalidStage, 58),
-      ("stages[1].region.width", .invalidStage, 58),
+      ("stages[1].region.origin.y", .invalidStage, 69),
+      ("stages[1].region.width", .invalidStage, 72),
+      ("stages[1].region.elsewhere", .invalidStage, 58),
       ("stages[2].filter.parameters[\"x\"]", .outOfLimits, 84),
       ("stages[10]", .tooManyStages, 1),
       ("stages", .tooManyStages, 1),
@@ -57,6 +59,15 @@ struct PipelineTextPlacesTests {
         mono, spia(intensity: 1)
               ^
         """)
+  }
+
+  @Test("about a parameter with a very long name is pointed at it")
+  func longName() throws {
+    let name = String(repeating: "n", count: 100)
+    let complaint = PipelineError(
+      code: .unknownParameter,
+      path: "stages[0].filter.parameters[\"\(name.prefix(64))\"]", message: "is unknown")
+    #expect(try PipelineText("f(a: 1, \(name): 2)").locate(complaint).column == 9)
   }
 
   @Test("that there is none gives what the catalogue gives")

@@ -138,7 +138,7 @@ struct PipelineTextTests {
   func depth() {
     var pipeline: Pipeline = [.filter("a")]
     for _ in 0 ..< 50 { pipeline = [Stage(.pipeline(pipeline))] }
-    #expect(pipeline.text == "[[[[[[[[[...]]]]]]]]]")
+    #expect(pipeline.text == "[[[[[[[[...]]]]]]]]")
   }
 
   private struct Mismatch: Error {}
