@@ -45,6 +45,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
@@ -93,6 +94,7 @@ let package = Package(
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
       path: "Sources/Server",
       swiftSettings: strict
@@ -134,10 +136,14 @@ let package = Package(
       name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
+      name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),
+    .testTarget(
       name: "ServerTests",
       dependencies: [
-        "SidelightServer", "SidelightClient",
+        "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
+        "SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
       swiftSettings: strict),
   ]

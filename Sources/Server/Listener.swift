@@ -65,6 +65,12 @@ struct Listener: Sendable {
           .recvAllocator,
           value: FixedSizeRecvByteBufferAllocator(capacity: configuration.receiveBufferBytes))
       }
+      config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            MessageSizeGuard(limit: configuration.maxMessageBytes), position: .first)
+        }
+      }
     }
   }
 }

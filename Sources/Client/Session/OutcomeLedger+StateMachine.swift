@@ -3,7 +3,7 @@ import DequeModule
 extension OutcomeLedger {
   /// Puts fates into the order in which frames were given, whether decided here or at the server.
   /// Decides without waiting for anything itself.
-  struct StateMachine: ~Copyable {
+  package struct StateMachine: ~Copyable {
     private enum Entry {
       /// A frame whose fate is not known yet.
       case pending(UInt64, PendingFrame)
@@ -16,13 +16,15 @@ extension OutcomeLedger {
     private var entries: Deque<Entry> = []
     private var end: Result<Void, any Error>?
 
+    package init() {}
+
     /// A frame is given.
-    mutating func add(_ frame: PendingFrame, sequence: UInt64) {
+    package mutating func add(_ frame: PendingFrame, sequence: UInt64) {
       self.entries.append(.pending(sequence, frame))
     }
 
     /// A frame was displaced before it was sent.
-    mutating func displace(_ sequence: UInt64) {
+    package mutating func displace(_ sequence: UInt64) {
       guard let index = self.index(of: sequence) else { return }
       self.entries[index] = .displaced(sequence ... sequence)
       self.merge(index + 1)
@@ -30,37 +32,37 @@ extension OutcomeLedger {
     }
 
     /// The frame of that number, if its fate is not known yet.
-    func pending(_ sequence: UInt64) -> PendingFrame? {
+    package func pending(_ sequence: UInt64) -> PendingFrame? {
       guard let index = self.index(of: sequence), case .pending(_, let frame) = self.entries[index]
       else { return nil }
       return frame
     }
 
     /// The numbers of the frames within a range whose fate is not known yet.
-    func pending(in range: ClosedRange<UInt64>) -> [UInt64] {
+    package func pending(in range: ClosedRange<UInt64>) -> [UInt64] {
       self.entries.compactMap { entry in
         if case .pending(let sequence, _) = entry, range.contains(sequence) { sequence } else { nil }
       }
     }
 
     /// A frame's fate is known.
-    mutating func resolve(_ sequence: UInt64, _ event: Event) {
+    package mutating func resolve(_ sequence: UInt64, _ event: Event) {
       guard let index = self.index(of: sequence) else { return }
       self.entries[index] = .event(event, isCredit: true)
     }
 
     /// Something else is told. It stands before the first frame whose fate is not known.
-    mutating func tell(_ event: Event) {
+    package mutating func tell(_ event: Event) {
       let index = self.entries.firstIndex { if case .pending = $0 { true } else { false } }
       self.entries.insert(.event(event, isCredit: false), at: index ?? self.entries.endIndex)
     }
 
     /// Nothing more will be told.
-    mutating func finish(_ end: Result<Void, any Error>) {
+    package mutating func finish(_ end: Result<Void, any Error>) {
       if self.end == nil { self.end = end }
     }
 
-    enum Next {
+    package enum Next {
       case event(Event, isCredit: Bool)
       case displaced(UInt64)
       case wait
@@ -68,7 +70,7 @@ extension OutcomeLedger {
     }
 
     /// What to tell next.
-    mutating func next() -> Next {
+    package mutating func next() -> Next {
       switch self.entries.first {
       case .event(let event, let isCredit)?:
         self.entries.removeFirst()

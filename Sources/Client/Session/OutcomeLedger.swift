@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The fates of frames, in the order in which the frames were given. One task takes them.
-final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable {
+package final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable {
   private struct State: ~Copyable {
     var machine = StateMachine()
     var consumer: CheckedContinuation<Void, Never>?
@@ -13,7 +13,7 @@ final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable {
   private let state = Mutex(State())
 
   /// What is told.
-  enum Entry: Sendable {
+  package enum Entry: Sendable {
     /// A message of the server; for a frame's fate, taking it returns a credit.
     case event(Event, isCredit: Bool)
     /// A frame that was displaced before it was sent.
@@ -21,44 +21,44 @@ final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable {
   }
 
   /// A frame is given.
-  func add(_ frame: PendingFrame, sequence: UInt64) {
+  package func add(_ frame: PendingFrame, sequence: UInt64) {
     self.state.withLock { $0.machine.add(frame, sequence: sequence) }
   }
 
   /// A frame was displaced before it was sent.
-  func displace(_ sequence: UInt64) {
+  package func displace(_ sequence: UInt64) {
     self.update { $0.displace(sequence) }
   }
 
   /// The frame of that number, if its fate is not known yet.
-  func pending(_ sequence: UInt64) -> PendingFrame? {
+  package func pending(_ sequence: UInt64) -> PendingFrame? {
     self.state.withLock { $0.machine.pending(sequence) }
   }
 
   /// The numbers of the frames within a range whose fate is not known yet.
-  func pending(in range: ClosedRange<UInt64>) -> [UInt64] {
+  package func pending(in range: ClosedRange<UInt64>) -> [UInt64] {
     self.state.withLock { $0.machine.pending(in: range) }
   }
 
   /// A frame's fate is known.
-  func resolve(_ sequence: UInt64, _ event: Event) {
+  package func resolve(_ sequence: UInt64, _ event: Event) {
     self.update { $0.resolve(sequence, event) }
   }
 
   /// Something else is told.
-  func tell(_ event: Event) {
+  package func tell(_ event: Event) {
     self.update { $0.tell(event) }
   }
 
   /// Nothing more will be told.
-  func finish(_ end: Result<Void, any Error>) {
+  package func finish(_ end: Result<Void, any Error>) {
     self.update { $0.finish(end) }
   }
 
   /// What to tell next; waits for it. `nil` at the end.
   ///
   /// - Throws: Why the session ended, if not as it should; `CancellationError` if the task is cancelled.
-  func next() async throws -> Entry? {
+  package func next() async throws -> Entry? {
     while true {
       let next = self.state.withLock { state in
         state.hasNews = false

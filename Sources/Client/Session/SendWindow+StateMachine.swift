@@ -5,8 +5,8 @@ extension SendWindow {
   ///
   /// Messages leave in the order in which they were given, so a selection applies to the frames given
   /// after it. A frame at the head waits for a credit; a newer frame displaces it.
-  struct StateMachine: ~Copyable {
-    enum Element: Sendable {
+  package struct StateMachine: ~Copyable {
+    package enum Element: Sendable {
       case frame(PendingFrame)
       case control(Control)
     }
@@ -16,11 +16,11 @@ extension SendWindow {
     private var credits = 0
     private var isFinished = false
 
-    init(policy: SessionOptions.DropPolicy) {
+    package init(policy: SessionOptions.DropPolicy) {
       self.policy = policy
     }
 
-    enum OfferAction: Sendable {
+    package enum OfferAction: Sendable {
       /// Taken in; a frame that waited may have been displaced.
       case accept(displaced: PendingFrame?)
       /// A frame waits already, and none may be dropped.
@@ -30,7 +30,7 @@ extension SendWindow {
     }
 
     /// A frame is to be sent.
-    mutating func offer(_ frame: PendingFrame) -> OfferAction {
+    package mutating func offer(_ frame: PendingFrame) -> OfferAction {
       guard !self.isFinished else { return .refuse }
       var displaced: PendingFrame?
       if let index = self.waitingFrameIndex {
@@ -42,29 +42,29 @@ extension SendWindow {
     }
 
     /// Another message is to be sent.
-    mutating func push(_ control: Control) {
+    package mutating func push(_ control: Control) {
       guard !self.isFinished else { return }
       self.queue.append(.control(control))
     }
 
     /// The server, or whoever consumes outcomes, makes room for frames.
-    mutating func addCredits(_ count: Int) {
+    package mutating func addCredits(_ count: Int) {
       self.credits += count
     }
 
     /// No more is given; what is in still goes.
-    mutating func finish() {
+    package mutating func finish() {
       self.isFinished = true
     }
 
-    enum Next {
+    package enum Next {
       case send(Element)
       case wait
       case finished
     }
 
     /// What to send now.
-    mutating func next() -> Next {
+    package mutating func next() -> Next {
       switch self.queue.first {
       case .control?: return .send(self.queue.removeFirst())
       case .frame? where self.credits > 0:
@@ -76,7 +76,7 @@ extension SendWindow {
     }
 
     /// Whether an offer would displace or wait.
-    var isFrameWaiting: Bool { self.waitingFrameIndex != nil }
+    package var isFrameWaiting: Bool { self.waitingFrameIndex != nil }
 
     /// At most one frame waits, since a second one displaces it or is not taken in.
     private var waitingFrameIndex: Int? {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Credits bound the frames in flight in messages. Bytes alone would not: compressed frames would
 /// pile up seconds deep in flow-control windows that are sized for raw ones.
-final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
+package final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
     var sender: CheckedContinuation<StateMachine.Element?, Never>?
@@ -14,12 +14,12 @@ final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   private let state: Mutex<State>
 
-  init(policy: SessionOptions.DropPolicy) {
+  package init(policy: SessionOptions.DropPolicy) {
     self.state = Mutex(State(machine: StateMachine(policy: policy)))
   }
 
   /// What an offer came to.
-  enum Offer: Sendable {
+  package enum Offer: Sendable {
     /// It will be sent, in place of the displaced one if there is one.
     case accepted(displaced: PendingFrame?)
     /// The session is over.
@@ -27,7 +27,7 @@ final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Takes a frame in; waits for room if none may be dropped. One task offers at a time.
-  func offer(_ frame: PendingFrame) async -> Offer {
+  package func offer(_ frame: PendingFrame) async -> Offer {
     while true {
       switch self.update({ $0.offer(frame) }) {
       case .accept(let displaced): return .accepted(displaced: displaced)
@@ -39,22 +39,22 @@ final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Takes another message in.
-  func push(_ control: Control) {
+  package func push(_ control: Control) {
     self.update { $0.push(control) }
   }
 
   /// Makes room for frames.
-  func addCredits(_ count: Int) {
+  package func addCredits(_ count: Int) {
     self.update { $0.addCredits(count) }
   }
 
   /// No more is given; what is in still goes.
-  func finish() {
+  package func finish() {
     self.update { $0.finish() }
   }
 
   /// Whoever waits stops waiting, and ``next()`` ends at once.
-  func cancel() {
+  package func cancel() {
     let (sender, producer) = self.state.withLock { state in
       state.isCancelled = true
       state.machine.finish()
@@ -65,7 +65,7 @@ final class SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// What to send next; waits for it. `nil` when there will be nothing any more.
-  func next() async -> StateMachine.Element? {
+  package func next() async -> StateMachine.Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (element, isReady, producer) = self.state.withLock { state in

@@ -2,13 +2,18 @@ public import SidelightKernels
 
 /// Turns frames of any format into PNG or JPEG files.
 ///
-/// YUV frames are converted by their own matrix and range. Equal frames and options give equal
-/// bytes, with the same versions of the libraries below. Orientation is not written.
+/// YUV frames are converted by their own matrix and range; those of full range and BT.601 are what
+/// a JPEG stores, and go into one of 4:2:0 as they are. Equal frames and options give equal bytes,
+/// with the same versions of the libraries below. Orientation is not written.
 public struct ImageEncoder: Sendable {
   /// How a picture is written.
   public enum Target: Sendable, Hashable {
     /// Lossless; keeps alpha: straight as it is, premultiplied made straight, opaque left out.
-    case png
+    ///
+    /// - Parameter compression: How hard it is compressed.
+    case png(compression: PNGCompression = .fast)
+    /// Lossy, and without alpha.
+    ///
     /// - Parameters:
     ///   - quality: 1 ... 100.
     ///   - subsampling: How much chroma is kept.
@@ -25,7 +30,7 @@ public struct ImageEncoder: Sendable {
   /// Writes files of a format with its defaults.
   public init(format: ImageFileFormat) {
     switch format {
-    case .png: self.init(.png)
+    case .png: self.init(.png())
     case .jpeg: self.init(.jpeg())
     }
   }
@@ -39,8 +44,8 @@ public struct ImageEncoder: Sendable {
   ///   1 ... 100, or ``CodecError/Code/failed`` if the library below refuses.
   public func encode(_ frame: Frame) throws(CodecError) -> [UInt8] {
     switch self.target {
-    case .png:
-      return try PNGEncoder().encode(frame)
+    case .png(let compression):
+      return try PNGEncoder(compression: compression).encode(frame)
     case .jpeg(let quality, let subsampling):
       guard (1 ... 100).contains(quality) else {
         throw CodecError(.invalidOption, "JPEG quality is \(quality), the range is 1 ... 100")

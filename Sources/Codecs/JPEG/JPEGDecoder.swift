@@ -93,14 +93,7 @@ struct JPEGDecoder {
   /// Sorts what the library says. Its texts are part of libjpeg's interface, unchanged for decades;
   /// one that changed would be reported as corruption, with the text.
   private static func error(_ reason: String) -> CodecError {
-    let code: CodecError.Code =
-      if reason.contains("Premature end of JPEG file") {
-        .truncated
-      } else if reason.contains("subsampling type") || reason.contains("Unsupported") {
-        .unsupported
-      } else {
-        .corrupt
-      }
-    return CodecError(code, reason)
+    let isUnsupported = reason.contains("subsampling type") || reason.contains("Unsupported")
+    return CodecError(isUnsupported ? .unsupported : .corrupt, reason)
   }
 }

@@ -3,6 +3,8 @@ import SidelightKernels
 
 /// Encodes PNG files through libpng's simplified interface.
 struct PNGEncoder {
+  let compression: PNGCompression
+
   func encode(_ frame: Frame) throws(CodecError) -> [UInt8] {
     try frame.withInterleavedPixels(keepingAlpha: true) { pixels throws(CodecError) in
       try self.encode(pixels, size: frame.size)
@@ -16,6 +18,7 @@ struct PNGEncoder {
     unsafe image.version = UInt32(PNG_IMAGE_VERSION)
     unsafe image.width = UInt32(size.width)
     unsafe image.height = UInt32(size.height)
+    unsafe image.flags = self.compression == .fast ? UInt32(PNG_IMAGE_FLAG_FAST) : 0
     unsafe image.format =
       switch pixels.order {
       case .gray: 0

@@ -2,7 +2,7 @@ import DequeModule
 
 extension Mailbox {
   /// What a mailbox decides, without waiting for anything itself. One producer, one consumer.
-  struct StateMachine: ~Copyable {
+  package struct StateMachine: ~Copyable {
     private let depth: Int
     private let policy: DropPolicy
     private var elements: Deque<Element> = []
@@ -10,13 +10,13 @@ extension Mailbox {
     private var producer: (element: Element, continuation: CheckedContinuation<Element?, Never>)?
     private var isFinished = false
 
-    init(depth: Int, policy: DropPolicy) {
+    package init(depth: Int, policy: DropPolicy) {
       precondition(depth >= 1, "a mailbox holds at least one element")
       self.depth = depth
       self.policy = policy
     }
 
-    enum OfferAction {
+    package enum OfferAction {
       /// The consumer waits for it: resume it with the element, and accept.
       case deliver(CheckedContinuation<Element?, Never>)
       /// Taken in.
@@ -28,7 +28,7 @@ extension Mailbox {
     }
 
     /// An element arrives.
-    mutating func offer(_ element: Element) -> OfferAction {
+    package mutating func offer(_ element: Element) -> OfferAction {
       guard !self.isFinished else { return .handBack(element) }
       if let consumer = self.consumer.take() { return .deliver(consumer) }
       if self.elements.count < self.depth {
@@ -49,13 +49,13 @@ extension Mailbox {
 
     /// The producer waits with its element. Its continuation gets what is handed back: nothing, or
     /// the element itself if the mailbox closes first.
-    mutating func suspendProducer(
+    package mutating func suspendProducer(
       _ element: Element, _ continuation: CheckedContinuation<Element?, Never>
     ) {
       self.producer = (element, continuation)
     }
 
-    enum TakeAction {
+    package enum TakeAction {
       /// Here is one; and the producer that waited for the room, if one did, is to be resumed.
       case take(Element, resume: CheckedContinuation<Element?, Never>?)
       /// There is none: the consumer waits.
@@ -65,7 +65,7 @@ extension Mailbox {
     }
 
     /// The consumer asks for an element.
-    mutating func take() -> TakeAction {
+    package mutating func take() -> TakeAction {
       if let element = self.elements.popFirst() {
         guard let (waiting, continuation) = self.producer.take() else {
           return .take(element, resume: nil)
@@ -77,14 +77,14 @@ extension Mailbox {
     }
 
     /// The consumer waits.
-    mutating func suspendConsumer(_ continuation: CheckedContinuation<Element?, Never>) {
+    package mutating func suspendConsumer(_ continuation: CheckedContinuation<Element?, Never>) {
       self.consumer = continuation
     }
 
     /// Nothing is taken in any more; what is in can still be taken out.
     ///
     /// - Returns: Who waits, to be resumed: the consumer with nothing, the producer with its element.
-    mutating func finish() -> (
+    package mutating func finish() -> (
       consumer: CheckedContinuation<Element?, Never>?,
       producer: (element: Element, continuation: CheckedContinuation<Element?, Never>)?
     ) {
@@ -93,7 +93,7 @@ extension Mailbox {
     }
 
     /// Everything that is in, taken out at once.
-    mutating func removeAll() -> [Element] {
+    package mutating func removeAll() -> [Element] {
       defer { self.elements.removeAll() }
       return Array(self.elements)
     }

@@ -4,13 +4,13 @@ import Synchronization
 /// who goes when it is full. Whoever goes is handed back, so that no frame ends unnamed.
 ///
 /// One task offers, one task takes.
-final class Mailbox<Element: Sendable>: Sendable {
+package final class Mailbox<Element: Sendable>: Sendable {
   private let state: Mutex<StateMachine>
 
   /// - Parameters:
   ///   - depth: How many elements may wait; at least 1.
   ///   - policy: Who goes when they do.
-  init(depth: Int = 1, policy: DropPolicy = .newestWins) {
+  package init(depth: Int = 1, policy: DropPolicy = .newestWins) {
     self.state = Mutex(StateMachine(depth: depth, policy: policy))
   }
 
@@ -18,7 +18,7 @@ final class Mailbox<Element: Sendable>: Sendable {
   ///
   /// - Returns: Who has no place any more: `nil`, a displaced element, or the offered one itself when
   ///   the mailbox is full or finished.
-  func offer(_ element: Element) async -> Element? {
+  package func offer(_ element: Element) async -> Element? {
     let action = self.state.withLock { $0.offer(element) }
     switch action {
     case .deliver(let consumer):
@@ -48,7 +48,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
   /// Takes the oldest element out; waits for one. Ends when the mailbox is finished and empty, or the
   /// task is cancelled.
-  func next() async -> Element? {
+  package func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let action = self.state.withLock { state in
@@ -70,7 +70,7 @@ final class Mailbox<Element: Sendable>: Sendable {
   }
 
   /// Closes the mailbox: later offers come straight back, and `next` ends once it is empty.
-  func finish() {
+  package func finish() {
     let (consumer, producer) = self.state.withLock { $0.finish() }
     consumer?.resume(returning: nil)
     if let producer { producer.continuation.resume(returning: producer.element) }
@@ -79,7 +79,7 @@ final class Mailbox<Element: Sendable>: Sendable {
   /// Empties the mailbox.
   ///
   /// - Returns: What was in it, oldest first.
-  func removeAll() -> [Element] {
+  package func removeAll() -> [Element] {
     self.state.withLock { $0.removeAll() }
   }
 }

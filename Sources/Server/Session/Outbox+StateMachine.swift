@@ -6,7 +6,7 @@ extension Outbox {
   ///
   /// A frame's place is reserved when it arrives and filled when its fate is known. Only what stands
   /// at the head, with its fate known, goes out. Drops that follow each other become one notice.
-  struct StateMachine: ~Copyable {
+  package struct StateMachine: ~Copyable {
     private enum Fate {
       case pending
       case made(MadeFrame<Payload>)
@@ -29,30 +29,30 @@ extension Outbox {
     private var appliedRevision: UInt64 = 0
     private var isFinished = false
     private var saidGoodbye = false
-    private(set) var counts = FrameCounts()
+    package private(set) var counts = FrameCounts()
 
     /// - Parameters:
     ///   - pictureLimit: Made frames that may wait to be written; at least 1.
     ///   - backlogLimit: Entries of any kind beyond which the reader should hold the sender back.
-    init(pictureLimit: Int, backlogLimit: Int) {
+    package init(pictureLimit: Int, backlogLimit: Int) {
       self.pictureLimit = pictureLimit
       self.backlogLimit = backlogLimit
     }
 
     /// Whether the reader may go on.
-    var hasRoom: Bool {
+    package var hasRoom: Bool {
       self.isFinished || self.entries.count + self.controls.count < self.backlogLimit
     }
 
     /// Whether a made frame finds room without displacing another.
-    var hasRoomForPicture: Bool {
+    package var hasRoomForPicture: Bool {
       self.isFinished || self.picturesWaiting < self.pictureLimit
     }
 
     /// A frame arrives.
     ///
     /// - Returns: Its arrival number, by which it is resolved.
-    mutating func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
+    package mutating func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
       let arrival = self.nextArrival
       self.nextArrival += 1
       self.counts.received += 1
@@ -64,7 +64,7 @@ extension Outbox {
     /// A frame was made.
     ///
     /// - Returns: The frame that it displaced, if too many wait.
-    mutating func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
+    package mutating func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1
@@ -73,34 +73,34 @@ extension Outbox {
     }
 
     /// A frame was dropped.
-    mutating func resolve(_ arrival: UInt64, dropped drop: Drop) {
+    package mutating func resolve(_ arrival: UInt64, dropped drop: Drop) {
       guard let index = self.pendingIndex(of: arrival) else { return }
       self.drop(at: index, drop)
     }
 
     /// A message that is no frame's outcome.
-    mutating func push(_ control: Control) {
+    package mutating func push(_ control: Control) {
       self.controls.append(control)
     }
 
     /// A message of an unknown kind came.
-    mutating func countIgnoredMessage() {
+    package mutating func countIgnoredMessage() {
       self.counts.ignoredMessages += 1
     }
 
     /// Nothing comes any more; what is in goes out, then the final counts.
-    mutating func finish() {
+    package mutating func finish() {
       self.isFinished = true
     }
 
-    enum Next {
+    package enum Next {
       case item(Item)
       case wait
       case finished
     }
 
     /// What to write next.
-    mutating func next() -> Next {
+    package mutating func next() -> Next {
       if let control = self.controls.popFirst() { return .item(.control(control)) }
       switch self.entries.first?.fate {
       case .made(let frame)? where frame.revision.number != self.appliedRevision:

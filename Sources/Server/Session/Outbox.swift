@@ -2,9 +2,9 @@ import Synchronization
 
 /// What stands between a session and its writer: outcomes in the order of arrival, a bounded number of
 /// pictures, and messages that are never dropped.
-final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
+package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   /// What goes out.
-  enum Item: Sendable {
+  package enum Item: Sendable {
     /// A message that is no frame's outcome.
     case control(Control)
     /// A selection is in force from the frame that follows.
@@ -30,50 +30,50 @@ final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   /// - Parameters:
   ///   - pictureLimit: Made frames that may wait to be written.
   ///   - backlogLimit: Entries of any kind beyond which ``waitForRoom()`` waits.
-  init(pictureLimit: Int, backlogLimit: Int = 256) {
+  package init(pictureLimit: Int, backlogLimit: Int = 256) {
     self.state = Mutex(
       State(machine: StateMachine(pictureLimit: pictureLimit, backlogLimit: backlogLimit)))
   }
 
   /// What has been counted so far.
-  var counts: FrameCounts { self.state.withLock { $0.machine.counts } }
+  package var counts: FrameCounts { self.state.withLock { $0.machine.counts } }
 
   /// A frame arrives; its outcome will stand at this place.
   ///
   /// - Returns: The number by which it is resolved.
-  func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
+  package func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }
 
   /// A frame was made.
   ///
   /// - Returns: The frame that it displaced, if too many wait.
-  func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
+  package func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
     self.update { $0.resolve(arrival, made: frame) }
   }
 
   /// A frame was dropped.
-  func resolve(_ arrival: UInt64, dropped drop: Drop) {
+  package func resolve(_ arrival: UInt64, dropped drop: Drop) {
     self.update { $0.resolve(arrival, dropped: drop) }
   }
 
   /// A message that is no frame's outcome.
-  func push(_ control: Control) {
+  package func push(_ control: Control) {
     self.update { $0.push(control) }
   }
 
   /// A message of an unknown kind came.
-  func countIgnoredMessage() {
+  package func countIgnoredMessage() {
     self.state.withLock { $0.machine.countIgnoredMessage() }
   }
 
   /// Nothing comes any more: what is in goes out, then the final counts, then ``next()`` ends.
-  func finish() {
+  package func finish() {
     self.update { $0.finish() }
   }
 
   /// Whoever waits stops waiting, and ``next()`` ends at once. So does cancelling a task that waits.
-  func cancel() {
+  package func cancel() {
     let waiting = self.state.withLock { state in
       state.isCancelled = true
       return (state.writer.take(), state.reader.take(), state.lane.take())
@@ -84,7 +84,7 @@ final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// What to write next; waits for it. `nil` when there will be nothing any more.
-  func next() async -> Item? {
+  package func next() async -> Item? {
     await withTaskCancellationHandler {
       await self.nextItem()
     } onCancel: {
@@ -116,7 +116,7 @@ final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Waits until the backlog is short enough for the sender to go on.
-  func waitForRoom() async {
+  package func waitForRoom() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waits = self.state.withLock { state in
@@ -132,7 +132,7 @@ final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Waits until a made frame finds room without displacing another.
-  func waitForPictureRoom() async {
+  package func waitForPictureRoom() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waits = self.state.withLock { state in

@@ -1,7 +1,7 @@
-import GRPCProtobuf
+package import GRPCProtobuf
 
 /// What was done to a frame that comes back.
-enum Disposition: Sendable, Hashable {
+package enum Disposition: Sendable, Hashable {
   /// The pipeline made it.
   case filtered
   /// It is the input.
@@ -9,36 +9,52 @@ enum Disposition: Sendable, Hashable {
 }
 
 /// A frame that was made and waits to be written.
-struct MadeFrame<Payload: Sendable>: Sendable {
+package struct MadeFrame<Payload: Sendable>: Sendable {
   /// The client's own number.
-  var sequence: UInt64
+  package var sequence: UInt64
   /// What was done.
-  var disposition: Disposition
+  package var disposition: Disposition
   /// The selection that it was made with.
-  var revision: Revision
+  package var revision: Revision
   /// Bytes of pixels.
-  var byteCount: Int
+  package var byteCount: Int
   /// The message, less what is known only when it is written.
-  var payload: Payload
+  package var payload: Payload
+
+  package init(
+    sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int, payload: Payload
+  ) {
+    self.sequence = sequence
+    self.disposition = disposition
+    self.revision = revision
+    self.byteCount = byteCount
+    self.payload = payload
+  }
 }
 
 /// Why and where a frame was dropped.
-struct Drop: Sendable, Hashable {
-  var reason: DropReason
-  var stage: DropStage
+package struct Drop: Sendable, Hashable {
+  package var reason: DropReason
+  package var stage: DropStage
   /// What was wrong, where something was.
-  var diagnostic: GoogleRPCStatus? = nil
+  package var diagnostic: GoogleRPCStatus?
+
+  package init(reason: DropReason, stage: DropStage, diagnostic: GoogleRPCStatus? = nil) {
+    self.reason = reason
+    self.stage = stage
+    self.diagnostic = diagnostic
+  }
 }
 
 /// Frames in a row that were dropped for one reason.
-struct DropRun: Sendable, Hashable {
-  var firstSequence: UInt64
-  var lastSequence: UInt64
-  var count: UInt32
-  var drop: Drop
+package struct DropRun: Sendable, Hashable {
+  package var firstSequence: UInt64
+  package var lastSequence: UInt64
+  package var count: UInt32
+  package var drop: Drop
 
   /// Takes the run that follows into this one, if both say the same and no diagnostic would be lost.
-  mutating func absorb(_ next: DropRun) -> Bool {
+  package mutating func absorb(_ next: DropRun) -> Bool {
     guard self.drop == next.drop, self.drop.diagnostic == nil else { return false }
     self.lastSequence = next.lastSequence
     self.count += next.count
@@ -47,9 +63,14 @@ struct DropRun: Sendable, Hashable {
 }
 
 /// The number of a selection, and the message that made it.
-struct Revision: Sendable, Hashable {
+package struct Revision: Sendable, Hashable {
   /// Counts up from 1 with each accepted change.
-  var number: UInt64
+  package var number: UInt64
   /// That of the message; 0 for `open`.
-  var requestID: UInt64
+  package var requestID: UInt64
+
+  package init(number: UInt64, requestID: UInt64) {
+    self.number = number
+    self.requestID = requestID
+  }
 }

@@ -15,7 +15,7 @@ extension Pipeline {
   /// well, for logs, but cannot be read back; what is nested too deeply shows as `[...]`.
   public var text: String {
     var printer = PipelineTextPrinter()
-    printer.print(self, depth: 0)
+    printer.print(self, depth: 1)
     return printer.text
   }
 }

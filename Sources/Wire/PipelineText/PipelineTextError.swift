@@ -63,8 +63,8 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
     if character == "\t" { return " " }
     let isControl = character.unicodeScalars.contains { scalar in
       switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: true
-      default: false
+      case .control, .lineSeparator, .paragraphSeparator: true
+      default: scalar.properties.isBidiControl
       }
     }
     return isControl ? "?" : character

@@ -6,7 +6,7 @@ extension PipelineTextParser {
     switch self.cursor.current {
     case UInt8(ascii: "("):
       let lengths = try self.parseLengths(in: "(" ... ")", count: 2)
-      return .point(Point(x: lengths[0], y: lengths[1]))
+      return .point(Point(x: lengths[0].length, y: lengths[1].length))
     case UInt8(ascii: "["):
       return .vector(try self.parseNumbers(in: "[" ... "]", 0 ... Int.max))
     case UInt8(ascii: "#"):
@@ -51,15 +51,16 @@ extension PipelineTextParser {
     }
   }
 
-  /// Reads a list of lengths between two brackets; bare numbers are pixels.
+  /// Reads a list of lengths between two brackets, and where each starts; bare numbers are pixels.
   mutating func parseLengths(
     in brackets: ClosedRange<Unicode.Scalar>, count: Int
-  ) throws(PipelineTextError) -> [Length] {
+  ) throws(PipelineTextError) -> [(length: Length, start: Int)] {
     try self.parseList(in: brackets, count ... count) { parser throws(PipelineTextError) in
+      let start = parser.cursor.offset
       guard let number = try parser.parseNumber() else {
         throw parser.cursor.fault("expected a length, found \(parser.cursor.found)")
       }
-      return Length(number, try parser.parseUnit() ?? .pixels)
+      return (Length(number, try parser.parseUnit() ?? .pixels), start)
     }
   }
 

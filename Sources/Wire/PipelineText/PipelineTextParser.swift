@@ -1,7 +1,7 @@
 import SidelightKernels
 
 /// Reads a pipeline's text by recursive descent; ``PipelineText`` has the grammar. Only brackets
-/// recurse, at most ``Pipeline/maxDepth`` deep.
+/// recurse, at most ``Pipeline/maxDepth`` deep, of which the text itself is one.
 struct PipelineTextParser {
   var cursor: PipelineTextCursor
   /// Where the parts that were read stand.
@@ -22,7 +22,7 @@ struct PipelineTextParser {
     self.cursor.skipSpace()
     self.places.note("stages", start: self.cursor.offset)
     if self.cursor.current == nil { return Pipeline() }
-    let pipeline = try self.parsePipeline(path: "", depth: 0)
+    let pipeline = try self.parsePipeline(path: "", depth: 1)
     self.cursor.skipSpace()
     guard self.cursor.current == nil else {
       throw self.cursor.fault(
@@ -120,8 +120,9 @@ struct PipelineTextParser {
       self.cursor.skipSpace()
       let valueStart = self.cursor.offset
       parameters[name] = try self.parseValue()
+      // The catalogue's paths have the first 64 characters of a name, too.
       self.places.note(
-        "\(path).filter.parameters[\"\(name)\"]", start: start, value: valueStart)
+        "\(path).filter.parameters[\"\(name.prefix(64))\"]", start: start, value: valueStart)
     } while self.cursor.take(",")
     guard self.cursor.take(")") else {
       throw self.cursor.fault("expected ',' or ')', found \(self.cursor.found)")
@@ -145,8 +146,12 @@ struct PipelineTextParser {
       case "region":
         self.places.note("\(path).region", start: start)
         let lengths = try self.parseLengths(in: "(" ... ")", count: 4)
+        for (part, length) in zip(["origin.x", "origin.y", "width", "height"], lengths) {
+          self.places.note("\(path).region.\(part)", start: length.start)
+        }
         stage.region = Region(
-          origin: Point(x: lengths[0], y: lengths[1]), width: lengths[2], height: lengths[3])
+          origin: Point(x: lengths[0].length, y: lengths[1].length), width: lengths[2].length,
+          height: lengths[3].length)
       default:
         throw self.cursor.fault("expected @off, @mix(...) or @region(...)", at: start)
       }

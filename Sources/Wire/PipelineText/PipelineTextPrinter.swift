@@ -5,7 +5,7 @@ struct PipelineTextPrinter {
   /// What has been written.
   private(set) var text = ""
 
-  /// - Parameter depth: The brackets around the pipeline.
+  /// - Parameter depth: 1 for the outermost pipeline, one more for each bracket around it.
   mutating func print(_ pipeline: Pipeline, depth: Int) {
     for (index, stage) in pipeline.stages.enumerated() {
       if index > 0 { self.text += ", " }

@@ -1,0 +1,103 @@
+import SidelightServer
+import Testing
+
+@Suite struct MailboxTests {
+  @Test("What fits is taken in, and comes out oldest first")
+  func order() async {
+    let mailbox = Mailbox<Int>(depth: 2)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2) == nil)
+    #expect(await mailbox.next() == 1)
+    #expect(await mailbox.next() == 2)
+  }
+
+  @Test("Newest wins: a full mailbox hands back the oldest")
+  func newestWins() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2) == 1)
+    #expect(await mailbox.offer(3) == 2)
+    #expect(await mailbox.next() == 3)
+  }
+
+  @Test("Keep oldest: a full mailbox hands back what was offered")
+  func keepOldest() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2) == 2)
+    #expect(await mailbox.next() == 1)
+  }
+
+  @Test("Never drop: the producer waits until the consumer has made room, and nothing is lost")
+  func neverDrop() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for number in 0 ..< 1000 { #expect(await mailbox.offer(number) == nil) }
+        mailbox.finish()
+      }
+      var received: [Int] = []
+      while let number = await mailbox.next() { received.append(number) }
+      #expect(received == Array(0 ..< 1000))
+    }
+  }
+
+  @Test("A finished mailbox gives out what it has, then ends; what is offered comes straight back")
+  func finish() async {
+    let mailbox = Mailbox<Int>(depth: 2)
+    _ = await mailbox.offer(1)
+    mailbox.finish()
+    #expect(await mailbox.offer(2) == 2)
+    #expect(await mailbox.next() == 1)
+    #expect(await mailbox.next() == nil)
+  }
+
+  @Test("A consumer that waits is woken by an element, by the end, and by cancellation")
+  func waiting() async {
+    for wake in 0 ..< 3 {
+      let mailbox = Mailbox<Int>()
+      let result = await withTaskGroup(of: Int?.self) { group in
+        group.addTask { await mailbox.next() }
+        switch wake {
+        case 0: _ = await mailbox.offer(7)
+        case 1: mailbox.finish()
+        default: group.cancelAll()
+        }
+        return await group.next() ?? nil
+      }
+      #expect(result == (wake == 0 ? 7 : nil))
+    }
+  }
+
+  @Test("A producer that waits for room gets its element back when the mailbox closes")
+  func producerIsReleased() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
+    _ = await mailbox.offer(1)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.offer(2) }
+      mailbox.finish()
+      #expect(await group.next() == 2)
+    }
+  }
+
+  @Test("Under newest wins, what is handed back and what comes out together are what was offered")
+  func nothingIsLost() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
+    let (displaced, received) = await withTaskGroup(of: [Int].self) { group in
+      group.addTask {
+        var displaced: [Int] = []
+        for number in 0 ..< 10_000 {
+          if let old = await mailbox.offer(number) { displaced.append(old) }
+        }
+        mailbox.finish()
+        return displaced
+      }
+      var received: [Int] = []
+      while let number = await mailbox.next() { received.append(number) }
+      return (await group.next() ?? [], received)
+    }
+    #expect((displaced + received).sorted() == Array(0 ..< 10_000))
+    #expect(received == received.sorted())
+    #expect(received.last == 9_999, "the newest always comes through")
+  }
+}

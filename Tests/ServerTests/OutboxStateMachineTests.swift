@@ -1,0 +1,168 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightServer
+import Testing
+
+/// Each transition of the outbox, without tasks or time.
+@Suite struct OutboxStateMachineTests {
+  typealias Machine = Outbox<String, String>.StateMachine
+
+  static func made(
+    _ sequence: UInt64, revision: UInt64 = 1, disposition: Disposition = .filtered
+  ) -> MadeFrame<String> {
+    MadeFrame(
+      sequence: sequence, disposition: disposition,
+      revision: Revision(number: revision, requestID: revision * 10), byteCount: 100,
+      payload: "frame \(sequence)")
+  }
+
+  static let superseded = Drop(reason: .superseded, stage: .mailbox)
+
+  /// Takes out everything that can go now, in words.
+  static func drain(_ machine: inout Machine) -> [String] {
+    var items: [String] = []
+    while case .item(let item) = machine.next() {
+      switch item {
+      case .control(let control): items.append(control)
+      case .applied(let revision, let first): items.append("applied \(revision.number) at \(first)")
+      case .frame(let frame): items.append(frame.payload)
+      case .dropped(let run):
+        items.append("\(run.drop.reason) \(run.firstSequence)-\(run.lastSequence) x\(run.count)")
+      case .finalCounts: items.append("final")
+      }
+    }
+    return items
+  }
+
+  @Test("Outcomes go out in the order of arrival, whatever the order in which they are known")
+  func order() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    _ = machine.resolve(arrivals[2], made: Self.made(3))
+    machine.resolve(arrivals[1], dropped: Self.superseded)
+    #expect(Self.drain(&machine) == [])
+    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "superseded 2-2 x1", "frame 3"])
+  }
+
+  @Test("Drops that follow each other and say the same become one notice")
+  func coalescing() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1) }
+    for index in [3, 1, 2] { machine.resolve(arrivals[index], dropped: Self.superseded) }
+    machine.resolve(arrivals[4], dropped: Drop(reason: .queueFull, stage: .mailbox))
+    machine.resolve(arrivals[5], dropped: Self.superseded)
+    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "superseded 2-4 x3", "queueFull 5-5 x1", "superseded 6-6 x1",
+      ])
+  }
+
+  @Test("Drops with a diagnostic are told one by one")
+  func diagnosticsStay() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let fault = Drop(
+      reason: .invalidFrame, stage: .arrival,
+      diagnostic: .init(code: .invalidArgument, message: "no", details: []))
+    for sequence: UInt64 in 1 ... 2 {
+      machine.resolve(machine.reserve(sequence: sequence, byteCount: 1), dropped: fault)
+    }
+    #expect(Self.drain(&machine) == ["invalidFrame 1-1 x1", "invalidFrame 2-2 x1"])
+  }
+
+  @Test("A picture too many displaces the oldest that waits")
+  func pictureLimit() {
+    var machine = Machine(pictureLimit: 2, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    #expect(machine.resolve(arrivals[0], made: Self.made(1)) == nil)
+    let hasRoomForPicture1 = machine.hasRoomForPicture
+    #expect(hasRoomForPicture1)
+    #expect(machine.resolve(arrivals[1], made: Self.made(2)) == nil)
+    let hasRoomForPicture2 = machine.hasRoomForPicture
+    #expect(!hasRoomForPicture2)
+    #expect(machine.resolve(arrivals[2], made: Self.made(3)) == "frame 1")
+    #expect(
+      Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 1 at 2", "frame 2", "frame 3"])
+  }
+
+  @Test("A revision is announced once, before the first frame made with it")
+  func revisions() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1)
+      _ = machine.resolve(arrival, made: Self.made(sequence, revision: revision))
+    }
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "frame 2", "applied 4 at 3", "frame 3", "frame 4",
+      ])
+  }
+
+  @Test("Control messages overtake outcomes and are never dropped")
+  func controls() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1)
+    for number in 0 ..< 100 { machine.push("control \(number)") }
+    _ = machine.resolve(arrival, made: Self.made(1))
+    #expect(
+      Self.drain(&machine) == (0 ..< 100).map { "control \($0)" } + ["applied 1 at 1", "frame 1"])
+  }
+
+  @Test("After the end: what is in, then the counts, which sum, then nothing")
+  func end() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7) }
+    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    _ = machine.resolve(arrivals[1], made: Self.made(2, disposition: .passedThrough))
+    for index in 2 ... 4 { machine.resolve(arrivals[index], dropped: Self.superseded) }
+    machine.finish()
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "frame 2", "superseded 3-5 x3", "final",
+      ])
+    guard case .finished = machine.next() else {
+      Issue.record("the machine goes on after its end")
+      return
+    }
+    let counts = machine.counts
+    #expect(counts.received == 5)
+    #expect(counts.filtered == 1)
+    #expect(counts.passedThrough == 1)
+    #expect(counts.dropped == [.superseded: 3])
+    #expect(counts.inFlight == 0)
+    #expect(counts.bytesIn == 35)
+    #expect(counts.bytesOut == 200)
+  }
+
+  @Test("A frame's fate is decided once")
+  func oneFate() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1)
+    machine.resolve(arrival, dropped: Self.superseded)
+    _ = machine.resolve(arrival, made: Self.made(1))
+    machine.resolve(arrival, dropped: Drop(reason: .draining, stage: .arrival))
+    #expect(Self.drain(&machine) == ["superseded 1-1 x1"])
+  }
+
+  @Test("The reader is held back when the backlog is long, and let go when it is written")
+  func backlog() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 3)
+    for number in 0 ..< 3 { machine.push("\(number)") }
+    let hasRoom3 = machine.hasRoom
+    #expect(!hasRoom3)
+    _ = machine.next()
+    let hasRoom4 = machine.hasRoom
+    #expect(hasRoom4)
+  }
+
+  @Test("Numbers that senders repeat are told apart by their arrival")
+  func repeatedNumbers() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let first = machine.reserve(sequence: 5, byteCount: 1)
+    let second = machine.reserve(sequence: 5, byteCount: 1)
+    machine.resolve(second, dropped: Drop(reason: .invalidFrame, stage: .arrival))
+    _ = machine.resolve(first, made: Self.made(5))
+    #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
+  }
+}

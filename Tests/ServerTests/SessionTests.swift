@@ -1,0 +1,347 @@
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// A session over real HTTP/2, by a client of nothing but generated code.
+@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
+
+  @Test("opened comes first, with limits; final stats come last, and sum")
+  func envelope() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [.open([.filter("sepiaTone")])] + (1 ... 20).map { .frame($0, Self.image) })
+      }
+    }
+    guard case .opened(let opened)? = answers.first?.kind else {
+      Issue.record("the first message is not opened")
+      return
+    }
+    #expect(!opened.sessionID.isEmpty)
+    #expect(opened.framesInFlight == 4)
+    #expect(opened.revision == 1)
+    #expect(opened.limits.maxMessageBytes == 64 << 20)
+    #expect(opened.limits.maxDimension == 16384)
+    #expect(answers.frames.map(\.sequence) == Array(1 ... 20))
+    let stats = try #require(answers.finalStats)
+    #expect(stats.received == 20)
+    #expect(stats.filtered == 20)
+    #expect(stats.outcomes == 20)
+  }
+
+  @Test("With no pipeline the bytes come back identical", arguments: PixelFormat.allCases)
+  func passThrough(format: PixelFormat) async throws {
+    let images = [(1, 1), (2, 2), (3, 5), (17, 1), (640, 360)].flatMap { width, height in
+      [0, 13].map { Sidelight_V1_Image.noise(format, width, height, padding: $0) }
+    }
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [.open()] + images.enumerated().map { .frame(UInt64($0.offset + 1), $0.element) })
+      }
+    }
+    #expect(answers.frames.map(\.image) == images)
+    #expect(answers.frames.allSatisfy { $0.disposition == .passedThrough && !$0.unmodified })
+  }
+
+  @Test("A client that allows it gets unmodified frames without pixels")
+  func unmodified() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([.open { $0.allowUnmodified = true }, .frame(1, Self.image)])
+      }
+    }
+    let frame = try #require(answers.frames.first)
+    #expect(frame.unmodified)
+    #expect(frame.image.pixels == nil)
+    #expect(frame.image.width == 33)
+  }
+
+  @Test("What the caller sent beside the pixels comes back untouched")
+  func metadata() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        var image = Self.image
+        image.orientation.rotation = .rotation90
+        image.orientation.mirrored = true
+        return try await stub.converse([
+          .open([.filter("sepiaTone")]),
+          .frame(7, image) {
+            $0.captureTimeNs = -5
+            $0.rtpTimestamp = .max
+            $0.tags = ["track": "camera"]
+          },
+        ])
+      }
+    }
+    let frame = try #require(answers.frames.first)
+    #expect(frame.sequence == 7)
+    #expect(frame.captureTimeNs == -5)
+    #expect(frame.rtpTimestamp == .max)
+    #expect(frame.tags == ["track": "camera"])
+    #expect(frame.image.orientation.rotation == .rotation90)
+    #expect(frame.image.orientation.mirrored)
+  }
+
+  @Test("A selection applies to the frames sent after it, and applied names the first")
+  func selection() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open(), .frame(1, Self.image), .frame(2, Self.image),
+          .select([.filter("sepiaTone")], requestID: 77),
+          .frame(3, Self.image), .select([]), .select([.filter("colorInvert")], requestID: 78),
+          .frame(4, Self.image),
+        ])
+      }
+    }
+    #expect(answers.frames.map(\.revision) == [1, 1, 2, 4])
+    #expect(answers.applied.map(\.revision) == [1, 2, 4])
+    #expect(answers.applied.map(\.firstSequence) == [1, 3, 4])
+    #expect(answers.applied.map(\.requestID) == [0, 77, 78])
+    let inverted = try #require(answers.frames.last).image.inline
+    let expected = Self.image.inline.enumerated().map { $0.offset % 4 == 3 ? $0.element : ~$0.element }
+    #expect(Array(inverted) == expected)
+  }
+
+  @Test("A refused selection names the fault, and the old one goes on")
+  func refusedSelection() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open([.filter("colorInvert")]),
+          .select([.filter("sepiaTon")], requestID: 1),
+          .select([.filter("sepiaTone", ["intensity": .number(.nan)])], requestID: 2),
+          .select(Pipeline(stages: Array(repeating: .filter("sepiaTone"), count: 65)), requestID: 3),
+          .frame(1, Self.image),
+        ])
+      }
+    }
+    #expect(answers.errors.map(\.requestID) == [1, 2, 3])
+    let messages = answers.errors.map(\.status.message)
+    #expect(messages[0].contains("select.pipeline.stages[0]"))
+    #expect(messages[0].contains("sepiaTone"), "the nearest name is suggested")
+    #expect(messages[1].contains("intensity"))
+    #expect(messages[2].contains("64"), "the limit is named")
+    #expect(answers.errors.allSatisfy { !$0.status.details.isEmpty })
+    #expect(answers.frames.map(\.revision) == [1])
+  }
+
+  @Test("if_revision guards a selection")
+  func ifRevision() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open(),
+          .with {
+            $0.select.ifRevision = 9
+            $0.select.requestID = 1
+          },
+          .with {
+            $0.select.ifRevision = 1
+            $0.select.requestID = 2
+          },
+          .frame(1, Self.image),
+        ])
+      }
+    }
+    #expect(answers.errors.map(\.requestID) == [1])
+    #expect(answers.errors.first?.status.code == Int32(RPCError.Code.aborted.rawValue))
+    #expect(answers.frames.map(\.revision) == [2])
+  }
+
+  static let badFrames: [(name: String, names: String, frame: @Sendable () -> Sidelight_V1_Image)] = [
+    ("no format", "format", { .with { $0.width = 4 } }),
+    ("an unknown format", "format", {
+      var image = Self.image
+      image.format = .UNRECOGNIZED(99)
+      return image
+    }),
+    ("width 0", "width", {
+      var image = Self.image
+      image.width = 0
+      return image
+    }),
+    ("width over the limit", "16384", {
+      var image = Self.image
+      image.width = 16385
+      return image
+    }),
+    ("more pixels than the limit", "36000000", {
+      var image = Self.image
+      image.width = 16384
+      image.height = 16384
+      return image
+    }),
+    ("a byte short", "inline", {
+      var image = Self.image
+      image.inline.removeLast()
+      return image
+    }),
+    ("a byte long", "inline", {
+      var image = Self.image
+      image.inline.append(0)
+      return image
+    }),
+    ("no pixels", "pixels", {
+      var image = Self.image
+      image.pixels = nil
+      return image
+    }),
+    ("a stride under the width", "planes[0].stride", {
+      var image = Self.image
+      image.planes = [.with { $0.stride = 131 }]
+      return image
+    }),
+    ("a plane past the end", "planes[0]", {
+      var image = Self.image
+      image.planes = [.with { $0.stride = 1 << 31 }]
+      return image
+    }),
+    ("one plane too many", "planes", {
+      var image = Self.image
+      image.planes = Array(repeating: .with { $0.stride = 132 }, count: 2)
+      return image
+    }),
+    ("planes that overlap", "overlap", {
+      var image = Sidelight_V1_Image.noise(.nv12, 8, 8)
+      image.planes = Array(repeating: .with { $0.stride = 8 }, count: 2)
+      return image
+    }),
+    ("rotation 45", "rotation", {
+      var image = Self.image
+      image.orientation.rotation = .UNRECOGNIZED(45)
+      return image
+    }),
+  ]
+
+  @Test("An invalid frame ends itself, with a diagnostic, and not the stream")
+  func invalidFrames() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [.open([.filter("sepiaTone")])]
+            + Self.badFrames.enumerated().map { .frame(UInt64($0.offset + 1), $0.element.frame()) }
+            + [.frame(1000, Self.image)])
+      }
+    }
+    #expect(answers.drops.count == Self.badFrames.count)
+    for (drop, bad) in zip(answers.drops, Self.badFrames) {
+      #expect(drop.reason == .invalidFrame, "\(bad.name)")
+      #expect(drop.stage == .arrival, "\(bad.name)")
+      #expect(drop.diagnostic.message.contains(bad.names), "\(bad.name): \(drop.diagnostic.message)")
+    }
+    #expect(answers.frames.map(\.sequence) == [1000])
+    #expect(answers.finalStats?.outcomes == UInt64(Self.badFrames.count + 1))
+  }
+
+  @Test("Sequences that repeat or go back end those frames alone")
+  func sequences() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [.open()] + [5, 5, 4, 6, .max, 1].map { .frame($0, Self.image) })
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [5, 6, .max])
+    #expect(answers.drops.map(\.firstSequence) == [5, 4, 1])
+    #expect(answers.drops.allSatisfy { $0.diagnostic.message.contains("frame.sequence") })
+  }
+
+  @Test("More than 30 faults in a row end the session; a good frame starts the count anew")
+  func faultsInARow() async throws {
+    let bad = Sidelight_V1_ClientMessage.frame(0, Sidelight_V1_Image())
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let answers = try await stub.converse(
+          [.open()] + Array(repeating: bad, count: 30) + [.frame(1, Self.image)]
+            + Array(repeating: bad, count: 30))
+        #expect(answers.frames.count == 1)
+        let error = await #expect(throws: RPCError.self) {
+          try await stub.converse([.open()] + Array(repeating: bad, count: 31))
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("30") == true)
+      }
+    }
+  }
+
+  static let violations: [(String, [Sidelight_V1_ClientMessage], RPCError.Code)] = [
+    ("a frame before open", [.frame(1, image)], .failedPrecondition),
+    ("nothing at all", [], .failedPrecondition),
+    ("a second open", [.open(), .open()], .failedPrecondition),
+    ("a message of no kind", [.open(), .init()], .invalidArgument),
+    ("an unknown filter in open", [.open([.filter("nope")])], .invalidArgument),
+    ("a label of 129 bytes", [.open { $0.label = String(repeating: "x", count: 129) }],
+      .invalidArgument),
+    ("an unknown drop policy", [.open(policy: .UNRECOGNIZED(9))], .invalidArgument),
+    ("a wish that this server cannot meet", [.open { $0.maxFps = 15 }], .unimplemented),
+  ]
+
+  @Test("Protocol violations end the call with a status", arguments: violations)
+  func violation(
+    name: String, messages: [Sidelight_V1_ClientMessage], code: RPCError.Code
+  ) async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let error = await #expect(throws: RPCError.self) { try await stub.converse(messages) }
+        #expect(error?.code == code)
+      }
+    }
+  }
+
+  @Test("Messages of a kind that this server does not know are ignored, and counted")
+  func unknownMessages() async throws {
+    let unknown = try Sidelight_V1_ClientMessage(serializedBytes: [0xFA, 0x07, 0x00] as [UInt8])
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([.open(), unknown, .frame(1, Self.image)])
+      }
+    }
+    #expect(answers.finalStats?.ignoredMessages == 1)
+    #expect(answers.frames.count == 1)
+  }
+
+  @Test("A ping is answered with the times of both clocks")
+  func ping() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open(),
+          .with {
+            $0.ping.id = 3
+            $0.ping.clientTimeNs = 42
+          },
+        ])
+      }
+    }
+    let pong = answers.compactMap { if case .pong(let pong)? = $0.kind { pong } else { nil } }.first
+    #expect(pong?.id == 3)
+    #expect(pong?.clientTimeNs == 42)
+    #expect(try #require(pong).serverReceivedNs > 1_600_000_000_000_000_000)
+    #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
+  }
+
+  @Test("Sessions beyond the limit are refused, and their place is given back when they end")
+  func admission() async throws {
+    var configuration = ServerConfiguration()
+    configuration.maxSessions = 1
+    try await withServer(configuration) { server, address in
+      try await withStub(address) { stub in
+        for _ in 0 ..< 3 { _ = try await stub.converse([.open()]) }
+        try await stub.process { writer in
+          try await writer.write(.open())
+          let error = await #expect(throws: RPCError.self) { try await stub.converse([.open()]) }
+          #expect(error?.code == .resourceExhausted)
+          #expect(error?.message.contains("max_sessions") == true)
+        } onResponse: { response in
+          for try await _ in response.messages {}
+        }
+      }
+    }
+  }
+}

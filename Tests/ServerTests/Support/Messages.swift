@@ -1,0 +1,116 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+typealias Stub = Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
+
+extension Sidelight_V1_ClientMessage {
+  static func open(
+    _ pipeline: Pipeline = [], policy: Sidelight_V1_DropPolicy = .neverDrop,
+    _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }
+  ) -> Self {
+    .with {
+      $0.open.pipeline = Sidelight_V1_Pipeline(pipeline)
+      $0.open.dropPolicy = policy
+      configure(&$0.open)
+    }
+  }
+
+  static func frame(
+    _ sequence: UInt64, _ image: Sidelight_V1_Image,
+    _ configure: (inout Sidelight_V1_Frame) -> Void = { _ in }
+  ) -> Self {
+    .with {
+      $0.frame.sequence = sequence
+      $0.frame.image = image
+      configure(&$0.frame)
+    }
+  }
+
+  static func select(_ pipeline: Pipeline, requestID: UInt64 = 0) -> Self {
+    .with {
+      $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
+      $0.select.requestID = requestID
+    }
+  }
+}
+
+extension Sidelight_V1_Image {
+  /// Noise that depends on `seed` alone, with some bytes of padding after each row.
+  static func noise(
+    _ format: PixelFormat, _ width: Int, _ height: Int, padding: Int = 0, seed: UInt64 = 1
+  ) -> Self {
+    var planes: [Sidelight_V1_Plane] = []
+    var offset = 0
+    for plane in 0 ..< format.planeCount {
+      let stride = format.rowByteCount(plane: plane, width: width) + padding
+      planes.append(
+        .with {
+          $0.offset = UInt32(offset)
+          $0.stride = UInt32(stride)
+        })
+      offset += stride * format.rowCount(plane: plane, height: height)
+    }
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    var bytes = Data(count: offset)
+    bytes.withUnsafeMutableBytes { bytes in
+      for index in bytes.indices {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        bytes[index] = UInt8(truncatingIfNeeded: state >> 32)
+      }
+    }
+    return .with {
+      $0.format = Sidelight_V1_PixelFormat(format)
+      $0.width = UInt32(width)
+      $0.height = UInt32(height)
+      if padding > 0 { $0.planes = planes }
+      $0.inline = bytes
+    }
+  }
+}
+
+extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
+  /// Sends messages, closes its side, and returns what the server said; throws how the call ended if
+  /// not with OK.
+  func converse(
+    _ messages: [Sidelight_V1_ClientMessage]
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    try await self.process(options: largeMessages) { writer in
+      for message in messages { try await writer.write(message) }
+    } onResponse: { response in
+      var answers: [Sidelight_V1_ServerMessage] = []
+      for try await message in response.messages { answers.append(message) }
+      return answers
+    }
+  }
+}
+
+extension [Sidelight_V1_ServerMessage] {
+  var frames: [Sidelight_V1_FilteredFrame] {
+    self.compactMap { if case .frame(let frame)? = $0.kind { frame } else { nil } }
+  }
+  var drops: [Sidelight_V1_Dropped] {
+    self.compactMap { if case .dropped(let dropped)? = $0.kind { dropped } else { nil } }
+  }
+  var applied: [Sidelight_V1_Applied] {
+    self.compactMap { if case .applied(let applied)? = $0.kind { applied } else { nil } }
+  }
+  var errors: [Sidelight_V1_Error] {
+    self.compactMap { if case .error(let error)? = $0.kind { error } else { nil } }
+  }
+  var finalStats: Sidelight_V1_Stats? {
+    if case .stats(let stats)? = self.last?.kind, stats.final { stats } else { nil }
+  }
+}
+
+extension Sidelight_V1_Stats {
+  /// The frames that have an outcome.
+  var outcomes: UInt64 {
+    self.filtered + self.passedThrough + self.degraded + self.dropped.reduce(0) { $0 + $1.count }
+  }
+}

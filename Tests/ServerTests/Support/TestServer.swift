@@ -1,0 +1,56 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Logging
+import SidelightServer
+import SidelightWire
+import Tracing
+
+/// Runs a real server on a port of the system's choice on loopback, for as long as `body` runs.
+func withServer<Result: Sendable>(
+  _ configuration: ServerConfiguration = ServerConfiguration(),
+  catalogue: FilterCatalogue = .builtIn,
+  tracer: (any Tracer)? = nil,
+  listeningOn addresses: [Address] = [.tcp(host: "127.0.0.1", port: 0)],
+  _ body: @Sendable (SidelightServer, Address) async throws -> Result
+) async throws -> Result {
+  var configuration = configuration
+  configuration.addresses = addresses
+  var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  logger.logLevel = .critical
+  let server = SidelightServer(
+    configuration: configuration, catalogue: catalogue, tracer: tracer ?? NoOpTracer(),
+    logger: logger)
+  return try await withThrowingTaskGroup(of: Void.self) { group in
+    group.addTask { try? await server.run() }
+    let result = try await body(server, try await server.listeningAddresses[0])
+    group.cancelAll()
+    return result
+  }
+}
+
+/// A client made of nothing but generated code, as another language would have it.
+func withStub<Result: Sendable>(
+  _ address: Address, transport: TransportConfiguration = TransportConfiguration(),
+  _ body: (Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>) async throws -> Result
+) async throws -> Result {
+  let target: any ResolvableTarget =
+    switch address {
+    case .tcp(let host, let port): .ipv4(address: host, port: port)
+    case .unix(let path): .unixDomainSocket(path: path)
+    }
+  return try await withGRPCClient(
+    transport: try .http2NIOPosix(
+      target: target, transportSecurity: .plaintext,
+      config: .defaults { $0.http2.targetWindowSize = transport.streamWindowBytes })
+  ) { client in
+    try await body(Sidelight_V1_FrameFilter.Client(wrapping: client))
+  }
+}
+
+/// Options that let frames of any size that the server accepts pass.
+var largeMessages: CallOptions {
+  var options = CallOptions.defaults
+  options.maxRequestMessageBytes = 256 << 20
+  options.maxResponseMessageBytes = 256 << 20
+  return options
+}
