@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CKernels.h"
 
 #include <pthread.h>
@@ -40,4 +41,12 @@ static void choose(void) {
 const sl_rows *sl_rows_current(void) {
   pthread_once(&once, choose);
   return current;
+}
+
+void sl_name_thread(const char *name) {
+#if defined(__APPLE__)
+  pthread_setname_np(name);
+#else
+  pthread_setname_np(pthread_self(), name);
+#endif
 }

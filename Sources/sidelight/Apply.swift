@@ -65,7 +65,7 @@ struct Apply: AsyncParsableCommand {
       catalogue: .builtIn, pool: pool, executor: PlanExecutor(pool: pool, compute: compute),
       limits: ImageLimits())
     return try await still.apply(
-      pipeline, toFile: file, writing: self.isPNG ? .png : .jpeg(quality: self.quality)
+      pipeline, toFile: file, writing: self.isPNG ? .png() : .jpeg(quality: self.quality)
     ).content
   }
 

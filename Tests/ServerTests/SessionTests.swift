@@ -44,7 +44,8 @@ import Testing
           [.open()] + images.enumerated().map { .frame(UInt64($0.offset + 1), $0.element) })
       }
     }
-    #expect(answers.frames.map(\.image) == images)
+    let isIdentical = answers.frames.map(\.image) == images
+    #expect(isIdentical)
     #expect(answers.frames.allSatisfy { $0.disposition == .passedThrough && !$0.unmodified })
   }
 
@@ -105,7 +106,8 @@ import Testing
     #expect(answers.applied.map(\.requestID) == [0, 77, 78])
     let inverted = try #require(answers.frames.last).image.inline
     let expected = Self.image.inline.enumerated().map { $0.offset % 4 == 3 ? $0.element : ~$0.element }
-    #expect(Array(inverted) == expected)
+    let isInverted = Array(inverted) == expected
+    #expect(isInverted, "every colour byte is its complement, alpha is kept")
   }
 
   @Test("A refused selection names the fault, and the old one goes on")
@@ -333,13 +335,18 @@ import Testing
     try await withServer(configuration) { server, address in
       try await withStub(address) { stub in
         for _ in 0 ..< 3 { _ = try await stub.converse([.open()]) }
+        let refused = AsyncStream<Never>.makeStream()
         try await stub.process { writer in
           try await writer.write(.open())
-          let error = await #expect(throws: RPCError.self) { try await stub.converse([.open()]) }
-          #expect(error?.code == .resourceExhausted)
-          #expect(error?.message.contains("max_sessions") == true)
+          // The session stands until the answer to its opening has been used.
+          for await _ in refused.stream {}
         } onResponse: { response in
-          for try await _ in response.messages {}
+          for try await _ in response.messages.prefix(1) {
+            let error = await #expect(throws: RPCError.self) { try await stub.converse([.open()]) }
+            #expect(error?.code == .resourceExhausted)
+            #expect(error?.message.contains("max_sessions") == true)
+          }
+          refused.continuation.finish()
         }
       }
     }

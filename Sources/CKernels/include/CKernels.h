@@ -86,6 +86,61 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// destination = from + (destination - from) * amount.
   void (*mix)(float *destination, const float *from, ptrdiff_t count, float amount);
+  /// Limits colour to alpha, in place: what premultiplied pixels must hold.
+  void (*limit)(float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
+  /// Interpolates a field between two rows of knots, `spacing` pixels apart (knot k stands
+  /// at pixel k * spacing), for pixels from column `x`: first between the rows by `fraction`, then along them.
+  void (*interpolate)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t x,
+      ptrdiff_t count, float *out);
+
+  /// out = the weighted sum of 2 * radius + 1 rows of bytes, symmetric; weights in 1/32768, the
+  /// centre's first; the result in 1/64 level.
+  void (*fir_vertical_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// The same of rows of 16-bit samples, in the samples' own unit; saturates.
+  void (*fir_vertical_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// The same along a row that is readable `radius * step` samples beyond both ends; `narrow` says
+  /// that every sample lies in 0 ... 16383.
+  void (*fir_horizontal)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int narrow, int16_t *out);
+  /// Copies the outermost pixels `count` times beyond both ends of a row.
+  void (*replicate_edges)(int16_t *row, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t count);
+  /// Samples with `shift` fractional bits to bytes, rounded and clamped.
+  void (*narrow_u8)(const int16_t *in, ptrdiff_t shift, ptrdiff_t count, void *out);
+  /// Samples with `shift` fractional bits too many to deep samples, rounded.
+  void (*narrow_i16)(const int16_t *in, ptrdiff_t shift, ptrdiff_t count, void *out);
+  /// out = a + (b - a) * weight / 32768.
+  void (*lerp_i16)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t count, int16_t *out);
+  /// sums += row.
+  void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
+  void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);
+  /// Adds `factor` pixels each of a row of column sums and scales: one cell. The last pixel stands
+  /// in for those beyond the row.
+  void (*reduce_cells)(
+      const int32_t *sums, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, float scale,
+      ptrdiff_t cells, int16_t *out);
+  /// The mean of each block of a row of column sums: block k has the pixels edges[k] ..<
+  /// edges[k + 1], whose sum is multiplied by `scale` and divided by their number. Every pixel of
+  /// the block gets it.
+  void (*mean_blocks)(
+      const int32_t *sums, ptrdiff_t step, const ptrdiff_t *edges, ptrdiff_t blocks, float scale,
+      int16_t *out);
+  /// Interpolates between cells of `factor` pixels; one cell beyond each end must be readable.
+  void (*expand_cells)(
+      const int16_t *cells, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, int16_t *out);
+  /// Sets the fourth of every four samples to the source's.
+  void (*copy_alpha_u8)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_i16)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_u8_i16)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_i16_u8)(const void *source, ptrdiff_t pixels, void *destination);
+  /// Bytes to deep samples.
+  void (*widen)(const void *in, ptrdiff_t count, void *out);
 } sl_rows;
 
 /// The best table that this machine can run, or the one that the environment variable
@@ -94,5 +149,8 @@ const sl_rows *sl_rows_current(void);
 
 /// The table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);
+
+/// Names the running thread, for debuggers and `top`; 15 characters count.
+void sl_name_thread(const char *name);
 
 #pragma clang assume_nonnull end

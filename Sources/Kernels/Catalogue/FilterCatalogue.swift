@@ -13,13 +13,6 @@ public struct FilterCatalogue: Sendable {
   /// A catalogue without filters.
   public init() {}
 
-  /// The filters that come with this package.
-  public static let builtIn: FilterCatalogue = {
-    var catalogue = FilterCatalogue()
-    catalogue.register(SepiaTone.self)
-    return catalogue
-  }()
-
   /// Adds a type of filter, or replaces the one of that name.
   public mutating func register<F: CatalogueFilter>(_ type: F.Type) {
     self.register(F.description) { F($0) }

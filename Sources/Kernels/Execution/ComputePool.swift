@@ -1,3 +1,4 @@
+import CKernels
 import Synchronization
 
 #if canImport(Glibc)
@@ -84,14 +85,18 @@ public final class ComputePool: TaskExecutor {
 
 #if canImport(Darwin)
   private func computeThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    pthread_setname_np("sidelight-pixels")
-    unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+    unsafe work(context)
     return nil
   }
 #else
   private func computeThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context = unsafe context else { return nil }
-    unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+    if let context = unsafe context { unsafe work(context) }
     return nil
   }
 #endif
+
+/// The life of a compute thread.
+private func work(_ context: UnsafeMutableRawPointer) {
+  unsafe sl_name_thread("sidelight-pixel")
+  unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+}

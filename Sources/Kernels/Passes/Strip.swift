@@ -1,3 +1,5 @@
+import CKernels
+
 /// A run of pixels of one row as four planes of floats: straight or premultiplied colour in units of
 /// 0 ... 1, unclamped.
 @safe
@@ -17,4 +19,66 @@ package struct Strip {
   package var y: Int
   /// Which frame of the stream this is.
   package let moment: FrameMoment
+
+  package init(
+    red: UnsafeMutablePointer<Float>, green: UnsafeMutablePointer<Float>,
+    blue: UnsafeMutablePointer<Float>, alpha: UnsafeMutablePointer<Float>, count: Int, x: Int,
+    y: Int, moment: FrameMoment
+  ) {
+    unsafe self.red = red
+    unsafe self.green = green
+    unsafe self.blue = blue
+    unsafe self.alpha = alpha
+    self.count = count
+    self.x = x
+    self.y = y
+    self.moment = moment
+  }
+
+  /// This strip's colour with another's alpha.
+  func replacingAlpha(by other: Strip) -> Strip {
+    unsafe Strip(
+      red: self.red, green: self.green, blue: self.blue, alpha: other.alpha, count: self.count,
+      x: self.x, y: self.y, moment: self.moment)
+  }
+
+  /// Takes over another strip's pixels, as many as this one has.
+  func copy(from other: Strip) {
+    unsafe self.red.update(from: other.red, count: self.count)
+    unsafe self.green.update(from: other.green, count: self.count)
+    unsafe self.blue.update(from: other.blue, count: self.count)
+    unsafe self.alpha.update(from: other.alpha, count: self.count)
+  }
+
+  /// Mixes with what was before: before + (this - before) * amount; what was before alone outside
+  /// the rectangle.
+  func mix(from before: Strip, _ amount: Float, _ rect: PixelRect?, _ rows: sl_rows) {
+    var inside = 0 ..< self.count
+    if let rect {
+      let columns = rect.y.contains(self.y) ? rect.x : 0 ..< 0
+      let lower = min(max(columns.lowerBound - self.x, 0), self.count)
+      let upper = min(max(columns.upperBound - self.x, lower), self.count)
+      inside = lower ..< upper
+    }
+    let planes = unsafe [
+      (self.red, before.red), (self.green, before.green), (self.blue, before.blue),
+      (self.alpha, before.alpha),
+    ]
+    for unsafe(result, earlier) in unsafe planes {
+      unsafe result.update(from: earlier, count: inside.lowerBound)
+      unsafe (result + inside.upperBound).update(
+        from: earlier + inside.upperBound, count: self.count - inside.upperBound)
+      if amount != 1, !inside.isEmpty {
+        unsafe rows.mix(
+          result + inside.lowerBound, earlier + inside.lowerBound, inside.count, amount)
+      }
+    }
+  }
+}
+
+extension PixelRect {
+  /// Whether any of the strip's pixels lies in the rectangle.
+  func meets(_ strip: Strip) -> Bool {
+    self.y.contains(strip.y) && self.x.overlaps(strip.x ..< strip.x + strip.count)
+  }
 }

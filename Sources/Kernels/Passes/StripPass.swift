@@ -17,9 +17,7 @@ package struct StripPass: Pass {
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0]
-    let destination = context.output
     let size = source.size
-    let moment = context.moment
     let isYUV = source.format.isYUV
     let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.steps.count))
     await context.bands.run(
@@ -27,64 +25,61 @@ package struct StripPass: Pass {
     ) { rows in
       let memory = StripMemory(strips: 2 + self.program.scratchStrips)
       if isYUV {
-        self.runYUV(rows, source, destination, moment, memory)
+        self.runYUV(rows, context, memory)
       } else {
-        self.runPixels(rows, source, destination, moment, memory)
+        self.runPixels(rows, context, memory)
       }
     }
   }
 
   private func runPixels(
-    _ rows: Range<Int>, _ source: Raster, _ destination: Raster, _ moment: FrameMoment,
-    _ memory: borrowing StripMemory
+    _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
-    let table = unsafe sl_rows_current()
-    let load = unsafe PixelRows.load(table.pointee, source.format, source.depth)
-    let store = unsafe PixelRows.store(table.pointee, destination.format, destination.depth)
-    let loadStep = source.format.rowByteCount(plane: 0, width: 1) * source.depth.byteCount
-    let storeStep = destination.format.rowByteCount(plane: 0, width: 1) * destination.depth.byteCount
-    var strip = memory.strip(0, moment: moment)
-    let scratch = memory.strip(1, moment: moment)
+    let table = unsafe sl_rows_current().pointee
+    let source = unsafe PixelRows(context.inputs[0], table)
+    let other = context.inputs.count > 1 ? unsafe PixelRows(context.inputs[1], table) : source
+    let destination = unsafe PixelRows(context.output, table)
+    let width = context.output.size.width
+    var strip = memory.strip(0, moment: context.moment)
     for y in rows {
-      let input = unsafe source.row(y)
-      let output = unsafe destination.row(y)
-      for x in stride(from: 0, to: source.size.width, by: Strip.capacity) {
+      strip.y = y
+      for x in stride(from: 0, to: width, by: Strip.capacity) {
         strip.x = x
-        strip.y = y
-        strip.count = min(Strip.capacity, source.size.width - x)
-        unsafe load(
-          input + x * loadStep, strip.count, strip.red, strip.green, strip.blue, strip.alpha)
-        unsafe self.program.run(strip, scratch: scratch, rows: table)
-        unsafe store(
-          strip.red, strip.green, strip.blue, strip.alpha, strip.count, output + x * storeStep)
+        strip.count = min(Strip.capacity, width - x)
+        source.load(strip)
+        unsafe self.program.run(strip, memory: memory, level: 1, rows: table) { other.load($0) }
+        destination.store(strip)
       }
     }
   }
 
   private func runYUV(
-    _ rows: Range<Int>, _ source: Raster, _ destination: Raster, _ moment: FrameMoment,
-    _ memory: borrowing StripMemory
+    _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
-    let table = unsafe sl_rows_current()
-    var toRGB = self.conversion.toRGB
-    var fromRGB = self.conversion.fromRGB
-    let from = unsafe YUVRows(source, table.pointee)
-    let to = unsafe YUVRows(destination, table.pointee)
-    var strips = [memory.strip(0, moment: moment), memory.strip(1, moment: moment)]
-    let scratch = memory.strip(2, moment: moment)
+    let table = unsafe sl_rows_current().pointee
+    let source = unsafe YUVRows(context.inputs[0], self.conversion, table)
+    let other =
+      context.inputs.count > 1
+      ? unsafe YUVRows(context.inputs[1], self.conversion, table) : source
+    let destination = unsafe YUVRows(context.output, self.conversion, table)
+    let size = context.output.size
+    var strips = [
+      memory.strip(0, moment: context.moment), memory.strip(1, moment: context.moment),
+    ]
     for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
-      let height = min(2, source.size.height - y)
-      for x in stride(from: 0, to: source.size.width, by: Strip.capacity) {
-        let count = min(Strip.capacity, source.size.width - x)
+      let height = min(2, size.height - y)
+      for x in stride(from: 0, to: size.width, by: Strip.capacity) {
         for row in 0 ..< height {
           strips[row].x = x
           strips[row].y = y + row
-          strips[row].count = count
-          from.load(&toRGB, strips[row])
-          unsafe self.program.run(strips[row], scratch: scratch, rows: table)
-          to.storeLuma(&fromRGB, strips[row])
+          strips[row].count = min(Strip.capacity, size.width - x)
+          source.load(strips[row])
+          unsafe self.program.run(strips[row], memory: memory, level: 2, rows: table) {
+            other.load($0)
+          }
+          destination.storeLuma(strips[row])
         }
-        to.storeChroma(&fromRGB, strips[0], strips[height - 1])
+        destination.storeChroma(strips[0], strips[height - 1])
       }
     }
   }

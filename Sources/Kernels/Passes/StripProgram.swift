@@ -5,24 +5,46 @@ package struct StripProgram: Sendable {
   /// One step on a strip, in place.
   package indirect enum Step: Sendable {
     case matrix(StripMatrix)
-    case field(ScalarField)
+    case field(FieldGrid)
+    /// A function; where the picture is opaque it sees alpha 1, and what it does to alpha is void.
+    case kernel(StripKernel, isOpaque: Bool)
     /// Divides colour by alpha.
     case unpremultiply
     /// Multiplies colour by alpha.
     case premultiply
+    /// Limits colour to alpha.
+    case limit
+    /// Steps whose result is mixed with their input, within a rectangle.
+    case group(StripProgram, amount: Float, rect: PixelRect?)
+    /// Mixes with the pass's other picture.
+    case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
   }
 
-  package var steps: [Step]
+  package let steps: [Step]
 
-  /// Strips of scratch that ``run(_:memory:)`` needs.
-  package var scratchStrips: Int { 1 }
+  package init(steps: [Step]) {
+    self.steps = steps
+  }
+
+  /// How many strips of scratch the steps need.
+  package var scratchStrips: Int {
+    self.steps.reduce(1) { most, step in
+      if case .group(let inner, _, _) = step { max(most, 1 + inner.scratchStrips) } else { most }
+    }
+  }
 
   /// Runs the steps on one strip.
   ///
-  /// - Parameter scratch: A strip's place that holds nothing of value.
-  func run(_ strip: Strip, scratch: Strip, rows: UnsafePointer<sl_rows>) {
-    let rows = unsafe rows.pointee
+  /// - Parameters:
+  ///   - memory: Holds the scratch.
+  ///   - level: The first strip of the memory that holds nothing of value.
+  ///   - loadOther: Fills a strip from the same place of the pass's other picture.
+  func run(
+    _ strip: Strip, memory: borrowing StripMemory, level: Int, rows: sl_rows,
+    loadOther: (Strip) -> Void
+  ) {
     for step in self.steps {
+      let scratch = memory.strip(level, at: strip)
       switch step {
       case .matrix(let matrix):
         unsafe matrix.coefficients.withUnsafeBufferPointer {
@@ -30,17 +52,39 @@ package struct StripProgram: Sendable {
             strip.red, strip.green, strip.blue, strip.alpha, strip.count,
             $0.baseAddress.unsafelyUnwrapped, matrix.keepsAlpha ? 0 : 1)
         }
-      case .field(let field):
-        for index in 0 ..< strip.count {
-          unsafe scratch.red[index] = Float(
-            field.value(Double(strip.x + index) + 0.5, Double(strip.y) + 0.5))
+      case .field(let grid):
+        unsafe grid.withRows(y: strip.y) { upper, lower, fraction in
+          unsafe rows.interpolate(
+            upper, lower, fraction, grid.spacing, strip.x, strip.count, scratch.red)
         }
         unsafe rows.scale(strip.red, strip.green, strip.blue, scratch.red, strip.count)
+      case .kernel(let kernel, let isOpaque):
+        if isOpaque {
+          unsafe scratch.alpha.update(repeating: 1, count: strip.count)
+          kernel.apply(strip.replacingAlpha(by: scratch))
+        } else {
+          kernel.apply(strip)
+        }
       case .unpremultiply:
         unsafe rows.unpremultiply(
           strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .premultiply:
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .limit:
+        unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .group(let program, let amount, let rect):
+        guard rect?.meets(strip) ?? true else { continue }
+        scratch.copy(from: strip)
+        unsafe program.run(
+          strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
+        unsafe strip.mix(from: scratch, amount, rect, rows)
+      case .blend(let amount, let rect, let premultiplies):
+        loadOther(scratch)
+        if premultiplies {
+          unsafe rows.premultiply(
+            scratch.red, scratch.green, scratch.blue, scratch.alpha, strip.count)
+        }
+        unsafe strip.mix(from: scratch, amount, rect, rows)
       }
     }
   }

@@ -4,12 +4,14 @@ import CKernels
 @safe
 struct YUVRows {
   private let raster: Raster
+  private let conversion: YUVConversion
   private let loadRow: sl_load_yuv
   private let lumaRow: sl_store_luma
   private let chromaRow: sl_store_chroma
 
-  init(_ raster: Raster, _ rows: sl_rows) {
+  init(_ raster: Raster, _ conversion: YUVConversion, _ rows: sl_rows) {
     self.raster = raster
+    self.conversion = conversion
     switch raster.depth {
     case .eight:
       unsafe self.loadRow = rows.load_yuv_u8
@@ -23,8 +25,9 @@ struct YUVRows {
   }
 
   /// Fills the strip's colour from its place; alpha is 1.
-  func load(_ conversion: inout sl_yuv_to_rgb, _ strip: Strip) {
+  func load(_ strip: Strip) {
     let (u, v, step) = unsafe self.chroma(x: strip.x, y: strip.y)
+    var conversion = self.conversion.toRGB
     unsafe self.loadRow(
       self.luma(x: strip.x, y: strip.y), u, v, step, strip.count, &conversion, strip.red,
       strip.green, strip.blue)
@@ -32,15 +35,17 @@ struct YUVRows {
   }
 
   /// Writes the strip's luma to its place.
-  func storeLuma(_ conversion: inout sl_rgb_to_yuv, _ strip: Strip) {
+  func storeLuma(_ strip: Strip) {
+    var conversion = self.conversion.fromRGB
     unsafe self.lumaRow(
       strip.red, strip.green, strip.blue, strip.count, &conversion,
       self.luma(x: strip.x, y: strip.y))
   }
 
   /// Writes the chroma of two rows, or of one given twice, to their place.
-  func storeChroma(_ conversion: inout sl_rgb_to_yuv, _ first: Strip, _ second: Strip) {
+  func storeChroma(_ first: Strip, _ second: Strip) {
     let (u, v, step) = unsafe self.chroma(x: first.x, y: first.y)
+    var conversion = self.conversion.fromRGB
     unsafe self.chromaRow(
       first.red, first.green, first.blue, second.red, second.green, second.blue, first.count,
       &conversion, step, u, v)

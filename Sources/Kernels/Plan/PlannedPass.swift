@@ -7,5 +7,5 @@ package struct PlannedPass: Sendable {
   /// The layout of its result.
   package let layout: FrameLayout
   /// How its result's samples are stored.
-  package let depth: SampleDepth
+  package var depth: SampleDepth
 }

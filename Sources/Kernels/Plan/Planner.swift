@@ -1,41 +1,54 @@
 /// Turns a pipeline into passes for one geometry. Pure: it sees no pixels.
+///
+/// Stages become items (inactive ones and identities vanish, nested pipelines dissolve); runs of
+/// pointwise items become one pass; everything else becomes passes of its own.
 struct Planner {
-  private let geometry: FrameGeometry
+  private let input: FrameGeometry
+  /// The geometry after the items so far: some filters change it.
+  private var geometry: FrameGeometry
 
   init(geometry: FrameGeometry) {
+    self.input = geometry
     self.geometry = geometry
   }
 
   func plan(_ pipeline: ResolvedPipeline) -> Plan {
-    var steps: [StripProgram.Step] = []
-    var matrix = ColorMatrix.identity
-    for node in self.nodes(pipeline.stages) {
-      switch node.kind {
-      case .matrix(let next): matrix = matrix.followed(by: next)
-      case .field(let field):
-        steps += [.matrix(StripMatrix(matrix)), .field(field)]
-        matrix = .identity
-      }
-    }
-    if matrix != .identity { steps.append(.matrix(StripMatrix(matrix))) }
-    guard !steps.isEmpty,
-      let layout = try? FrameLayout(aligned: self.geometry.format, size: self.geometry.size)
-    else { return Plan(input: self.geometry, output: self.geometry, steps: []) }
-    let description = PassDescription(
-      filters: pipeline.activeFilters, kind: .pointwise, words: "colour pass, in strips")
-    let pass = StripPass(
-      description: description, program: StripProgram(steps: steps), color: self.geometry.color)
-    return Plan(
-      input: self.geometry, output: self.geometry,
-      steps: [PlannedPass(pass: pass, inputs: [0], layout: layout, depth: .eight)])
+    var copy = self
+    let items = copy.items(pipeline.stages)
+    var builder = PassBuilder(geometry: self.input)
+    builder.append(items)
+    return builder.finish()
   }
 
-  private func nodes(_ stages: [ResolvedStage]) -> [Node] {
-    stages.filter(\.isActive).flatMap { stage in
-      switch stage.content {
-      case .filter(_, _, let value): value.nodes(for: self.geometry)
-      case .stages(let inner): self.nodes(inner)
+  private mutating func items(_ stages: [ResolvedStage]) -> [PlanItem] {
+    stages.flatMap { stage -> [PlanItem] in
+      guard stage.isActive, stage.mix > 0 else { return [] }
+      var rect: PixelRect?
+      if let region = stage.region {
+        guard let found = PixelRect(region, in: self.geometry.size) else { return [] }
+        rect = found.covers(self.geometry.size) ? nil : found
+      }
+      let before = self.geometry
+      let inner =
+        switch stage.content {
+        case .filter(let name, _, let value): self.items(value, name)
+        case .stages(let stages): self.items(stages)
+        }
+      // A picture of another size cannot be mixed with what it was.
+      guard stage.mix < 1 || rect != nil, !inner.isEmpty, self.geometry == before else {
+        return inner
+      }
+      return [.group(inner, amount: stage.mix, rect: rect)]
+    }
+  }
+
+  private mutating func items(_ filter: any Filter, _ name: String) -> [PlanItem] {
+    let nodes = filter.nodes(for: self.geometry)
+    for node in nodes {
+      if case .neighborhood(let operation) = node.kind {
+        self.geometry = operation.output(for: self.geometry)
       }
     }
+    return nodes.map { .node($0, filter: name) }
   }
 }

@@ -90,7 +90,7 @@ extension FrameFilterService {
         reason: "this server does not scale or turn yet; see features in GetServerInfo")
     }
     switch output.format == .unspecified ? input : output.format {
-    case .png: return .png
+    case .png: return .png()
     case .jpeg:
       guard output.jpegQuality <= 100 else {
         throw FieldFault(

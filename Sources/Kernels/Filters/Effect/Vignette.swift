@@ -1,0 +1,44 @@
+/// Darkens the picture towards its corners.
+public struct Vignette: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "vignette",
+    summary: "Reduces the brightness of the picture's periphery.",
+    category: .effect, reach: .pixel, fidelity: .modelled,
+    formula: """
+      rgb' = rgb * max(0, 1 + intensity * (v - 1)), v = 1 / (1 + (d / radius)^2)^2, d the distance \
+      from the middle in half diagonals: the cos^4 law of natural vignetting
+      """,
+    parameters: [
+      ParameterDescription(
+        "intensity", .number, default: .number(0), slider: -1 ... 1, limits: -8 ... 8,
+        "How dark; 0 changes nothing, less than 0 brightens."),
+      ParameterDescription(
+        "radius", .number, default: .number(1), slider: 0 ... 2, limits: 0 ... 1000,
+        "How far from the middle, in half diagonals, a quarter of the light is left."),
+    ])
+
+  private let intensity: Double
+  private let radius: Double
+
+  public init(_ arguments: Arguments) {
+    self.intensity = arguments.number("intensity")
+    self.radius = arguments.number("radius")
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.intensity != 0 else { return [] }
+    let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
+    let intensity = self.intensity
+    // In units of the radius, squared. A radius of 0 leaves nothing but the very middle.
+    let radius = max(self.radius, 1e-3) * (width * width + height * height).squareRoot() / 2
+    let scale = 1 / (radius * radius)
+    return [
+      .field(
+        .smooth { x, y in
+          let (dx, dy) = (x - width / 2, y - height / 2)
+          let falloff = 1 + (dx * dx + dy * dy) * scale
+          return max(0, 1 + intensity * (1 / (falloff * falloff) - 1))
+        })
+    ]
+  }
+}

@@ -1,0 +1,129 @@
+import CKernels
+
+/// A wide Gaussian of one plane, computed on means over squares of `factor` pixels.
+///
+/// The reduced picture has a margin that holds what clamped edges read: the frame's outermost
+/// pixels and not the outermost means, or edges would be off by several levels.
+struct GaussianPyramid {
+  let shape: PlaneShape
+  /// The standard deviation in the plane's pixels.
+  let sigma: Double
+  /// A power of two, at least 2.
+  let factor: Int
+  let keepsAlpha: Bool
+
+  func run(_ context: PassContext) async {
+    let square = Double(self.factor * self.factor)
+    let left = self.sigma * self.sigma - (square - 1) / 12 - square / 6
+    let weights = GaussianWeights(sigma: (left / square).squareRoot())
+    let cells = FrameSize(
+      width: (self.shape.width + self.factor - 1) / self.factor,
+      height: (self.shape.height + self.factor - 1) / self.factor)
+    let margin = weights.radius + 1
+    let means = CellGrid(cells, step: self.shape.step, margin: margin, pool: context.pool)
+    let blurred = CellGrid(cells, step: self.shape.step, margin: 1, pool: context.pool)
+    await self.reduce(context, to: means)
+    await self.blur(means, to: blurred, weights, context)
+    await self.expand(blurred, context)
+  }
+
+  /// Means over squares, margin included.
+  private func reduce(_ context: PassContext, to means: CellGrid) async {
+    let source = context.inputs[0]
+    let shape = self.shape
+    let factor = self.factor
+    // From bytes in 1/64 level, from deep samples in their own unit.
+    let unit: Float = source.depth == .eight ? 64 : 1
+    let cost = Double(shape.samples * shape.height) * 0.1
+    await context.bands.run(rows: means.rowCount, nanoseconds: cost) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let accumulate =
+        source.depth == .eight ? unsafe rows.accumulate_u8 : unsafe rows.accumulate_i16
+      let memory = SampleMemory(count: shape.samples * 2)
+      let sums = unsafe UnsafeMutableRawPointer(memory[0])
+        .bindMemory(to: Int32.self, capacity: shape.samples)
+      for row in band {
+        let first = (row - means.margin) * factor
+        // In the margin all rows are one.
+        let isMargin = first < 0 || first >= shape.height
+        unsafe sums.update(repeating: 0, count: shape.samples)
+        for y in first ..< first + (isMargin ? 1 : factor) {
+          let y = min(max(y, 0), shape.height - 1)
+          unsafe accumulate(source.row(y, plane: shape.plane), shape.samples, sums)
+        }
+        let height = isMargin ? 1 : factor
+        unsafe rows.reduce_cells(
+          sums, shape.step, shape.width, factor, unit / Float(factor * height), means.size.width,
+          means.cell(row: row))
+        let scale = unit / Float(height)
+        for channel in 0 ..< shape.step {
+          let left = unsafe Float(sums[channel]) * scale
+          let right = unsafe Float(sums[shape.samples - shape.step + channel]) * scale
+          means.fillMargin(
+            row: row, channel: channel, left: Int16(left.rounded()),
+            right: Int16(right.rounded()))
+        }
+      }
+    }
+  }
+
+  /// The Gaussian that is left to do, on the cells and one beyond each edge.
+  private func blur(
+    _ means: CellGrid, to blurred: CellGrid, _ weights: GaussianWeights, _ context: PassContext
+  ) async {
+    let isNarrow: Int32 = context.inputs[0].depth == .eight ? 1 : 0
+    let radius = weights.radius
+    let cost = Double(blurred.rowCount * means.rowSamples) * 0.08 * Double(1 + 2 * radius)
+    await context.bands.run(rows: blurred.rowCount, nanoseconds: cost) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let memory = SampleMemory(count: means.rowSamples)
+      unsafe weights.values.withUnsafeBufferPointer { weights in
+        let weights = unsafe weights.baseAddress.unsafelyUnwrapped
+        for row in band {
+          unsafe means.withRows(row ... row + 2 * radius) {
+            unsafe rows.fir_vertical_i16($0, radius, weights, means.rowSamples, memory[0])
+          }
+          unsafe rows.fir_horizontal(
+            memory[radius * means.step], means.step, radius, weights, blurred.rowSamples, isNarrow,
+            blurred.row(row))
+        }
+      }
+    }
+  }
+
+  /// Linear interpolation back to the plane: across once a row of cells, down for each row.
+  private func expand(_ blurred: CellGrid, _ context: PassContext) async {
+    let shape = self.shape
+    let factor = self.factor
+    let finish = RowFinish(
+      context, shape, fractionBits: context.inputs[0].depth == .eight ? 6 : 5,
+      keepsAlpha: self.keepsAlpha)
+    let cost = Double(shape.samples * shape.height) * 0.15
+    await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let memory = SampleMemory(count: 3 * shape.samples)
+      var upper = unsafe (row: -1, samples: memory[0])
+      var lower = unsafe (row: -1, samples: memory[shape.samples])
+      let result = unsafe memory[2 * shape.samples]
+      for y in band {
+        let row = (y + factor / 2) / factor
+        if unsafe lower.row == row { unsafe swap(&upper, &lower) }
+        if unsafe upper.row != row {
+          unsafe rows.expand_cells(
+            blurred.cell(row: row), shape.step, shape.width, factor, upper.samples)
+          unsafe upper.row = row
+        }
+        if unsafe lower.row != row + 1 {
+          unsafe rows.expand_cells(
+            blurred.cell(row: row + 1), shape.step, shape.width, factor, lower.samples)
+          unsafe lower.row = row + 1
+        }
+        let phase = (y + factor / 2) % factor
+        unsafe rows.lerp_i16(
+          upper.samples, lower.samples, Int16((2 * phase + 1) * 16384 / factor), shape.samples,
+          result)
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+}

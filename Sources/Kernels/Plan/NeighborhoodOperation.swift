@@ -1,0 +1,34 @@
+/// Something that makes each pixel from its neighbourhood, before the planner knows on which
+/// pictures.
+///
+/// It works plane by plane: on premultiplied colour where there is alpha, and directly on luma and
+/// chroma where the format has them.
+package protocol NeighborhoodOperation: Sendable {
+  /// What is done, in words.
+  var words: String { get }
+  /// The kind of work.
+  var kind: PassDescription.Kind { get }
+  /// The pictures that come out for those that go in.
+  func output(for geometry: FrameGeometry) -> FrameGeometry
+  /// The pass for pictures as described.
+  func makePass(_ setting: PassSetting) -> any Pass
+  /// The operation on one plane, as it is defined: naive, in double precision.
+  func reference(_ plane: ReferencePlane) -> ReferencePlane
+}
+
+extension NeighborhoodOperation {
+  package var kind: PassDescription.Kind { .neighborhood }
+  package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
+}
+
+/// What a neighbourhood operation is told of the pictures that it will work on.
+package struct PassSetting: Sendable {
+  /// The pass in words.
+  package let description: PassDescription
+  /// The pictures that go in.
+  package let geometry: FrameGeometry
+  /// Whether the fourth channel is no alpha, and is to be passed on untouched.
+  package var keepsFourthChannel: Bool {
+    self.geometry.format.hasAlpha && self.geometry.color.alpha == .opaque
+  }
+}

@@ -1,0 +1,133 @@
+/// Collects passes while it walks the items of a pipeline.
+///
+/// Pointwise operations wait until something needs their result, so that they share a pass. Pictures
+/// between passes are deep. Where there is alpha, neighbourhoods are taken of premultiplied colour.
+struct PassBuilder {
+  private let input: FrameGeometry
+  private var geometry: FrameGeometry
+  private var steps: [PlannedPass] = []
+  /// Whether the latest picture (not the waiting operations' result) is premultiplied.
+  private var isPremultiplied: Bool
+  private var waiting: [PointOperation] = []
+  private var waitingFilters: [String] = []
+
+  init(geometry: FrameGeometry) {
+    self.input = geometry
+    self.geometry = geometry
+    self.isPremultiplied = Self.alpha(of: geometry) == .premultiplied
+  }
+
+  mutating func append(_ items: [PlanItem]) {
+    for item in items { self.append(item) }
+  }
+
+  /// Computes what still waits, and makes the last picture a frame again.
+  consuming func finish() -> Plan {
+    let wanted = Self.alpha(of: self.geometry) == .premultiplied
+    if !self.waiting.isEmpty || self.isPremultiplied != wanted {
+      self.flush(depth: .eight, premultiplied: wanted)
+    } else if let last = self.steps.indices.last {
+      self.steps[last].depth = .eight
+    }
+    return Plan(input: self.input, output: self.geometry, steps: self.steps)
+  }
+
+  private mutating func append(_ item: PlanItem) {
+    if let (operation, filters) = item.pointwise {
+      if case .matrix(let matrix) = operation, matrix == .identity { return }
+      PointOperation.append(operation, to: &self.waiting)
+      self.waitingFilters = self.waiting.isEmpty ? [] : self.waitingFilters + filters
+      return
+    }
+    switch item {
+    case .node(let node, let filter):
+      switch node.kind {
+      case .neighborhood(let operation): self.append(operation, filter)
+      case .mixed(let nodes, let amount):
+        self.append(
+          group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
+      case .matrix, .field, .kernel: break  // pointwise, and so done with
+      }
+    case .group(let items, let amount, let rect):
+      self.append(group: items, amount: amount, rect: rect)
+    }
+  }
+
+  private mutating func append(_ operation: any NeighborhoodOperation, _ filter: String) {
+    let hasAlpha = Self.alpha(of: self.geometry) != .opaque
+    self.flush(depth: .deep, premultiplied: hasAlpha)
+    let description = PassDescription(
+      filters: [filter], kind: operation.kind, words: operation.words)
+    let pass = operation.makePass(
+      PassSetting(description: description, geometry: self.geometry))
+    self.geometry = operation.output(for: self.geometry)
+    self.emit(pass, inputs: [self.slot], depth: .deep)
+  }
+
+  private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
+    if !self.waiting.isEmpty {
+      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    }
+    let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
+    self.append(items)
+    // A pass reads at most one earlier picture.
+    if PointOperation.hasBlend(self.waiting) {
+      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    }
+    self.waiting.append(
+      .blend(
+        slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
+  }
+
+  /// The latest picture: 0 is the frame, n the result of pass n - 1.
+  private var slot: Int { self.steps.count }
+
+  /// Computes the waiting operations, if any, or converts alpha, if it must be.
+  private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
+    guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied else { return }
+    let alpha = Self.alpha(of: self.geometry)
+    var compiler = StripCompiler(
+      size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
+    let program = compiler.compile(
+      self.waiting, premultiplied: premultiplied,
+      limited: depth == .eight && alpha == .premultiplied)
+    var inputs = [self.slot]
+    for case .blend(let slot, _, _, _) in self.waiting { inputs.append(slot) }
+    let words =
+      self.waiting.isEmpty
+      ? premultiplied ? "colour times alpha" : "colour divided by alpha"
+      : PointOperation.words(self.waiting).joined(separator: ", then ")
+    let filters = self.waitingFilters.isEmpty ? self.latestFilters : self.waitingFilters
+    let description = PassDescription(
+      filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
+      words: words + ", in strips")
+    let pass = StripPass(
+      description: description, program: program, color: self.geometry.color)
+    self.waiting = []
+    self.waitingFilters = []
+    self.isPremultiplied = premultiplied
+    self.emit(pass, inputs: inputs, depth: depth)
+  }
+
+  private mutating func emit(_ pass: any Pass, inputs: [Int], depth: SampleDepth) {
+    // Every geometry here was checked: the input's is a frame's, and filters keep within limits.
+    guard let layout = try? FrameLayout(aligned: self.geometry.format, size: self.geometry.size)
+    else { preconditionFailure("no frame has the geometry \(self.geometry)") }
+    self.steps.append(PlannedPass(pass: pass, inputs: inputs, layout: layout, depth: depth))
+  }
+
+  /// For passes that only serve others.
+  private var latestFilters: [String] { self.steps.last?.pass.description.filters ?? [] }
+
+  /// What alpha means; opaque too where a format has none.
+  private static func alpha(of geometry: FrameGeometry) -> AlphaMode {
+    geometry.format.hasAlpha ? geometry.color.alpha : .opaque
+  }
+}
+
+extension PointOperation {
+  /// Whether an earlier picture is mixed in.
+  static func hasBlend(_ operations: [PointOperation]) -> Bool {
+    operations.contains { if case .blend = $0 { true } else { false } }
+  }
+}

@@ -1,0 +1,90 @@
+/// Turns pointwise operations into a program on strips, and keeps track of alpha.
+///
+/// On premultiplied colour an affine map that keeps alpha stays affine: its bias is multiplied by
+/// alpha. Other operations are given straight colour.
+struct StripCompiler {
+  private let size: FrameSize
+  private let isOpaque: Bool
+  private var isPremultiplied: Bool
+  private var steps: [StripProgram.Step] = []
+
+  /// - Parameters:
+  ///   - size: The frame's.
+  ///   - isOpaque: Whether there is no alpha, or none that counts.
+  ///   - isPremultiplied: Whether the strips hold premultiplied colour when they are read.
+  init(size: FrameSize, isOpaque: Bool, isPremultiplied: Bool) {
+    self.size = size
+    self.isOpaque = isOpaque
+    self.isPremultiplied = isPremultiplied
+  }
+
+  /// - Parameters:
+  ///   - premultiplied: What the strips are to hold in the end.
+  ///   - limited: Whether colour is to be limited to alpha in the end.
+  mutating func compile(
+    _ operations: [PointOperation], premultiplied: Bool, limited: Bool
+  ) -> StripProgram {
+    for operation in operations { self.append(operation) }
+    self.convert(toPremultiplied: premultiplied)
+    if limited && !self.isOpaque { self.steps.append(.limit) }
+    return StripProgram(steps: self.steps)
+  }
+
+  private mutating func append(_ operation: PointOperation) {
+    switch operation {
+    case .matrix(let matrix):
+      if self.isOpaque {
+        self.steps.append(.matrix(StripMatrix(matrix.opaque)))
+      } else if self.isPremultiplied, matrix.keepsAlpha {
+        self.steps.append(.matrix(StripMatrix(matrix.premultiplied)))
+      } else {
+        self.convert(toPremultiplied: false)
+        self.steps.append(.matrix(StripMatrix(matrix)))
+      }
+    case .field(let field):
+      self.steps.append(.field(FieldGrid(field, size: self.size)))
+    case .kernel(let kernel):
+      self.convert(toPremultiplied: false)
+      self.steps.append(.kernel(kernel, isOpaque: self.isOpaque))
+    case .group(let operations, let amount, let rect):
+      self.convert(toPremultiplied: false)
+      var inner = StripCompiler(
+        size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
+      let program = inner.compile(operations, premultiplied: false, limited: false)
+      self.steps.append(.group(program, amount: Float(amount), rect: rect))
+    case .blend(_, let isPremultiplied, let amount, let rect):
+      self.convert(toPremultiplied: !self.isOpaque)
+      self.steps.append(
+        .blend(
+          amount: Float(amount), rect: rect, premultiplies: !isPremultiplied && !self.isOpaque))
+    }
+  }
+
+  private mutating func convert(toPremultiplied wanted: Bool) {
+    guard !self.isOpaque, self.isPremultiplied != wanted else { return }
+    self.steps.append(wanted ? .premultiply : .unpremultiply)
+    self.isPremultiplied = wanted
+  }
+}
+
+extension ColorMatrix {
+  /// The map where alpha is 1 and is to stay.
+  fileprivate var opaque: ColorMatrix {
+    func row(_ row: SIMD4<Double>) -> SIMD4<Double> { [row.x, row.y, row.z, 0] }
+    return ColorMatrix(
+      red: row(self.red), green: row(self.green), blue: row(self.blue),
+      bias: [
+        self.bias.x + self.red.w, self.bias.y + self.green.w, self.bias.z + self.blue.w, 0,
+      ])
+  }
+
+  /// The map on premultiplied colour: what is added is multiplied by alpha.
+  fileprivate var premultiplied: ColorMatrix {
+    func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
+      [row.x, row.y, row.z, row.w + bias]
+    }
+    return ColorMatrix(
+      red: row(self.red, self.bias.x), green: row(self.green, self.bias.y),
+      blue: row(self.blue, self.bias.z))
+  }
+}

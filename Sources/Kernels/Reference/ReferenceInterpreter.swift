@@ -1,0 +1,115 @@
+/// Does what a pipeline says, one node at a time, in double precision: what a plan means.
+///
+/// Nothing is folded, fused, banded or approximated. Slow, and meant to be.
+package struct ReferenceInterpreter {
+  private let moment: FrameMoment
+
+  package init(moment: FrameMoment = FrameMoment()) {
+    self.moment = moment
+  }
+
+  /// The pipeline's result, unclamped.
+  package func apply(_ pipeline: ResolvedPipeline, to picture: ReferencePicture) -> ReferencePicture
+  {
+    self.apply(pipeline.stages, to: picture)
+  }
+
+  private func apply(_ stages: [ResolvedStage], to picture: ReferencePicture) -> ReferencePicture {
+    var current = picture
+    for stage in stages where stage.isActive {
+      let result =
+        switch stage.content {
+        case .filter(_, _, let value):
+          self.apply(value.nodes(for: current.geometry), to: current)
+        case .stages(let inner): self.apply(inner, to: current)
+        }
+      var rect: PixelRect?
+      if let region = stage.region {
+        guard let found = PixelRect(region, in: current.geometry.size) else { continue }
+        rect = found
+      }
+      current = Self.mix(current, result, stage.mix, rect)
+    }
+    return current
+  }
+
+  /// The nodes' result, unclamped.
+  package func apply(_ nodes: [Node], to picture: ReferencePicture) -> ReferencePicture {
+    var current = picture
+    for node in nodes {
+      switch node.kind {
+      case .matrix(let matrix):
+        current.mapPixels { pixel, _, _ in matrix(pixel) }
+      case .field(let field):
+        current.mapPixels { pixel, x, y in
+          let factor = field.value(Double(x) + 0.5, Double(y) + 0.5)
+          return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
+        }
+      case .kernel(let kernel):
+        current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.moment) }
+      case .neighborhood(let operation):
+        current = Self.apply(operation, to: current)
+      case .mixed(let nodes, let amount):
+        current = Self.mix(current, self.apply(nodes, to: current), amount, nil)
+      }
+    }
+    return current
+  }
+
+  private static func apply(
+    _ operation: any NeighborhoodOperation, to picture: ReferencePicture
+  ) -> ReferencePicture {
+    let planes = picture.planes(isPremultiplied: true)
+    let geometry = operation.output(for: picture.geometry)
+    let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
+    let results = planes.map { plane in
+      let result = operation.reference(plane)
+      guard keepsFourth, result.width == plane.width, result.height == plane.height else {
+        return result
+      }
+      return result.map { x, y, channel in
+        channel == 3 ? plane[x, y, 3] : result[x, y, channel]
+      }
+    }
+    return ReferencePicture(planes: results, geometry: geometry, isPremultiplied: true)
+  }
+
+  private static func mix(
+    _ before: ReferencePicture, _ after: ReferencePicture, _ amount: Double, _ rect: PixelRect?
+  ) -> ReferencePicture {
+    guard before.geometry == after.geometry, amount != 1 || rect != nil else { return after }
+    var result = after
+    let width = before.geometry.size.width
+    for index in result.pixels.indices {
+      let (x, y) = (index % width, index / width)
+      guard rect.map({ $0.x.contains(x) && $0.y.contains(y) }) ?? true else {
+        result.pixels[index] = before.pixels[index]
+        continue
+      }
+      let (from, to) = (before.pixels[index], after.pixels[index])
+      // Premultiplied, so that invisible colours do not shine through.
+      let alpha = from.w + (to.w - from.w) * amount
+      var color = from * from.w + (to * to.w - from * from.w) * amount
+      color = alpha > 0 ? color / alpha : .zero
+      result.pixels[index] = [color.x, color.y, color.z, alpha]
+      if !before.hasAlpha { result.pixels[index] = from + (to - from) * amount }
+    }
+    return result
+  }
+}
+
+extension ReferencePicture {
+  /// Replaces each pixel by a function of it and its place; an opaque picture stays opaque.
+  fileprivate mutating func mapPixels(
+    _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
+  ) {
+    let width = self.geometry.size.width
+    for index in self.pixels.indices {
+      let before = self.pixels[index]
+      let seen = self.hasAlpha ? before : [before.x, before.y, before.z, 1]
+      var after = body(seen, index % width, index / width)
+      if !self.hasAlpha { after.w = before.w }
+      self.pixels[index] = after
+    }
+  }
+}

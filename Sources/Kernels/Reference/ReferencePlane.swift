@@ -1,0 +1,42 @@
+/// One plane of samples in code values, in double precision: what neighbourhood operations are
+/// defined on.
+package struct ReferencePlane: Sendable, Hashable {
+  /// Pixels a row.
+  package let width: Int
+  /// Rows.
+  package let height: Int
+  /// Channels a pixel.
+  package let step: Int
+  /// How many of the plane's pixels one pixel of the frame is: 1, or 1/2 for chroma.
+  package let scale: Double
+  /// Row by row, pixel by pixel, channel by channel.
+  package var samples: [Double]
+
+  package init(width: Int, height: Int, step: Int, scale: Double, samples: [Double]) {
+    self.width = width
+    self.height = height
+    self.step = step
+    self.scale = scale
+    self.samples = samples
+  }
+
+  /// The sample at a place; beyond the edges, the one at the edge.
+  package subscript(x: Int, y: Int, channel: Int) -> Double {
+    let x = min(max(x, 0), self.width - 1)
+    let y = min(max(y, 0), self.height - 1)
+    return self.samples[(y * self.width + x) * self.step + channel]
+  }
+
+  /// A plane of the same shape, sample by sample from a function of the place.
+  package func map(_ sample: (_ x: Int, _ y: Int, _ channel: Int) -> Double) -> ReferencePlane {
+    var copy = self
+    for y in 0 ..< self.height {
+      for x in 0 ..< self.width {
+        for channel in 0 ..< self.step {
+          copy.samples[(y * self.width + x) * self.step + channel] = sample(x, y, channel)
+        }
+      }
+    }
+    return copy
+  }
+}

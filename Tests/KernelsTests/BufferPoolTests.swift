@@ -1,0 +1,45 @@
+import SidelightKernels
+import Testing
+
+@Suite struct `The buffer pool` {
+  static let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 640, height: 480))
+
+  @Test func `gives a buffer again when its last frame is gone`() throws {
+    let pool = BufferPool()
+    for _ in 0 ..< 3 { _ = try pool.makeFrame(Self.geometry).finish() }
+    let statistics = pool.statistics
+    #expect(statistics.misses == 1)
+    #expect(statistics.hits == 2)
+    #expect(statistics.bytesInUse == 0)
+    #expect(statistics.bytesIdle > 0)
+  }
+
+  @Test func `does not give a buffer that a frame still holds`() throws {
+    let pool = BufferPool()
+    let first = try pool.makeFrame(Self.geometry).finish()
+    let second = try pool.makeFrame(Self.geometry).finish()
+    #expect(first.buffer !== second.buffer)
+    #expect(pool.statistics.misses == 2)
+  }
+
+  @Test func `frees what was idle longest when it holds too much`() throws {
+    let pool = BufferPool(maxIdleBytes: 2_000_000)
+    let frames = try (0 ..< 4).map { _ in try pool.makeFrame(Self.geometry).finish() }
+    withExtendedLifetime(consume frames) { #expect(pool.statistics.bytesIdle == 0) }
+    #expect(pool.statistics.bytesIdle <= 2_000_000)
+    #expect(pool.statistics.bytesIdle > 0)
+    pool.trim(to: 0)
+    #expect(pool.statistics.bytesIdle == 0)
+  }
+
+  @Test func `serves a steady stream without fresh memory`() async throws {
+    let bench = TestBench()
+    let frame = try TestFrame.make(Self.geometry)
+    let pipeline: Pipeline = [.filter("gaussianBlur"), .filter("sepiaTone"), .filter("pixellate")]
+    for _ in 0 ..< 3 { _ = try await bench.run(pipeline, on: frame) }
+    let before = bench.pool.statistics.misses
+    for _ in 0 ..< 10 { _ = try await bench.run(pipeline, on: frame) }
+    #expect(bench.pool.statistics.misses == before)
+    #expect(bench.pool.statistics.bytesInUse == 0)
+  }
+}

@@ -1,0 +1,140 @@
+import SidelightKernels
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+@Suite struct `Running plans` {
+  static let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 20, height: 10))
+
+  /// Notes the passes, and stops before the given one.
+  final class Recorder: PassObserver {
+    struct Stop: Error {}
+    let names = Mutex<[String]>([])
+    let limit: Int
+
+    init(stopBefore limit: Int = .max) {
+      self.limit = limit
+    }
+
+    func pass<Result: Sendable>(
+      _ description: PassDescription, _ body: () async throws -> Result
+    ) async throws -> Result {
+      let count = self.names.withLock { $0.count }
+      guard count < self.limit else { throw Stop() }
+      self.names.withLock { $0.append(description.name) }
+      return try await body()
+    }
+  }
+
+  static let pipeline: Pipeline = [
+    .filter("gaussianBlur"), .filter("sepiaTone"), .filter("colorInvert"), .filter("pixellate"),
+  ]
+
+  @Test func `the observer stands around each pass, in order`() async throws {
+    let bench = TestBench()
+    let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: Self.geometry)
+    let recorder = Recorder()
+    let frame = try TestFrame.make(Self.geometry)
+    _ = try await bench.executor.run(plan, on: frame, observer: recorder)
+    #expect(
+      recorder.names.withLock { $0 } == ["gaussianBlur", "sepiaTone+colorInvert", "pixellate"])
+    #expect(recorder.names.withLock { $0 } == plan.passes.map(\.name))
+  }
+
+  @Test func `an observer that throws ends the frame before the pass`() async throws {
+    let bench = TestBench()
+    let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: Self.geometry)
+    let recorder = Recorder(stopBefore: 1)
+    let frame = try TestFrame.make(Self.geometry)
+    await #expect(throws: Recorder.Stop.self) {
+      try await bench.executor.run(plan, on: frame, observer: recorder)
+    }
+    #expect(recorder.names.withLock { $0 } == ["gaussianBlur"])
+    #expect(bench.pool.statistics.bytesInUse == 0)
+  }
+
+  /// Cancels the task that runs the plan, from within its first pass.
+  struct Canceller: PassObserver {
+    func pass<Result: Sendable>(
+      _ description: PassDescription, _ body: () async throws -> Result
+    ) async throws -> Result {
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return try await body()
+    }
+  }
+
+  @Test func `cancellation is seen between passes`() async throws {
+    let bench = TestBench()
+    let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: Self.geometry)
+    let frame = try TestFrame.make(Self.geometry)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await #expect(throws: CancellationError.self) {
+          try await bench.executor.run(plan, on: frame, observer: Canceller())
+        }
+      }
+    }
+  }
+
+  @Test func `the work is done on the pool's threads`() async throws {
+    let pool = ComputePool(threadCount: 3)
+    // This thread is marked; the pool's are not.
+    var key = pthread_key_t()
+    unsafe pthread_key_create(&key, nil)
+    defer { pthread_key_delete(key) }
+    let mark = key
+    unsafe pthread_setspecific(mark, UnsafeRawPointer(bitPattern: 1))
+    await withTaskExecutorPreference(pool) {
+      #expect(unsafe pthread_getspecific(mark) == nil)
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0 ..< 50 {
+          group.addTask { #expect(unsafe pthread_getspecific(mark) == nil) }
+        }
+      }
+    }
+    pool.shutdown()
+  }
+
+  @Test func `a pool that was shut down still finishes work`() async throws {
+    let pool = ComputePool(threadCount: 2)
+    pool.shutdown()
+    pool.shutdown()
+    let sum = await withTaskExecutorPreference(pool) {
+      await withTaskGroup(of: Int.self) { group in
+        for value in 0 ..< 10 { group.addTask { value } }
+        return await group.reduce(0, +)
+      }
+    }
+    #expect(sum == 45)
+  }
+
+  @Test func `many frames at once give what one gives`() async throws {
+    let bench = TestBench(threads: 4)
+    let frame = try TestFrame.make(
+      FrameGeometry(format: .i420, size: FrameSize(width: 333, height: 221)))
+    let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: frame.geometry)
+    let alone = try await bench.executor.run(plan, on: frame).samples
+    let executor = bench.executor
+    try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
+      for _ in 0 ..< 24 {
+        group.addTask { try await executor.run(plan, on: frame).samples }
+      }
+      for try await samples in group { #expect(samples == alone) }
+    }
+  }
+
+  @Test func `orientation is passed on`() async throws {
+    let bench = TestBench()
+    let turned = Orientation(quarterTurns: 1, isMirrored: true)
+    let frame = try bench.pool.makeFrame(Self.geometry, orientation: turned).finish()
+    let plan = try bench.catalogue.resolve([.filter("colorInvert")]).plan(for: frame.geometry)
+    #expect(try await bench.executor.run(plan, on: frame).orientation == turned)
+  }
+}

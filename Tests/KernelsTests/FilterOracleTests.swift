@@ -1,0 +1,73 @@
+import SidelightKernels
+import Testing
+
+/// Each filter on each format against the naive reference in double precision.
+@Suite struct `Filters compute what they say` {
+  static let pipelines: [Pipeline] = [
+    [.filter("sepiaTone")],
+    [.filter("sepiaTone", ["intensity": .number(0.8)])],
+    [.filter("grayscale")],
+    [.filter("colorInvert")],
+    [.filter("colorControls", ["saturation": .number(1.6), "contrast": .number(1.3)])],
+    [.filter("colorControls", ["brightness": .number(-0.2), "contrast": .number(3)])],
+    [.filter("hueAdjust", ["angle": .number(3.14)])],
+    [.filter("hueAdjust", ["angle": .number(1)])],
+    [.filter("vignette", ["intensity": .number(1.2), "radius": .number(2)])],
+    [.filter("vignette", ["intensity": .number(-0.7), "radius": .number(0.5)])],
+    [.filter("gaussianBlur", ["radius": .number(0.7)])],
+    [.filter("gaussianBlur", ["radius": .number(2.5)])],
+    [.filter("pixellate")],
+    [.filter("pixellate", ["scale": .number(12), "center": .vector([5, 3])])],
+    [.filter("pixellate", ["scale": .number(3.7)])],
+  ]
+
+  static let wideBlurs: [Pipeline] = [
+    [.filter("gaussianBlur")],
+    [.filter("gaussianBlur", ["radius": .number(25)])],
+    [.filter("gaussianBlur", ["radius": .length(Length(0.5, .width))])],
+  ]
+
+  static let sizes = [(1, 1), (2, 3), (33, 17), (64, 48), (301, 5), (97, 130)]
+    .map { FrameSize(width: $0.0, height: $0.1) }
+
+  @Test(arguments: Self.pipelines, PixelFormat.allCases)
+  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+    try await Self.compare(pipeline, format, tolerance: 1)
+  }
+
+  /// Wide blurs work on a reduced picture; alpha that jumps from pixel to pixel costs them a level.
+  @Test(arguments: Self.wideBlurs, PixelFormat.allCases)
+  func `within two levels for wide blurs`(_ pipeline: Pipeline, _ format: PixelFormat) async throws
+  {
+    try await Self.compare(pipeline, format, tolerance: 2)
+  }
+
+  private static func compare(
+    _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double
+  ) async throws {
+    let bench = TestBench()
+    for color in Self.colors(format) {
+      for (index, size) in Self.sizes.enumerated() {
+        let geometry = FrameGeometry(format: format, size: size, color: color)
+        let padding = TestFrame.Padding.allCases[index % 3]
+        let frame = try TestFrame.make(geometry, seed: UInt64(index), padding: padding)
+        let result = try await bench.run(pipeline, on: frame)
+        let expected = try bench.reference(pipeline, on: frame)
+        let worst = result.worstDifference(from: expected)
+        #expect(worst <= tolerance, "\(size) \(color) \(padding)")
+        #expect(result.geometry == geometry)
+      }
+    }
+  }
+
+  /// The colour descriptions in which a format makes a difference.
+  static func colors(_ format: PixelFormat) -> [ColorDescription] {
+    if format.isYUV {
+      return YUVRange.allCases.flatMap { range in
+        YUVMatrix.allCases.map { ColorDescription(range: range, matrix: $0) }
+      }
+    }
+    return format.hasAlpha
+      ? AlphaMode.allCases.map { ColorDescription(alpha: $0) } : [ColorDescription()]
+  }
+}
