@@ -74,6 +74,19 @@ def test_nothing_is_dropped_where_the_client_can_wait(stub):
     assert check_sums(transcript, session.sent) == {}
 
 
+def test_a_long_call_is_not_cut_off(stub):
+    # gRPC's own libraries probe the bandwidth with a ping for each burst of data; a server that
+    # counts those as an attack ends the connection after a few hundred frames.
+    picture = images.noise("I420", 320, 180)
+    never = messages.DROP_POLICY_NEVER_DROP
+    with Session(stub, pipeline=pipeline("sepiaTone"), drop_policy=never) as session:
+        for _ in range(600):
+            session.send_frame(picture)
+            session.receive_until("frame")
+        transcript = session.finish()
+    assert check_sums(transcript, session.sent) == {}
+
+
 def test_many_selections_in_a_row_leave_the_last_in_force(stub):
     picture = images.noise("RGB24", 16, 16)
     with Session(stub, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
