@@ -21,7 +21,8 @@ import Testing
           try await stub.converse(
             [.open()] + images.enumerated().map { .frame(UInt64($0.offset + 1), $0.element) })
         }
-    
+        let isIdentical = answers.frames.map(\.image) == images
+        #expect(isIdentical, "\(address)")
       }
     }
   }

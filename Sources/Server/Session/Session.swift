@@ -4,6 +4,7 @@ import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
+import Tracing
 
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///
@@ -20,11 +21,16 @@ struct Session: Sendable {
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
   let firstSelection: Selection
+  /// The parent of frames that bring no trace context of their own.
+  let callContext: ServiceContext
 
-  init(id: String, options: SessionOptions, engine: Engine) throws(FieldFault) {
+  init(
+    id: String, options: SessionOptions, engine: Engine, callContext: ServiceContext
+  ) throws(FieldFault) {
     self.id = id
     self.options = options
     self.engine = engine
+    self.callContext = callContext
     self.mailbox = Mailbox(depth: options.mailboxDepth, policy: options.dropPolicy)
     self.outbox = Outbox(pictureLimit: 2)
     do throws(PipelineError) {
@@ -44,14 +50,19 @@ struct Session: Sendable {
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     enum Part {
-      case reader(SessionReader.End)
+      case reader
       case lane
       case writer
+      case shutdown
     }
-    var end = SessionReader.End.clientClosed
+    var isDraining = false
     self.outbox.push(self.opened)
     try await withThrowingTaskGroup(of: Part.self) { group in
-      group.addTask { .reader(try await self.readUntilEnd(messages)) }
+      group.addTask {
+        var reader = SessionReader(session: self)
+        try await reader.run(messages)
+        return .reader
+      }
       group.addTask(executorPreference: self.engine.compute) {
         await SessionLane(session: self).run()
         return .lane
@@ -61,14 +72,29 @@ struct Session: Sendable {
         return .writer
       }
       group.addTask {
-        // The transport tells of a client that is gone through this handle alone.
+        // Tells of a client that is gone and of a deadline that has passed, which cancel nothing by
+        // themselves; and of a shutdown, in which sessions finish.
         try await cancellation.cancelled
-        throw CancellationError()
+        guard Task.isShuttingDownGracefully else {
+          throw RPCError(code: .cancelled, message: "The call was cancelled, or came to its deadline.")
+        }
+        return .shutdown
+      }
+      group.addTask {
+        try await gracefulShutdown()
+        return .shutdown
       }
       while let part = try await group.next() {
         switch part {
-        case .reader(let reason):
-          end = reason
+        case .reader:
+          self.mailbox.finish()
+        case .shutdown where isDraining:
+          break
+        case .shutdown:
+          // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
+          // mailbox closed, and ends as DRAINING.
+          isDraining = true
+          self.outbox.push(Self.draining)
           self.mailbox.finish()
         case .lane:
           self.outbox.finish()
@@ -78,31 +104,14 @@ struct Session: Sendable {
         }
       }
     }
-    if case .draining = end {
+    if isDraining {
       throw RPCError(code: .unavailable, message: "The server is shutting down.")
     }
   }
 
-  /// Reads until the client closes its side or the server begins to shut down.
-  private func readUntilEnd(_ messages: ClientMessages) async throws -> SessionReader.End {
-    try await withThrowingTaskGroup(of: SessionReader.End.self) { group in
-      group.addTask {
-        var reader = SessionReader(session: self)
-        try await reader.run(messages)
-        return .clientClosed
-      }
-      group.addTask {
-        try await gracefulShutdown()
-        self.outbox.push(
-          .with {
-            $0.state.state = .draining
-            $0.state.message = "The server is shutting down; open a session elsewhere."
-          })
-        return .draining
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? .clientClosed
-    }
+  private static let draining = Sidelight_V1_ServerMessage.with {
+    $0.state.state = .draining
+    $0.state.message = "The server is shutting down; open a session elsewhere."
   }
 
   private var opened: Sidelight_V1_ServerMessage {
