@@ -1,10 +1,12 @@
 """What happens to frames when there are too many of them, and to sessions when they end."""
 
+import time
+
 import grpc
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import service
+from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
@@ -136,14 +138,23 @@ def test_a_session_without_frames_ends_well(stub):
     assert transcript.stats[0].final and transcript.stats[0].received == 0
 
 
-def test_a_client_that_hangs_up_leaves_the_server_at_work(stub, picture):
-    for _ in range(10):
-        with Session(stub, pipeline=SLOW) as session:
-            for _ in range(5):
+@pytest.mark.parametrize("policy", ["NEWEST_WINS", "KEEP_OLDEST", "NEVER_DROP"])
+@pytest.mark.parametrize(
+    "wanted", [SLOW, pipeline()], ids=["in mid-work", "with its outcomes unread"]
+)
+def test_a_client_that_hangs_up_leaves_nothing_behind(stub, picture, wanted, policy):
+    drop_policy = messages.DropPolicy.Value(f"DROP_POLICY_{policy}")
+    for frames in range(1, 21):
+        with Session(stub, pipeline=wanted, drop_policy=drop_policy) as session:
+            for _ in range(frames):
                 session.send_frame(picture)
-    with Session(stub, pipeline=pipeline("grayscale")) as session:
-        session.send_frame(picture)
-        assert len(session.finish().frames) == 1
+            if frames % 2:
+                session.receive_until("frame")
+    deadline = time.monotonic() + 10
+    load = None
+    while load is None or load.sessions or load.pool_bytes_in_use:
+        assert time.monotonic() < deadline, f"still there: {load}"
+        load = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
 
 
 def test_sessions_on_one_connection_do_not_mix(stub):
