@@ -4,6 +4,7 @@ import time
 
 import grpc
 import pytest
+from google.protobuf import duration_pb2
 
 from sidelight_testing import images
 from sidelight_testing.contract import frame_filter, service
@@ -129,6 +130,36 @@ def test_a_ping_is_answered_with_the_clients_own_figures(stub):
         (pong,) = session.finish().pongs
     assert (pong.id, pong.client_time_ns) == (7, -3)
     assert 0 < pong.server_received_ns <= pong.server_sent_ns
+
+
+def test_counts_come_as_often_as_the_client_asks(stub, picture):
+    interval = duration_pb2.Duration(nanos=100_000_000)
+    with Session(stub, stats_interval=interval) as session:
+        session.send_frame(picture)
+        session.receive_until("frame")
+        told = [session.receive_until("stats") for _ in range(3)]
+        assert not any(stats.final for stats in told)
+        assert (told[-1].received, told[-1].passed_through, told[-1].in_flight) == (1, 1, 0)
+        final = session.finish().stats[-1]
+    assert final.final and final.received == 1
+
+
+@pytest.mark.parametrize(
+    "field, fields",
+    [
+        ("open.stats_interval", {"stats_interval": duration_pb2.Duration(nanos=1)}),
+        ("open.stats_interval", {"stats_interval": duration_pb2.Duration(seconds=-5)}),
+        ("open.mailbox_depth", {"mailbox_depth": 65}),
+        ("open.label", {"label": "x" * 129}),
+        ("open.drop_policy", {"drop_policy": 99}),
+    ],
+)
+def test_an_option_out_of_its_range_is_refused_by_name(stub, field, fields):
+    with Session(stub, opens=False) as session:
+        session.send(open=messages.Open(**fields))
+        error = session.fail()
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert error.details().startswith(field + ":")
 
 
 def test_a_session_without_frames_ends_well(stub):
