@@ -19,7 +19,7 @@ package struct StripPass: Pass {
     let source = context.inputs[0]
     let size = source.size
     let isYUV = source.format.isYUV
-    let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.steps.count))
+    let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.count))
     await context.bands.run(
       rows: size.height, alignment: isYUV ? 2 : 1, nanoseconds: nanoseconds
     ) { rows in
