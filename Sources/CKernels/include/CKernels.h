@@ -152,6 +152,17 @@ typedef struct sl_rows {
   /// out = a + (b - a) * weight / 32768.
   void (*lerp_i16)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t count, int16_t *out);
+  /// sums = the sum of rows; of bytes at most 64.
+  void (*sum_rows_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  void (*sum_rows_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  /// Bytes of a + (b - a) * weight / 32768, which has `shift` fractional bits.
+  void (*lerp_u8)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
+      uint8_t *out);
   /// sums += row.
   void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
   void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);

@@ -1,16 +1,13 @@
 /// The samples that a pass reads or writes: a frame's, or a picture between two passes.
 @safe
-package struct Raster: @unchecked Sendable {  // a pass writes only its own output
+package struct Raster: Sendable {
   /// Where the samples would lie if they were bytes in a buffer of their own.
   package let layout: FrameLayout
   /// How each sample is stored.
   package let depth: SampleDepth
+  /// Where the rows are; valid while the raster lives.
+  package let view: RasterView
   private let buffer: PixelBuffer
-  // Addresses and strides are kept in line: rows are asked for by many threads at once, and an array
-  // or an object on that path would have them all fight for its reference count.
-  private let bases:
-    (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)
-  private let strides: (Int, Int, Int)
 
   /// The samples of a frame.
   package init(_ frame: Frame) {
@@ -42,11 +39,8 @@ package struct Raster: @unchecked Sendable {  // a pass writes only its own outp
     self.layout = layout
     self.depth = depth
     self.buffer = buffer
-    let start = unsafe buffer.bytes.baseAddress.unsafelyUnwrapped
-    // For a plane that the format does not have, its last stands in.
-    let all = (0 ..< 3).map { planes[min($0, planes.count - 1)] }
-    unsafe self.bases = (start + all[0].offset, start + all[1].offset, start + all[2].offset)
-    self.strides = (all[0].stride, all[1].stride, all[2].stride)
+    self.view = RasterView(
+      buffer, planes, format: layout.format, size: layout.size, depth: depth)
   }
 
   /// The layout of samples.
@@ -58,11 +52,7 @@ package struct Raster: @unchecked Sendable {  // a pass writes only its own outp
   /// and by one band at a time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
-    switch plane {
-    case 0: unsafe self.bases.0 + row * self.strides.0
-    case 1: unsafe self.bases.1 + row * self.strides.1
-    default: unsafe self.bases.2 + row * self.strides.2
-    }
+    unsafe self.view.row(row, plane: plane)
   }
 
   /// The samples as a frame.
