@@ -55,6 +55,15 @@ package struct Raster: Sendable {
     unsafe self.view.row(row, plane: plane)
   }
 
+  /// The samples as a frame in the making, for a user's function to write.
+  ///
+  /// - Precondition: The samples are bytes, and nobody else writes them meanwhile.
+  package func mutableFrame(color: ColorDescription) -> MutableFrame {
+    precondition(self.depth == .eight, "a deep picture is no frame")
+    return MutableFrame(
+      layout: self.layout, color: color, orientation: .upright, buffer: self.buffer)
+  }
+
   /// The samples as a frame.
   ///
   /// - Precondition: The samples are bytes.
