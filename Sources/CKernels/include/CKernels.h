@@ -121,6 +121,11 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// destination = from + (destination - from) * amount.
   void (*mix)(float *destination, const float *from, ptrdiff_t count, float amount);
+  /// |x|^exponent with the sign of x, in place.
+  void (*power)(float *values, ptrdiff_t count, float exponent);
+  /// The transfer functions of sRGB (IEC 61966-2-1), odd about 0, in place.
+  void (*srgb_to_linear)(float *values, ptrdiff_t count);
+  void (*linear_to_srgb)(float *values, ptrdiff_t count);
   /// Limits colour to alpha, in place: what premultiplied pixels must hold.
   void (*limit)(float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// Interpolates a field between two rows of knots, `spacing` pixels apart (knot k stands

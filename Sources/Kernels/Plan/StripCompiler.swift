@@ -36,7 +36,7 @@ struct StripCompiler {
     case .matrix(let matrix):
       if self.isOpaque {
         self.steps.append(.matrix(StripMatrix(matrix.opaque)))
-      } else if self.isPremultiplied, matrix.keepsAlpha {
+      } else if self.isPremultiplied, matrix.keepsAlpha, !matrix.readsAlpha {
         self.steps.append(.matrix(StripMatrix(matrix.premultiplied)))
       } else {
         self.convert(toPremultiplied: false)
