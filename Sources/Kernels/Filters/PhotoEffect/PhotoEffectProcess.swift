@@ -4,7 +4,9 @@ public struct PhotoEffectProcess: CatalogueFilter {
     name: "photoEffectProcess",
     summary: "The cool look of cross-processed film.",
     category: .color, reach: .pixel, fidelity: .approximation,
-    formula: "Saturation .95; blacks lifted in blue and highlights taken from it, green steepened, by a tone curve a channel")
+    formula:
+      "Saturation .95; blacks lifted in blue and highlights taken from it, green steepened, by a tone curve a channel"
+  )
 
   public init(_ arguments: Arguments) {}
 

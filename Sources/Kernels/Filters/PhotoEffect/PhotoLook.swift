@@ -10,7 +10,8 @@ enum PhotoLook {
 
   /// A slope about middle grey.
   static func contrast(_ slope: Double) -> ColorMatrix {
-    ColorMatrix.scaling([slope, slope, slope]).followed(by: Self.adding(SIMD3(repeating: 0.5 - slope / 2)))
+    ColorMatrix.scaling([slope, slope, slope]).followed(
+      by: Self.adding(SIMD3(repeating: 0.5 - slope / 2)))
   }
 
   /// A colour, added.
