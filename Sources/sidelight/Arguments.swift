@@ -4,6 +4,7 @@ public import SidelightKernels
 public import SidelightWire
 
 extension Address: ExpressibleByArgument {
+  /// Reads an address as the command line has it.
   public init?(argument: String) {
     guard let address = try? Address(argument) else { return nil }
     self = address
@@ -11,6 +12,7 @@ extension Address: ExpressibleByArgument {
 }
 
 extension FrameSize: ExpressibleByArgument {
+  /// Reads a size such as `1920x1080`.
   public init?(argument: String) {
     let sides = argument.lowercased().split(separator: "x").map { Int($0) }
     guard sides.count == 2, let width = sides[0], let height = sides[1],
@@ -39,13 +41,13 @@ struct PipelineOption: ParsableArguments {
 
   /// Reads a pipeline and finds out whether its filters exist.
   static func resolve(_ text: String) throws -> Pipeline {
-    do {
+    do throws(PipelineTextError) {
       let parsed = try PipelineText(text)
       _ = try parsed.resolve { pipeline throws(PipelineError) in
         try FilterCatalogue.builtIn.resolve(pipeline)
       }
       return parsed.pipeline
-    } catch let error as PipelineTextError {
+    } catch {
       throw ValidationError("\(error)")
     }
   }

@@ -21,7 +21,9 @@ import Testing
     #expect([UInt8](frame.packedBytes()) == [8, 9, 10, 13, 14, 15, 1, 2, 3, 4])
   }
 
-  @Test("A frame becomes an image without padding, and the image the frame again", arguments: PixelFormat.allCases)
+  @Test(
+    "A frame becomes an image without padding, and the image the frame again",
+    arguments: PixelFormat.allCases)
   func roundTrip(format: PixelFormat) throws {
     let layout = try FrameLayout(packed: format, size: FrameSize(width: 7, height: 5))
     var image = Sidelight_V1_Image()
@@ -41,7 +43,9 @@ import Testing
 
   @Test("Limits are checked before anything is allocated")
   func limits() {
-    for (width, height) in [(101, 1), (1, 101), (40, 26), (UInt32.max, UInt32.max)] as [(UInt32, UInt32)] {
+    for (width, height) in [(101, 1), (1, 101), (40, 26), (UInt32.max, UInt32.max)]
+      as [(UInt32, UInt32)]
+    {
       var image = Sidelight_V1_Image()
       image.format = .gray8
       image.width = width

@@ -14,6 +14,7 @@ public struct VideoFrame: Sendable {
   /// `ServiceContext`, if it has one.
   public var traceparent: String?
 
+  /// Prepares a picture to be sent.
   public init(
     _ picture: Frame, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
     tags: [String: String] = [:], traceparent: String? = nil

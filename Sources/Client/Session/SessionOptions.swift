@@ -21,6 +21,7 @@ public struct SessionOptions: Sendable, Hashable {
   /// Whether frames whose stage failed are dropped, instead of coming back as they were.
   public var dropsFailedFrames: Bool
 
+  /// States what is asked; the defaults are for live video.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
     dropsFailedFrames: Bool = false

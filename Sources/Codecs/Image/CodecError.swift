@@ -22,6 +22,7 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The library below refused, for a reason that the message repeats: out of memory, usually.
     public static let failed = Code(value: .failed)
 
+    /// The code's name.
     public var description: String { self.value.rawValue }
   }
 
@@ -30,10 +31,12 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, with the figures, in one sentence.
   public let message: String
 
+  /// States a fault.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
+  /// The code and the message.
   public var description: String { "\(self.code): \(self.message)" }
 }

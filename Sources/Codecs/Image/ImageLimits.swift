@@ -9,6 +9,7 @@ public struct ImageLimits: Sendable, Hashable {
   /// value counts as that.
   public var maxDimension: Int
 
+  /// States limits; the defaults hold any photograph.
   public init(maxPixels: Int = 64 << 20, maxDimension: Int = FrameLayout.maxDimension) {
     self.maxPixels = maxPixels
     self.maxDimension = maxDimension

@@ -19,6 +19,7 @@ public struct Y4MHeader: Sendable, Hashable {
   /// None may have a space or a newline.
   public var extensions: [String]
 
+  /// States a header, for a stream to be written.
   public init(
     size: FrameSize, frameRate: Rational?, chroma: Y4MChroma = .jpeg, range: YUVRange? = nil,
     pixelAspect: Rational? = nil, extensions: [String] = []

@@ -28,6 +28,7 @@ public protocol ColorKernel: Sendable {
 }
 
 extension ColorKernel {
+  /// Applies the kernel to each pixel of a strip.
   @inlinable
   public func apply(to strip: ColorStrip) {
     for index in 0 ..< strip.count {

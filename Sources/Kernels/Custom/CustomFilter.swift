@@ -6,6 +6,7 @@
 ///
 /// For parameters conform to ``CatalogueFilter`` and return the same nodes.
 public struct CustomFilter: Filter {
+  /// What the catalogue tells of the filter.
   public let description: FilterDescription
   private let node: Node
 
@@ -45,5 +46,6 @@ public struct CustomFilter: Filter {
     self.node = node
   }
 
+  /// The one node that the filter is.
   public func nodes(for geometry: FrameGeometry) -> [Node] { [self.node] }
 }

@@ -26,6 +26,7 @@ public protocol NeighborhoodKernel: Sendable {
 }
 
 extension NeighborhoodKernel {
+  /// Applies the kernel to each pixel of a row.
   @inlinable
   public func apply(_ window: PixelWindow, to strip: ColorStrip) {
     var window = window

@@ -1,11 +1,16 @@
 /// A colour with alpha, in units of 0 ... 1 and beyond: nothing is clamped between filters.
 @frozen
 public struct Pixel: Sendable, Hashable {
+  /// Red.
   public var red: Float
+  /// Green.
   public var green: Float
+  /// Blue.
   public var blue: Float
+  /// Opacity.
   public var alpha: Float
 
+  /// States a pixel.
   @inlinable
   public init(red: Float, green: Float, blue: Float, alpha: Float = 1) {
     self.red = red

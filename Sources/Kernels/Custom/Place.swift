@@ -8,6 +8,7 @@ public struct Place: Sendable, Hashable {
   /// The frame's number in its stream.
   public var frame: UInt64
 
+  /// States a place.
   @inlinable
   public init(x: Int, y: Int, frame: UInt64 = 0) {
     self.x = x

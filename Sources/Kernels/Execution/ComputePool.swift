@@ -45,6 +45,7 @@ public final class ComputePool: TaskExecutor {
     for thread in self.threads.withLock({ $0 }) { pthread_detach(thread) }
   }
 
+  /// Runs a job on one of the threads, as `TaskExecutor` asks.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     // A closed pool has no threads left; the work must still be done.

@@ -9,8 +9,10 @@ public protocol PassObserver: Sendable {
 
 /// Looks on and does nothing.
 public struct NoPassObserver: PassObserver {
+  /// Observes nothing.
   public init() {}
 
+  /// Runs the pass.
   public func pass<Result: Sendable>(
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {

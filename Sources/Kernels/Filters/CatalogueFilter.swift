@@ -14,5 +14,6 @@ public protocol CatalogueFilter: Filter {
 }
 
 extension CatalogueFilter {
+  /// That of the type.
   public var description: FilterDescription { Self.description }
 }

@@ -29,14 +29,18 @@ public struct FilterDescription: Sendable, Hashable {
   public let name: String
   /// One line.
   public let summary: String
+  /// Where it stands in lists.
   public let category: Category
+  /// What it needs to see, and so whether it fuses.
   public let reach: Reach
+  /// How close it is to the filter that it is named after.
   public let fidelity: Fidelity
   /// The computation in words and symbols, with the source where it is somebody's.
   public let formula: String
   /// In the order in which they are shown.
   public let parameters: [ParameterDescription]
 
+  /// Describes a filter.
   public init(
     name: String, summary: String, category: Category, reach: Reach, fidelity: Fidelity,
     formula: String, parameters: [ParameterDescription] = []

@@ -42,6 +42,7 @@ public struct ParameterDescription: Sendable, Hashable {
   /// One line.
   public let summary: String
 
+  /// Describes a parameter.
   public init(
     _ name: String, _ kind: Kind, default defaultValue: ParameterValue?,
     slider: ClosedRange<Double>? = nil, limits: ClosedRange<Double>? = nil, unit: Unit = .none,

@@ -7,6 +7,7 @@ public struct ColorDescription: Sendable, Hashable {
   /// How colour relates to alpha; without meaning for formats that have no alpha.
   public var alpha: AlphaMode
 
+  /// Video range, BT.601 and straight alpha, unless said otherwise.
   public init(
     range: YUVRange = .video,
     matrix: YUVMatrix = .bt601,

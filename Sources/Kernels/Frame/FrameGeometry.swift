@@ -7,6 +7,7 @@ public struct FrameGeometry: Sendable, Hashable {
   /// What the samples mean as colours.
   public var color: ColorDescription
 
+  /// States a geometry.
   public init(format: PixelFormat, size: FrameSize, color: ColorDescription = ColorDescription()) {
     self.format = format
     self.size = size

@@ -11,6 +11,7 @@ public enum FrameLayoutError: Error, Sendable, Hashable, CustomStringConvertible
   /// Two planes share bytes.
   case overlap(plane: Int, other: Int)
 
+  /// What is wrong, with plane, value and limit.
   public var description: String {
     switch self {
     case .size(let size, let limit):

@@ -5,6 +5,7 @@ public struct FrameSize: Sendable, Hashable, CustomStringConvertible {
   /// Rows; at least 1 in a valid frame.
   public var height: Int
 
+  /// States a size; whether a frame can have it, ``FrameLayout`` finds out.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height

@@ -5,6 +5,7 @@ public struct Orientation: Sendable, Hashable {
   /// Whether left and right are exchanged before the turn.
   public var isMirrored: Bool
 
+  /// States an orientation; ``upright`` by default.
   public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
     self.quarterTurns = quarterTurns
     self.isMirrored = isMirrored

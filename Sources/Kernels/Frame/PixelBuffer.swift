@@ -4,7 +4,7 @@
 /// behind a ``Frame``. When the last frame that refers to it goes, so do the bytes: to the pool they
 /// came from, or to whoever lent them.
 @safe
-public final class PixelBuffer: @unchecked Sendable {  // bytes change only while a MutableFrame, which is unique, owns them
+public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
 

@@ -5,6 +5,7 @@ public struct PlaneLayout: Sendable, Hashable {
   /// Bytes from one row to the next; at least the row's own bytes.
   public var stride: Int
 
+  /// States where a plane lies.
   public init(offset: Int, stride: Int) {
     self.offset = offset
     self.stride = stride

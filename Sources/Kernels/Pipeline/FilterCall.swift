@@ -5,6 +5,7 @@ public struct FilterCall: Sendable, Hashable {
   /// Values by parameter name: `intensity`, or Core Image's own `inputIntensity`.
   public var parameters: [String: ParameterValue]
 
+  /// Names a filter, with the parameters that differ from its defaults.
   public init(name: String, parameters: [String: ParameterValue] = [:]) {
     self.name = name
     self.parameters = parameters

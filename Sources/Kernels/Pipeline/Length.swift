@@ -17,6 +17,7 @@ public struct Length: Sendable, Hashable {
   /// What ``value`` counts.
   public var unit: Unit
 
+  /// States a length; in pixels unless said otherwise.
   public init(_ value: Double, _ unit: Unit = .pixels) {
     self.value = value
     self.unit = unit

@@ -4,10 +4,12 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// The stages, first to last. None returns every frame as it came.
   public var stages: [Stage]
 
+  /// Strings stages together.
   public init(stages: [Stage] = []) {
     self.stages = stages
   }
 
+  /// Strings stages together: `[.filter("sepiaTone"), .filter("vignette")]`.
   public init(arrayLiteral stages: Stage...) {
     self.stages = stages
   }

@@ -35,6 +35,7 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The nearest name that exists, for faults of spelling.
   public let suggestion: String?
 
+  /// States a fault.
   public init(code: Code, path: String, message: String, suggestion: String? = nil) {
     self.code = code
     self.path = path
@@ -42,6 +43,7 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     self.suggestion = suggestion
   }
 
+  /// Where, what, and the nearest name.
   public var description: String {
     let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
     return "\(self.path): \(self.message)\(hint)"

@@ -5,6 +5,7 @@ public struct Point: Sendable, Hashable {
   /// From the top edge.
   public var y: Length
 
+  /// States a place.
   public init(x: Length, y: Length) {
     self.x = x
     self.y = y

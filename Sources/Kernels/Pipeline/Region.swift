@@ -7,6 +7,7 @@ public struct Region: Sendable, Hashable {
   /// Down.
   public var height: Length
 
+  /// States a rectangle.
   public init(origin: Point, width: Length, height: Length) {
     self.origin = origin
     self.width = width

@@ -19,6 +19,7 @@ public struct Stage: Sendable, Hashable {
     case pipeline(Pipeline)
   }
 
+  /// Makes a stage: active, in full and everywhere unless said otherwise.
   public init(
     _ content: Content, id: String? = nil, isActive: Bool = true, mix: Double = 1,
     region: Region? = nil

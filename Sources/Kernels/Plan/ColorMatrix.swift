@@ -16,6 +16,7 @@ public struct ColorMatrix: Sendable, Hashable {
   public static let identity = ColorMatrix(
     red: [1, 0, 0, 0], green: [0, 1, 0, 0], blue: [0, 0, 1, 0])
 
+  /// States the rows of the matrix, each with its bias.
   public init(
     red: SIMD4<Double>, green: SIMD4<Double>, blue: SIMD4<Double>,
     alpha: SIMD4<Double> = [0, 0, 0, 1], bias: SIMD4<Double> = .zero

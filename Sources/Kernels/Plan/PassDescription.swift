@@ -24,6 +24,7 @@ public struct PassDescription: Sendable, Hashable {
   /// What is done, in words.
   public let words: String
 
+  /// Describes a pass; its name is made of its filters' names.
   public init(filters: [String], kind: Kind, words: String) {
     self.name = filters.joined(separator: "+")
     self.filters = filters

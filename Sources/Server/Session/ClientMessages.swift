@@ -3,7 +3,7 @@ import SidelightWire
 
 /// The messages of one client, in order. The first is read before the session stands, the rest by the
 /// session's reader.
-final class ClientMessages: @unchecked Sendable {  // read by one task, then by another, never by two
+final class ClientMessages: @unchecked Sendable {  // one task reads at a time
   private var iterator: RPCAsyncSequence<Sidelight_V1_ClientMessage, any Error>.AsyncIterator
 
   init(_ messages: RPCAsyncSequence<Sidelight_V1_ClientMessage, any Error>) {

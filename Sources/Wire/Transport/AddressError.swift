@@ -5,5 +5,6 @@ public struct AddressError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong with it.
   public let reason: String
 
+  /// The text, and what is wrong with it.
   public var description: String { "'\(self.text)' is no address: \(self.reason)" }
 }

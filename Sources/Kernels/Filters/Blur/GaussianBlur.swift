@@ -1,6 +1,6 @@
 /// Spreads each pixel by a Gaussian.
-public struct GaussianBlur: CatalogueFilter {
-  public static let description = FilterDescription(
+struct GaussianBlur: CatalogueFilter {
+  static let description = FilterDescription(
     name: "gaussianBlur",
     summary: "Spreads pixels by a Gaussian distribution.",
     category: .blur, reach: .neighborhood, fidelity: .formula,
@@ -17,11 +17,11 @@ public struct GaussianBlur: CatalogueFilter {
 
   private let radius: Length
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.radius = arguments.length("radius")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     return sigma < GaussianBlurOperation.leastSigma ? [] : [.gaussianBlur(sigma: sigma)]
   }

@@ -1,6 +1,6 @@
 /// Saturation, brightness and contrast, in this order.
-public struct ColorControls: CatalogueFilter {
-  public static let description = FilterDescription(
+struct ColorControls: CatalogueFilter {
+  static let description = FilterDescription(
     name: "colorControls",
     summary: "Adjusts saturation, brightness and contrast.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -24,13 +24,13 @@ public struct ColorControls: CatalogueFilter {
   private let brightness: Double
   private let contrast: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.saturation = arguments.number("saturation")
     self.brightness = arguments.number("brightness")
     self.contrast = arguments.number("contrast")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     // Exactly the identity where nothing is to change, so that it vanishes.
     let saturated =
       self.saturation == 1

@@ -1,14 +1,14 @@
 /// Turns each colour into its opposite.
-public struct ColorInvert: CatalogueFilter {
-  public static let description = FilterDescription(
+struct ColorInvert: CatalogueFilter {
+  static let description = FilterDescription(
     name: "colorInvert",
     summary: "Inverts the colours.",
     category: .color, reach: .pixel, fidelity: .formula,
     formula: "rgb' = 1 - rgb; alpha is kept. Twice is nothing")
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [
       .matrix(
         ColorMatrix(

@@ -1,6 +1,6 @@
 /// Makes each channel a weighted sum of the channels.
-public struct ColorMatrixFilter: CatalogueFilter {
-  public static let description = FilterDescription(
+struct ColorMatrixFilter: CatalogueFilter {
+  static let description = FilterDescription(
     name: "colorMatrix",
     summary: "Multiplies the colour by a matrix and adds a bias.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -18,14 +18,14 @@ public struct ColorMatrixFilter: CatalogueFilter {
 
   private let matrix: ColorMatrix
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     func row(_ name: String) -> SIMD4<Double> { SIMD4(arguments.vector(name)) }
     self.matrix = ColorMatrix(
       red: row("rVector"), green: row("gVector"), blue: row("bVector"), alpha: row("aVector"),
       bias: row("biasVector"))
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] { [.matrix(self.matrix)] }
+  func nodes(for geometry: FrameGeometry) -> [Node] { [.matrix(self.matrix)] }
 
   private static func vector(
     _ name: String, _ value: [Double], _ summary: String

@@ -7,8 +7,8 @@
 #endif
 
 /// Brightens or darkens as a longer or shorter exposure would.
-public struct ExposureAdjust: CatalogueFilter {
-  public static let description = FilterDescription(
+struct ExposureAdjust: CatalogueFilter {
+  static let description = FilterDescription(
     name: "exposureAdjust",
     summary: "Multiplies the light by a power of two.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -23,11 +23,11 @@ public struct ExposureAdjust: CatalogueFilter {
 
   private let ev: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.ev = arguments.number("ev")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     let gain = exp2(self.ev)
     return [.matrix(.scaling(SIMD3(gain, gain, gain)))]
   }

@@ -1,6 +1,6 @@
 /// Brightens or darkens the middle tones.
-public struct GammaAdjust: CatalogueFilter {
-  public static let description = FilterDescription(
+struct GammaAdjust: CatalogueFilter {
+  static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Raises each channel to a power.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -13,11 +13,11 @@ public struct GammaAdjust: CatalogueFilter {
 
   private let power: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.power = arguments.number("power")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     self.power == 1 ? [] : [.curve(.power(self.power))]
   }
 }

@@ -1,6 +1,6 @@
 /// Turns colours into greys of the same luma.
-public struct Grayscale: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Grayscale: CatalogueFilter {
+  static let description = FilterDescription(
     name: "grayscale",
     summary: "Turns colours into greys of the same luma.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -9,9 +9,9 @@ public struct Grayscale: CatalogueFilter {
   /// The weights of red, green and blue in luma (ITU-R BT.709).
   static let luma = SIMD3(0.2126, 0.7152, 0.0722)
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [.matrix(.monochrome(Self.luma))]
   }
 }

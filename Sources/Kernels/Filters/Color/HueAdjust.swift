@@ -7,8 +7,8 @@
 #endif
 
 /// Turns the colours about the axis of greys.
-public struct HueAdjust: CatalogueFilter {
-  public static let description = FilterDescription(
+struct HueAdjust: CatalogueFilter {
+  static let description = FilterDescription(
     name: "hueAdjust",
     summary: "Rotates the hue of all colours by an angle.",
     category: .color, reach: .pixel, fidelity: .formula,
@@ -24,11 +24,11 @@ public struct HueAdjust: CatalogueFilter {
 
   private let angle: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.angle = arguments.number("angle")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.angle != 0 else { return [] }
     let (cosine, sine) = (cos(self.angle), sin(self.angle))
     let even = (1 - cosine) / 3

@@ -1,6 +1,6 @@
 /// Mixes the picture with a brown monochrome of itself.
-public struct SepiaTone: CatalogueFilter {
-  public static let description = FilterDescription(
+struct SepiaTone: CatalogueFilter {
+  static let description = FilterDescription(
     name: "sepiaTone",
     summary: "Maps the colours to shades of reddish brown.",
     category: .color, reach: .pixel, fidelity: .modelled,
@@ -16,11 +16,11 @@ public struct SepiaTone: CatalogueFilter {
 
   private let intensity: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     let sepia = ColorMatrix(
       red: [0.3588, 0.7044, 0.1368, 0],
       green: [0.2990, 0.5870, 0.1140, 0],

@@ -1,6 +1,6 @@
 /// Adapts the picture from one white to another.
-public struct TemperatureAndTint: CatalogueFilter {
-  public static let description = FilterDescription(
+struct TemperatureAndTint: CatalogueFilter {
+  static let description = FilterDescription(
     name: "temperatureAndTint",
     summary: "Adapts the colours from a source white to a target white.",
     category: .color, reach: .pixel, fidelity: .modelled,
@@ -18,7 +18,7 @@ public struct TemperatureAndTint: CatalogueFilter {
   private let neutral: [Double]
   private let targetNeutral: [Double]
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.neutral = arguments.vector("neutral")
     self.targetNeutral = arguments.vector("targetNeutral")
   }
@@ -29,7 +29,7 @@ public struct TemperatureAndTint: CatalogueFilter {
     self.targetNeutral = [target, 0]
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.neutral != self.targetNeutral else { return [] }
     let linear = WhitePoint(kelvin: self.neutral[0], tint: self.neutral[1])
       .adaptation(to: WhitePoint(kelvin: self.targetNeutral[0], tint: self.targetNeutral[1]))

@@ -1,6 +1,6 @@
 /// Saturates colours that are pale more than those that are not.
-public struct Vibrance: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Vibrance: CatalogueFilter {
+  static let description = FilterDescription(
     name: "vibrance",
     summary: "Adjusts the saturation of pale colours while sparing saturated ones.",
     category: .color, reach: .pixel, fidelity: .modelled,
@@ -16,11 +16,11 @@ public struct Vibrance: CatalogueFilter {
 
   private let amount: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.amount = arguments.number("amount")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     self.amount == 0 ? [] : [.colorKernel(Kernel(amount: Float(self.amount)))]
   }
 

@@ -1,6 +1,6 @@
 /// Makes white another colour, and all colours with it.
-public struct WhitePointAdjust: CatalogueFilter {
-  public static let description = FilterDescription(
+struct WhitePointAdjust: CatalogueFilter {
+  static let description = FilterDescription(
     name: "whitePointAdjust",
     summary: "Maps white to a colour.",
     category: .color, reach: .pixel, fidelity: .modelled,
@@ -13,11 +13,11 @@ public struct WhitePointAdjust: CatalogueFilter {
 
   private let color: Color
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.color = arguments.color("color")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [.matrix(.scaling(SIMD3(self.color.red, self.color.green, self.color.blue)))]
   }
 }

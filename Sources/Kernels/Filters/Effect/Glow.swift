@@ -1,6 +1,6 @@
 /// Lets the highlights glow in a warm white.
-public struct Glow: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Glow: CatalogueFilter {
+  static let description = FilterDescription(
     name: "glow",
     summary: "Mixes bright colours with a warm white.",
     category: .effect, reach: .pixel, fidelity: .formula,
@@ -16,11 +16,11 @@ public struct Glow: CatalogueFilter {
 
   private let intensity: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     self.intensity == 0 ? [] : [.colorKernel(Kernel(intensity: Float(self.intensity)))]
   }
 

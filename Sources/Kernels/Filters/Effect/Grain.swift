@@ -1,6 +1,6 @@
 /// Multiplies the picture by noise, as film does.
-public struct Grain: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Grain: CatalogueFilter {
+  static let description = FilterDescription(
     name: "grain",
     summary: "Multiplies the colours by noise.",
     category: .effect, reach: .pixel, fidelity: .formula,
@@ -24,7 +24,7 @@ public struct Grain: CatalogueFilter {
   private let seed: UInt64
   private let isMonochrome: Bool
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.amount = arguments.number("amount")
     self.seed = UInt64(arguments.number("seed"))
     self.isMonochrome = arguments.flag("monochrome")
@@ -37,7 +37,7 @@ public struct Grain: CatalogueFilter {
     self.isMonochrome = true
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount > 0 else { return [] }
     guard !self.isMonochrome else { return [.field(.grain(amount: self.amount, seed: self.seed))] }
     // A seed of its own for each channel.

@@ -1,6 +1,6 @@
 /// Darkens the picture towards its corners.
-public struct Vignette: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Vignette: CatalogueFilter {
+  static let description = FilterDescription(
     name: "vignette",
     summary: "Reduces the brightness of the picture's periphery.",
     category: .effect, reach: .pixel, fidelity: .modelled,
@@ -20,7 +20,7 @@ public struct Vignette: CatalogueFilter {
   private let intensity: Double
   private let radius: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
     self.radius = arguments.number("radius")
   }
@@ -31,7 +31,7 @@ public struct Vignette: CatalogueFilter {
     self.radius = radius
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
     let intensity = self.intensity

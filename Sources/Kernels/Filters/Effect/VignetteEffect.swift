@@ -1,6 +1,6 @@
 /// Darkens the picture outside a circle.
-public struct VignetteEffect: CatalogueFilter {
-  public static let description = FilterDescription(
+struct VignetteEffect: CatalogueFilter {
+  static let description = FilterDescription(
     name: "vignetteEffect",
     summary: "Darkens the periphery of a circle.",
     category: .effect, reach: .pixel, fidelity: .modelled,
@@ -26,14 +26,14 @@ public struct VignetteEffect: CatalogueFilter {
   private let intensity: Double
   private let falloff: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.radius = arguments.length("radius")
     self.intensity = arguments.number("intensity")
     self.falloff = arguments.number("falloff")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let (cx, cy) = self.center.pixels(in: geometry.size)
     let radius = self.radius.pixels(in: geometry.size)

@@ -1,6 +1,6 @@
 /// An old photograph: warm whites, dark corners, grain.
-public struct VintageWarm: CatalogueFilter {
-  public static let description = FilterDescription(
+struct VintageWarm: CatalogueFilter {
+  static let description = FilterDescription(
     name: "vintageWarm",
     summary: "The look of an old photograph, warm.",
     category: .effect, reach: .pixel, fidelity: .modelled,
@@ -9,9 +9,9 @@ public struct VintageWarm: CatalogueFilter {
       of .03
       """)
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     TemperatureAndTint(from: 6500, to: 5500).nodes(for: geometry)
       + Vignette(intensity: 1.2, radius: 2).nodes(for: geometry)
       + Grain(amount: 0.03).nodes(for: geometry)

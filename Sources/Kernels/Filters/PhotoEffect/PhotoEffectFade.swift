@@ -1,14 +1,14 @@
 /// Washed-out colours.
-public struct PhotoEffectFade: CatalogueFilter {
-  public static let description = FilterDescription(
+struct PhotoEffectFade: CatalogueFilter {
+  static let description = FilterDescription(
     name: "photoEffectFade",
     summary: "Washed-out colours.",
     category: .color, reach: .pixel, fidelity: .approximation,
     formula: "Saturation .65, contrast .8, blacks lifted by .06")
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [
       .matrix(
         PhotoLook.saturation(0.65).followed(by: PhotoLook.contrast(0.8))

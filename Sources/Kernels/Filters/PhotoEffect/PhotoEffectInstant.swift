@@ -1,15 +1,15 @@
 /// The look of instant film.
-public struct PhotoEffectInstant: CatalogueFilter {
-  public static let description = FilterDescription(
+struct PhotoEffectInstant: CatalogueFilter {
+  static let description = FilterDescription(
     name: "photoEffectInstant",
     summary: "The look of instant film.",
     category: .color, reach: .pixel, fidelity: .approximation,
     formula:
       "Saturation .8, warm highlights, lifted and slightly green blacks, by a tone curve a channel")
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [
       .matrix(PhotoLook.saturation(0.8)),
       .colorKernel(

@@ -1,6 +1,6 @@
 /// The cool look of cross-processed film.
-public struct PhotoEffectProcess: CatalogueFilter {
-  public static let description = FilterDescription(
+struct PhotoEffectProcess: CatalogueFilter {
+  static let description = FilterDescription(
     name: "photoEffectProcess",
     summary: "The cool look of cross-processed film.",
     category: .color, reach: .pixel, fidelity: .approximation,
@@ -8,9 +8,9 @@ public struct PhotoEffectProcess: CatalogueFilter {
       "Saturation .95; blacks lifted in blue and highlights taken from it, green steepened, by a tone curve a channel"
   )
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [
       .matrix(PhotoLook.saturation(0.95)),
       .colorKernel(

@@ -1,15 +1,15 @@
 /// The warm look of an aged print.
-public struct PhotoEffectTransfer: CatalogueFilter {
-  public static let description = FilterDescription(
+struct PhotoEffectTransfer: CatalogueFilter {
+  static let description = FilterDescription(
     name: "photoEffectTransfer",
     summary: "The warm look of an aged print.",
     category: .color, reach: .pixel, fidelity: .approximation,
     formula:
       "Saturation .9; highlights yellowed, blacks lifted and browned, by a tone curve a channel")
 
-  public init(_ arguments: Arguments) {}
+  init(_ arguments: Arguments) {}
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [
       .matrix(PhotoLook.saturation(0.9)),
       .colorKernel(

@@ -7,8 +7,8 @@
 #endif
 
 /// Prints the picture in dots, as newspapers do.
-public struct DotScreen: CatalogueFilter {
-  public static let description = FilterDescription(
+struct DotScreen: CatalogueFilter {
+  static let description = FilterDescription(
     name: "dotScreen",
     summary: "Simulates the dots of a halftone screen.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
@@ -34,14 +34,14 @@ public struct DotScreen: CatalogueFilter {
   private let width: Length
   private let sharpness: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.angle = arguments.number("angle")
     self.width = arguments.length("width")
     self.sharpness = arguments.number("sharpness")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     let (cx, cy) = self.center.pixels(in: geometry.size)
     let scale = 2 * Double.pi / max(self.width.pixels(in: geometry.size), 1)
     return [

@@ -1,6 +1,6 @@
 /// Makes the picture blocky.
-public struct Pixellate: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Pixellate: CatalogueFilter {
+  static let description = FilterDescription(
     name: "pixellate",
     summary: "Maps the picture to coloured squares.",
     category: .stylize, reach: .neighborhood, fidelity: .formula,
@@ -19,12 +19,12 @@ public struct Pixellate: CatalogueFilter {
   private let center: Point
   private let scale: Length
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.scale = arguments.length("scale")
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     let size = geometry.size
     let scale = min(max(self.scale.pixels(in: size), 1), 16384)
     guard scale > 1 else { return [] }

@@ -1,6 +1,6 @@
 /// Leaves each channel a few levels.
-public struct Posterize: CatalogueFilter {
-  public static let description = FilterDescription(
+struct Posterize: CatalogueFilter {
+  static let description = FilterDescription(
     name: "posterize",
     summary: "Reduces each channel to a number of levels.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
@@ -13,11 +13,11 @@ public struct Posterize: CatalogueFilter {
 
   private let levels: Double
 
-  public init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) {
     self.levels = arguments.number("levels").rounded()
   }
 
-  public func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [Node] {
     [.colorKernel(Kernel(levels: Float(self.levels)))]
   }
 
