@@ -57,6 +57,37 @@ typedef void (*sl_store_chroma)(
     const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
     ptrdiff_t step, void *u, void *v);
 
+/// The most terms between the first and the last that a chain in normal form may have.
+#define SL_FOLD_TERMS 3
+
+/// A chain of colour matrices and fields in normal form, for pixels of four samples:
+/// G0 * (M * p + c0) + G1 * c1 + ... + last. Channels in the order in which they lie in memory; the
+/// fourth sample is passed on.
+typedef struct sl_fold {
+  /// M: for each of three results, the weights of the four samples, in 1 / 2^shift.
+  int16_t coefficients[3][4];
+  /// c0 in 1 / 2^shift level.
+  int32_t bias[3];
+  /// 6 ... 14.
+  int32_t shift;
+  /// How many of `terms` there are.
+  int32_t term_count;
+  /// c1 ... in 1/32 level.
+  int16_t terms[SL_FOLD_TERMS][3];
+  /// In 1/16 level.
+  int16_t last[3];
+} sl_fold;
+
+/// The terms of a chain in normal form for one plane of samples.
+typedef struct sl_fold_plane {
+  /// How many of `terms` there are.
+  int32_t term_count;
+  /// c1 ... in 1/32 level.
+  int16_t terms[SL_FOLD_TERMS];
+  /// In 1/16 level; in 1/32 where there is no field.
+  int16_t last;
+} sl_fold_plane;
+
 /// The rows of one instruction set.
 typedef struct sl_rows {
   /// `portable`, `avx2` or `avx512`.
@@ -141,6 +172,49 @@ typedef struct sl_rows {
   void (*copy_alpha_i16_u8)(const void *source, ptrdiff_t pixels, void *destination);
   /// Bytes to deep samples.
   void (*widen)(const void *in, ptrdiff_t count, void *out);
+
+  /// A chain without fields, on bytes.
+  void (*folded_pixels)(
+      const uint8_t *in, ptrdiff_t count, const sl_fold *fold, uint8_t *out);
+  /// A chain with fields: rows of G0, G1 ... in 1/16384.
+  void (*folded_pixels_fields)(
+      const uint8_t *in, ptrdiff_t count, const sl_fold *fold,
+      const int16_t *_Nonnull const *_Nonnull fields, uint8_t *out);
+  /// A chain on luma or grey: k * in (k in 1/8192) plus a share for every two samples, in 1/32
+  /// level, then fields and terms. `fields` may be NULL.
+  void (*folded_luma)(
+      const uint8_t *in, const int16_t *shares, int16_t k, ptrdiff_t count,
+      const sl_fold_plane *plane, const int16_t *_Nonnull const *_Nullable fields, uint8_t *out);
+  /// Chroma samples times 128, as rows of their own.
+  void (*chroma_rows)(
+      const uint8_t *u, const uint8_t *v, ptrdiff_t step, ptrdiff_t count, int16_t *us,
+      int16_t *vs);
+  /// Means of 2x2 samples times 128; `count` counts the samples of a row.
+  void (*mean_luma)(
+      const uint8_t *upper, const uint8_t *lower, ptrdiff_t count, int16_t *out);
+  /// out = k[0] a + k[1] b + k[2] c + bias in 1/32 level; inputs times 128, k in 1/8192.
+  void (*combine_planes)(
+      const int16_t *a, const int16_t *b, const int16_t *c, const int16_t *k, int16_t bias,
+      ptrdiff_t count, int16_t *out);
+  /// Fields and terms of a chain on a row of 1/32 levels, rounded to levels. `fields` may be NULL.
+  void (*finish_plane)(
+      int16_t *values, ptrdiff_t count, const sl_fold_plane *plane,
+      const int16_t *_Nonnull const *_Nullable fields);
+  /// Levels to chroma samples, clamped.
+  void (*store_chroma_rows)(
+      const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
+      uint8_t *v);
+  /// A field between two rows of knots in 1/16384, from the frame's left edge; stored, or
+  /// multiplied onto what is there. Values must lie in -2 ..< 2.
+  void (*field_row)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t count,
+      int multiplies, int16_t *out);
+  /// 1 - amount * noise / 256 in 1/16384 (amount too); stored, or multiplied onto what is there.
+  void (*grain_row)(
+      const uint8_t *noise, int16_t amount, ptrdiff_t count, int multiplies, int16_t *out);
+  /// Means of 2x2 values of two rows of fields; `count` counts the values of a row.
+  void (*mean_field)(
+      const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
 } sl_rows;
 
 /// The best table that this machine can run, or the one that the environment variable

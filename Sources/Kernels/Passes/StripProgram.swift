@@ -5,7 +5,7 @@ package struct StripProgram: Sendable {
   /// One step on a strip, in place.
   package indirect enum Step: Sendable {
     case matrix(StripMatrix)
-    case field(FieldGrid)
+    case field(PlannedField)
     /// A function; where the picture is opaque it sees alpha 1, and what it does to alpha is void.
     case kernel(StripKernel, isOpaque: Bool)
     /// Divides colour by alpha.
@@ -52,11 +52,8 @@ package struct StripProgram: Sendable {
             strip.red, strip.green, strip.blue, strip.alpha, strip.count,
             $0.baseAddress.unsafelyUnwrapped, matrix.keepsAlpha ? 0 : 1)
         }
-      case .field(let grid):
-        unsafe grid.withRows(y: strip.y) { upper, lower, fraction in
-          unsafe rows.interpolate(
-            upper, lower, fraction, grid.spacing, strip.x, strip.count, scratch.red)
-        }
+      case .field(let field):
+        unsafe field.fill(scratch.red, for: strip, rows)
         unsafe rows.scale(strip.red, strip.green, strip.blue, scratch.red, strip.count)
       case .kernel(let kernel, let isOpaque):
         if isOpaque {

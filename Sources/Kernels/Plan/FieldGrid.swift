@@ -12,7 +12,7 @@ package struct FieldGrid: Sendable {
   private static let tolerance = 1.0 / 1024
 
   /// Samples a field for a frame, with the widest spacing that is accurate.
-  package init(_ field: ScalarField, size: FrameSize) {
+  package init(_ field: (Double, Double) -> Double, size: FrameSize) {
     var spacing = 32
     while spacing > 1, !Self.isAccurate(field, size, spacing) { spacing /= 2 }
     self.spacing = spacing
@@ -43,12 +43,12 @@ package struct FieldGrid: Sendable {
   }
 
   /// The field at a pixel's centre.
-  private static func value(_ field: ScalarField, _ x: Int, _ y: Int) -> Double {
-    field.value(Double(x) + 0.5, Double(y) + 0.5)
+  private static func value(_ field: (Double, Double) -> Double, _ x: Int, _ y: Int) -> Double {
+    field(Double(x) + 0.5, Double(y) + 0.5)
   }
 
   /// Compares the field with its interpolation in the middle of each cell, where it is worst.
-  private static func isAccurate(_ field: ScalarField, _ size: FrameSize, _ spacing: Int) -> Bool {
+  private static func isAccurate(_ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int) -> Bool {
     for row in 0 ... (size.height - 1) / spacing {
       let (top, bottom) = (row * spacing, (row + 1) * spacing)
       var left = (Self.value(field, 0, top), Self.value(field, 0, bottom))

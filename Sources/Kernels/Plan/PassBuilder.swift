@@ -101,13 +101,30 @@ struct PassBuilder {
     let description = PassDescription(
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
       words: words + ", in strips")
-    let pass = StripPass(
+    let pass =
+      depth == .eight && self.latestDepth == .eight && premultiplied == self.isPremultiplied
+      ? self.foldedPass(description) : nil
+    let strips = StripPass(
       description: description, program: program, color: self.geometry.color)
     self.waiting = []
     self.waitingFilters = []
     self.isPremultiplied = premultiplied
-    self.emit(pass, inputs: inputs, depth: depth)
+    self.emit(pass ?? strips, inputs: inputs, depth: depth)
   }
+
+  /// The waiting operations in integers on the frame's own bytes, if they are such.
+  private func foldedPass(_ description: PassDescription) -> (any Pass)? {
+    let isOpaque = Self.alpha(of: self.geometry) == .opaque
+    guard let form = NormalForm(self.waiting, isOpaque: isOpaque) else { return nil }
+    let described = PassDescription(
+      filters: description.filters, kind: .pointwise,
+      words: "folded: " + PointOperation.words(self.waiting).joined(separator: ", "))
+    return FoldedPixelsPass(description: described, form: form, geometry: self.geometry)
+      ?? FoldedPlanesPass(description: described, form: form, geometry: self.geometry)
+  }
+
+  /// How the latest picture's samples are stored.
+  private var latestDepth: SampleDepth { self.steps.last?.depth ?? .eight }
 
   private mutating func emit(_ pass: any Pass, inputs: [Int], depth: SampleDepth) {
     // Every geometry here was checked: the input's is a frame's, and filters keep within limits.

@@ -42,7 +42,7 @@ struct StripCompiler {
         self.steps.append(.matrix(StripMatrix(matrix)))
       }
     case .field(let field):
-      self.steps.append(.field(FieldGrid(field, size: self.size)))
+      self.steps.append(.field(PlannedField(field, size: self.size)))
     case .kernel(let kernel):
       self.convert(toPremultiplied: false)
       self.steps.append(.kernel(kernel, isOpaque: self.isOpaque))
@@ -69,7 +69,7 @@ struct StripCompiler {
 
 extension ColorMatrix {
   /// The map where alpha is 1 and is to stay.
-  fileprivate var opaque: ColorMatrix {
+  var opaque: ColorMatrix {
     func row(_ row: SIMD4<Double>) -> SIMD4<Double> { [row.x, row.y, row.z, 0] }
     return ColorMatrix(
       red: row(self.red), green: row(self.green), blue: row(self.blue),
@@ -79,7 +79,7 @@ extension ColorMatrix {
   }
 
   /// The map on premultiplied colour: what is added is multiplied by alpha.
-  fileprivate var premultiplied: ColorMatrix {
+  var premultiplied: ColorMatrix {
     func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
       [row.x, row.y, row.z, row.w + bias]
     }

@@ -42,7 +42,7 @@ package struct ReferenceInterpreter {
         current.mapPixels { pixel, _, _ in matrix(pixel) }
       case .field(let field):
         current.mapPixels { pixel, x, y in
-          let factor = field.value(Double(x) + 0.5, Double(y) + 0.5)
+          let factor = field.value(x: x, y: y, moment: self.moment)
           return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
         }
       case .kernel(let kernel):

@@ -42,7 +42,7 @@ package struct ReferencePicture: Sendable {
     self.pixels = []
     let (width, height) = (geometry.size.width, geometry.size.height)
     let divides = isPremultiplied && geometry.format.hasAlpha && geometry.color.alpha != .opaque
-    let coding = ReferenceYUV(geometry.color)
+    let coding = YUVCoding(geometry.color)
     for y in 0 ..< height {
       for x in 0 ..< width {
         func sample(_ channel: Int) -> Double { planes[0][x, y, channel] / 255 }
@@ -74,7 +74,7 @@ package struct ReferencePicture: Sendable {
   package func planes(isPremultiplied: Bool) -> [ReferencePlane] {
     let (width, height) = (self.geometry.size.width, self.geometry.size.height)
     let multiplies = isPremultiplied && self.hasAlpha
-    let coding = ReferenceYUV(self.geometry.color)
+    let coding = YUVCoding(self.geometry.color)
     func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
       let pixel = self.pixels[y * width + x]
       let factor = multiplies ? pixel.w : 1

@@ -1,5 +1,5 @@
 /// YUV code values to RGB in 0 ... 1 and back, from the definitions in ITU-R BT.601 and BT.709.
-struct ReferenceYUV {
+struct YUVCoding {
   private let kr: Double
   private let kb: Double
   private let offset: Double

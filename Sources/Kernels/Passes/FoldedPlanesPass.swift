@@ -1,0 +1,157 @@
+import CKernels
+
+/// A chain of colour matrices and fields directly on the planes of I420, NV12 or grey frames: the
+/// chain is carried over into the format's own coordinates, so that nothing is converted.
+///
+/// Chroma is computed from the mean of the luma that shares it, with the mean of the fields.
+package struct FoldedPlanesPass: Pass {
+  package let description: PassDescription
+  /// For luma and the two chroma planes: the weights of (luma, Cb, Cr) in 1/8192.
+  private let weights: [[Int16]]
+  /// c0 of each plane in 1/32 level.
+  private let biases: [Int16]
+  private let planes: [sl_fold_plane]
+  private let fieldRows: FieldRows
+
+  /// - Returns: `nil` if the figures do not fit the integers; strips of floats serve then.
+  package init?(description: PassDescription, form: NormalForm, geometry: FrameGeometry) {
+    guard let coding = PlaneCoding(geometry) else { return nil }
+    let matrix = coding.matrix(form.matrix)
+    guard matrix.joined().allSatisfy({ abs($0) < 3.99 }) else { return nil }
+    self.weights = matrix.map { $0.map { Int16(($0 * 8192).rounded()) } }
+    // Code values count from zero, colours from black: what the offsets amount to goes into c0.
+    let black = coding.offsets
+    let first = coding.vector(form.matrix.bias)
+    let biases = first.indices.map { row in
+      (first[row] - zip(matrix[row], black).reduce(0) { $0 + $1.0 * $1.1 }) * 32
+    }
+    guard biases.allSatisfy({ abs($0) < 32000 }) else { return nil }
+    self.biases = biases.map { Int16($0.rounded()) }
+
+    let used = form.biases.indices.dropLast().filter { form.biases[$0] != .zero }
+    guard used.count <= Int(SL_FOLD_TERMS) else { return nil }
+    let last = coding.vector(form.biases.last ?? .zero)
+    var planes: [sl_fold_plane] = []
+    for row in first.indices {
+      var plane = sl_fold_plane()
+      plane.term_count = Int32(used.count)
+      let terms = used.map { coding.vector(form.biases[$0])[row] * 32 }
+      let end = (last[row] + black[row]) * (form.fields.isEmpty ? 32 : 16)
+      guard (terms + [end]).allSatisfy({ abs($0) < 32000 }) else { return nil }
+      unsafe withUnsafeMutableBytes(of: &plane.terms) { bytes in
+        let fixed = unsafe bytes.bindMemory(to: Int16.self)
+        for (index, term) in terms.enumerated() { unsafe fixed[index] = Int16(term.rounded()) }
+      }
+      plane.last = Int16(end.rounded())
+      planes.append(plane)
+    }
+    self.planes = planes
+    let planned = form.fields.map { PlannedField($0, size: geometry.size) }
+    guard let fieldRows = FieldRows(planned, products: used.map { $0 + 1 }) else { return nil }
+    self.fieldRows = fieldRows
+    self.description = description
+  }
+
+  package func run(_ context: PassContext) async {
+    let size = context.output.size
+    let isYUV = context.output.format.isYUV
+    let cost = Double(size.pixelCount) * (0.15 + 0.15 * Double(self.fieldRows.count))
+    await context.bands.run(
+      rows: size.height, alignment: isYUV ? 2 : 1, nanoseconds: cost
+    ) { band in
+      if isYUV { self.runYUV(band, context) } else { self.runGray(band, context) }
+    }
+  }
+
+  private func runGray(_ band: Range<Int>, _ context: PassContext) {
+    let rows = unsafe sl_rows_current().pointee
+    let width = context.output.size.width
+    let fieldMemory = SampleMemory(count: max(1, self.fieldRows.count * width))
+    let shares = SampleMemory(count: width / 2 + 1)
+    unsafe shares[0].update(repeating: self.biases[0], count: width / 2 + 1)
+    var plane = self.planes[0]
+    for y in band {
+      if self.fieldRows.count > 0 {
+        unsafe self.fieldRows.fill(
+          fieldMemory[0], y: y, width: width, moment: context.moment, rows: rows)
+      }
+      unsafe self.withFields(fieldMemory[0], width) { fields in
+        unsafe rows.folded_luma(
+          context.inputs[0].row(y).assumingMemoryBound(to: UInt8.self), shares[0],
+          self.weights[0][0], width, &plane, fields,
+          context.output.row(y).assumingMemoryBound(to: UInt8.self))
+      }
+    }
+  }
+
+  private func runYUV(_ band: Range<Int>, _ context: PassContext) {
+    let rows = unsafe sl_rows_current().pointee
+    let size = context.output.size
+    let half = (size.width + 1) / 2
+    let fieldCount = self.fieldRows.count
+    // Fields of two rows and of their chroma; chroma in, luma's mean, and what is made of them.
+    let memory = SampleMemory(count: fieldCount * (2 * size.width + half) + 6 * half)
+    let fieldSpan = fieldCount * size.width
+    let chromaFields = unsafe memory[2 * fieldSpan]
+    func scratch(_ index: Int) -> UnsafeMutablePointer<Int16> {
+      unsafe memory[2 * fieldSpan + fieldCount * half + index * half]
+    }
+    let (us, vs, means) = unsafe (scratch(0), scratch(1), scratch(2))
+    let (shares, newUs, newVs) = unsafe (scratch(3), scratch(4), scratch(5))
+    let source = FoldedChroma(context.inputs[0])
+    let destination = FoldedChroma(context.output)
+    var planes = self.planes
+    let mixesLuma = self.weights[1][0] != 0 || self.weights[2][0] != 0
+    for y in stride(from: band.lowerBound, to: band.upperBound, by: 2) {
+      let second = min(y + 1, size.height - 1)
+      let input = unsafe source.rows(y)
+      let output = unsafe destination.rows(y)
+      unsafe rows.chroma_rows(input.u, input.v, source.step, half, us, vs)
+      unsafe rows.combine_planes(
+        us, us, vs, [0, self.weights[0][1], self.weights[0][2]], self.biases[0], half, shares)
+      for (index, row) in [y, second].enumerated() where index == 0 || second > y {
+        let fields = unsafe memory[index * fieldSpan]
+        if fieldCount > 0 {
+          unsafe self.fieldRows.fill(
+            fields, y: row, width: size.width, moment: context.moment, rows: rows)
+        }
+        unsafe self.withFields(fields, size.width) { fields in
+          unsafe rows.folded_luma(
+            source.luma(row), shares, self.weights[0][0], size.width, &planes[0], fields,
+            destination.luma(row))
+        }
+      }
+      if mixesLuma {
+        unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
+      }
+      for index in 0 ..< fieldCount {
+        let upper = unsafe memory[index * size.width]
+        let lower = unsafe memory[(second > y ? fieldSpan : 0) + index * size.width]
+        unsafe rows.mean_field(upper, lower, size.width, chromaFields + index * half)
+      }
+      unsafe rows.combine_planes(means, us, vs, self.weights[1], self.biases[1], half, newUs)
+      unsafe rows.combine_planes(means, us, vs, self.weights[2], self.biases[2], half, newVs)
+      unsafe self.withFields(chromaFields, half) { fields in
+        unsafe rows.finish_plane(newUs, half, &planes[1], fields)
+        unsafe rows.finish_plane(newVs, half, &planes[2], fields)
+      }
+      unsafe rows.store_chroma_rows(newUs, newVs, source.step, half, output.u, output.v)
+    }
+  }
+
+  /// Calls `body` with pointers to the rows of fields, or with none if there are no fields.
+  private func withFields(
+    _ start: UnsafeMutablePointer<Int16>, _ width: Int,
+    _ body: (UnsafePointer<UnsafePointer<Int16>>?) -> Void
+  ) {
+    let count = self.fieldRows.count
+    guard count > 0 else { return body(nil) }
+    unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<Int16>.self, capacity: count) {
+      pointers in
+      for index in 0 ..< count {
+        unsafe pointers.initializeElement(at: index, to: UnsafePointer(start + index * width))
+      }
+      unsafe body(UnsafePointer(pointers.baseAddress))
+    }
+  }
+}
