@@ -2,6 +2,7 @@ extension FilterCatalogue {
   /// The filters that come with this package.
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
+    catalogue.registerColorFilters()
     catalogue.register(ColorControls.self)
     catalogue.register(ColorInvert.self)
     catalogue.register(GaussianBlur.self)

@@ -35,7 +35,7 @@ struct StripCompiler {
     case .matrix(let matrix):
       if self.isOpaque {
         self.steps.append(.matrix(StripMatrix(matrix.opaque)))
-      } else if self.isPremultiplied, matrix.keepsAlpha {
+      } else if self.isPremultiplied, matrix.keepsAlpha, !matrix.addsAlpha {
         self.steps.append(.matrix(StripMatrix(matrix.premultiplied)))
       } else {
         self.convert(toPremultiplied: false)
@@ -78,10 +78,13 @@ extension ColorMatrix {
       ])
   }
 
-  /// The map on premultiplied colour: what is added is multiplied by alpha.
+  /// Whether colour depends on alpha: on premultiplied colour, that is alpha's square.
+  var addsAlpha: Bool { self.red.w != 0 || self.green.w != 0 || self.blue.w != 0 }
+
+  /// The map on premultiplied colour: what is added is multiplied by alpha. Without ``addsAlpha``.
   var premultiplied: ColorMatrix {
     func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
-      [row.x, row.y, row.z, row.w + bias]
+      [row.x, row.y, row.z, bias]
     }
     return ColorMatrix(
       red: row(self.red, self.bias.x), green: row(self.green, self.bias.y),

@@ -21,8 +21,15 @@ public struct Vignette: CatalogueFilter {
   private let radius: Double
 
   public init(_ arguments: Arguments) {
-    self.intensity = arguments.number("intensity")
-    self.radius = arguments.number("radius")
+    self.init(intensity: arguments.number("intensity"), radius: arguments.number("radius"))
+  }
+
+  /// - Parameters:
+  ///   - intensity: How dark; 0 changes nothing.
+  ///   - radius: In half diagonals.
+  init(intensity: Double, radius: Double) {
+    self.intensity = intensity
+    self.radius = radius
   }
 
   public func nodes(for geometry: FrameGeometry) -> [Node] {

@@ -1,0 +1,31 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Brightens or darkens as a longer or shorter exposure would.
+public struct ExposureAdjust: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "exposureAdjust",
+    summary: "Adjusts the exposure, as the F-stop of a camera does.",
+    category: .color, reach: .pixel, fidelity: .formula,
+    formula: "rgb' = rgb * 2^ev, on gamma-encoded colour",
+    parameters: [
+      ParameterDescription(
+        "ev", .number, default: .number(0), slider: -10 ... 10, limits: -20 ... 20, unit: .stops,
+        "Doublings; 0 changes nothing.")
+    ])
+
+  private let ev: Double
+
+  public init(_ arguments: Arguments) {
+    self.ev = arguments.number("ev")
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    [.matrix(.diagonal(SIMD3(repeating: exp2(self.ev))))]
+  }
+}

@@ -1,0 +1,39 @@
+import CKernels
+
+/// Leaves each channel only so many levels.
+public struct Posterize: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "posterize",
+    summary: "Reduces each channel to a number of levels, for a flat, poster-like look.",
+    category: .stylize, reach: .pixel, fidelity: .modelled,
+    formula: """
+      c' = round(clamp(c) * (n - 1)) / (n - 1) for each channel, n = round(levels); half way, and \
+      what is .0001 below it, goes up
+      """,
+    parameters: [
+      ParameterDescription(
+        "levels", .number, default: .number(6), slider: 2 ... 30, limits: 2 ... 256,
+        "How many levels each channel has, black and white among them.")
+    ])
+
+  private let steps: Double
+
+  public init(_ arguments: Arguments) {
+    self.steps = arguments.number("levels").rounded() - 1
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    let steps = self.steps
+    let kernel = StripKernel { pixel, _, _, _ in
+      let clamped = pixel.clamped(lowerBound: .zero, upperBound: .one)
+      let levels = (clamped * steps + 0.5001).rounded(.down) / steps
+      return SIMD4(levels.x, levels.y, levels.z, pixel.w)
+    } apply: { strip in
+      let rows = unsafe sl_rows_current()
+      for unsafe channel in unsafe [strip.red, strip.green, strip.blue] {
+        unsafe rows.pointee.posterize(channel, strip.count, Float(steps))
+      }
+    }
+    return [Node(.kernel(kernel))]
+  }
+}

@@ -1,0 +1,23 @@
+/// Makes white another colour, and all others with it.
+public struct WhitePointAdjust: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "whitePointAdjust",
+    summary: "Maps white to the given colour, and all colours with it.",
+    category: .color, reach: .pixel, fidelity: .modelled,
+    formula: "rgb' = rgb * color, channel by channel; the colour's alpha does not count",
+    parameters: [
+      ParameterDescription(
+        "color", .color, default: .color(Color(red: 1, green: 1, blue: 1)), slider: 0 ... 1,
+        "What white becomes; white changes nothing.")
+    ])
+
+  private let color: Color
+
+  public init(_ arguments: Arguments) {
+    self.color = arguments.color("color")
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    [.matrix(.diagonal([self.color.red, self.color.green, self.color.blue]))]
+  }
+}

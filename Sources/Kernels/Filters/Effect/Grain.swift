@@ -1,0 +1,65 @@
+/// The grain of film: noise that takes light away.
+public struct Grain: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "grain",
+    summary: "Multiplies the picture by noise, as grain of film does.",
+    category: .effect, reach: .pixel, fidelity: .formula,
+    formula: """
+      rgb' = rgb * n, n one of 256 values in 1 - amount ... 1, equally likely, for each pixel and \
+      frame; one for all channels, or one for each. The same for the same seed and frame number on \
+      every machine
+      """,
+    parameters: [
+      ParameterDescription(
+        "amount", .number, default: .number(0.03), slider: 0 ... 1, limits: 0 ... 1,
+        "The most light that a pixel may lose; 0 changes nothing."),
+      ParameterDescription(
+        "seed", .number, default: .number(0), slider: 0 ... 1000, limits: 0 ... 1e6,
+        "Another whole number, another noise."),
+      ParameterDescription(
+        "monochrome", .flag, default: .flag(true), "Whether the channels share their noise."),
+    ])
+
+  private let amount: Double
+  private let seed: UInt64
+  private let isMonochrome: Bool
+
+  public init(_ arguments: Arguments) {
+    self.init(
+      amount: arguments.number("amount"), seed: UInt64(arguments.number("seed").rounded()),
+      isMonochrome: arguments.flag("monochrome"))
+  }
+
+  /// - Parameter amount: 0 ... 1.
+  init(amount: Double, seed: UInt64 = 0, isMonochrome: Bool = true) {
+    self.amount = amount
+    self.seed = seed
+    self.isMonochrome = isMonochrome
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.amount > 0 else { return [] }
+    guard !self.isMonochrome else {
+      return [.field(.grain(amount: self.amount, seed: self.seed))]
+    }
+    // Three noises that have nothing to do with each other, nor with that of any other seed.
+    let fields = (1 ... 3).map { channel in
+      GrainField(amount: self.amount, seed: self.seed &+ UInt64(channel) << 32)
+    }
+    let kernel = StripKernel { pixel, x, y, moment in
+      let noise = fields.map { $0.value(x: x, y: y, moment: moment) }
+      return pixel * SIMD4(noise[0], noise[1], noise[2], 1)
+    } apply: { strip in
+      for unsafe(field, channel) in unsafe zip(fields, [strip.red, strip.green, strip.blue]) {
+        let start = field.offset(y: strip.y, moment: strip.moment) + strip.x
+        let unit = Float(field.amount) / 255
+        unsafe NoiseTable.values.withUnsafeBufferPointer { noise in
+          for index in 0 ..< strip.count {
+            unsafe channel[index] *= 1 - unit * Float(noise[start + index])
+          }
+        }
+      }
+    }
+    return [Node(.kernel(kernel))]
+  }
+}

@@ -1,0 +1,21 @@
+/// The vintage look, with light that really is warmer.
+public struct VintageWarm: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "vintageWarm",
+    summary: "A vintage look: warmer, with dark corners and grain.",
+    category: .effect, reach: .pixel, fidelity: .formula,
+    formula: """
+      temperatureAndTint(neutral: (6500, 0), targetNeutral: (5500, 0)), then vignette(intensity: 1.2, \
+      radius: 2), then grain(amount: .03); opaque stays opaque
+      """)
+
+  public init(_ arguments: Arguments) {}
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    let light = TemperatureAndTint(
+      from: WhitePoint(kelvin: 6500, tint: 0), to: WhitePoint(kelvin: 5500, tint: 0))
+    return light.nodes(for: geometry)
+      + Vignette(intensity: 1.2, radius: 2).nodes(for: geometry)
+      + Grain(amount: 0.03).nodes(for: geometry)
+  }
+}

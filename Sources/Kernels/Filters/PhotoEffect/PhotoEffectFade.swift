@@ -1,0 +1,20 @@
+/// Vintage film with diminished colour.
+public struct PhotoEffectFade: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "photoEffectFade",
+    summary: "Vintage film with diminished colour.",
+    category: .effect, reach: .pixel, fidelity: .approximation,
+    formula: "A fixed look, tuned by eye: saturation .7, lifted blacks and lowered whites")
+
+  private static let look = PhotoLook(
+    .saturation(0.7),
+    red: ToneCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
+    green: ToneCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
+    blue: ToneCurve([0, 0.11], [0.25, 0.3], [0.5, 0.52], [0.75, 0.73], [1, 0.92]))
+
+  public init(_ arguments: Arguments) {}
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    Self.look.nodes
+  }
+}
