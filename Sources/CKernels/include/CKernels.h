@@ -88,6 +88,23 @@ typedef struct sl_fold_plane {
   int16_t last;
 } sl_fold_plane;
 
+/// A plane of samples, to be read at any place.
+typedef struct sl_plane {
+  /// The first sample.
+  const void *base;
+  /// Bytes from row to row.
+  ptrdiff_t stride;
+  /// Pixels a row, and rows.
+  ptrdiff_t width, height;
+} sl_plane;
+
+/// Places along a line: the first is (column + x, row + y), counted from the centre of the first
+/// pixel, and each next one (dx, dy) further.
+typedef struct sl_walk {
+  ptrdiff_t column, row;
+  float x, y, dx, dy;
+} sl_walk;
+
 /// How a strip is laid over or under another picture; s the strip's premultiplied colour, o the
 /// other's, sa and oa their alphas.
 typedef enum sl_composition {
@@ -172,6 +189,30 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, float *alpha, const float *other_red,
       const float *other_green, const float *other_blue, const float *other_alpha,
       const float *mask, ptrdiff_t count, int opaque);
+
+  /// sums = weight * row, or sums += weight * row, in 1/32 level.
+  void (*weigh_u8)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  void (*weigh_i16)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  /// Pixel i of `out` = the sum of `taps` pixels from starts[i], with the weights from i * taps.
+  /// `step` samples a pixel, 1 ... 4.
+  void (*weigh_along)(
+      const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
+  /// Adds weight * samples at the places of a walk, bilinear, in 1/32 level. Beyond the edges lies
+  /// `border` (a number a channel, in 1/32 level) or, if NULL, what is at the edge.
+  void (*place_u8)(
+      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
+      const float *_Nullable border, float weight, float *sums);
+  void (*place_i16)(
+      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
+      const float *_Nullable border, float weight, float *sums);
+  /// Copies pixels that lie `stride` bytes apart (it may be negative), to deep samples.
+  void (*gather_u8)(
+      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
+  void (*gather_i16)(
+      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
+  /// Sums to deep samples, rounded.
+  void (*round_deep)(const float *sums, ptrdiff_t count, int16_t *out);
 
   /// out = the weighted sum of 2 * radius + 1 rows of bytes, symmetric; weights in 1/32768, the
   /// centre's first; the result in 1/64 level.

@@ -3,6 +3,7 @@ extension FilterCatalogue {
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
     catalogue.registerColorFilters()
+    catalogue.registerGeometryFilters()
     catalogue.register(ColorControls.self)
     catalogue.register(ColorInvert.self)
     catalogue.register(GaussianBlur.self)

@@ -8,6 +8,8 @@ package protocol NeighborhoodOperation: Sendable {
   var words: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
+  /// Whether a pixel is made from several, so that colour must be multiplied by alpha before.
+  var mixesPixels: Bool { get }
   /// The pictures that come out for those that go in.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// The pass for pictures as described.
@@ -18,6 +20,7 @@ package protocol NeighborhoodOperation: Sendable {
 
 extension NeighborhoodOperation {
   package var kind: PassDescription.Kind { .neighborhood }
+  package var mixesPixels: Bool { true }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
 }
 

@@ -4,13 +4,13 @@ public struct PhotoEffectProcess: CatalogueFilter {
     name: "photoEffectProcess",
     summary: "Vintage film with emphasized cool colours.",
     category: .effect, reach: .pixel, fidelity: .approximation,
-    formula: "A fixed look, tuned by eye: cross-processed: red steep, blue raised in the shadows and lowered in the lights")
+    formula: "A fixed look, tuned by eye: cross-processed: red steep, blue raised most in the shadows")
 
   private static let look = PhotoLook(
     .saturation(0.95),
-    red: ToneCurve([0, 0], [0.25, 0.17], [0.5, 0.47], [0.75, 0.77], [1, 0.97]),
+    red: ToneCurve([0, 0], [0.25, 0.18], [0.5, 0.46], [0.75, 0.75], [1, 0.95]),
     green: ToneCurve([0, 0.02], [0.25, 0.25], [0.5, 0.54], [0.75, 0.8], [1, 1]),
-    blue: ToneCurve([0, 0.14], [0.25, 0.34], [0.5, 0.55], [0.75, 0.75], [1, 0.92]))
+    blue: ToneCurve([0, 0.12], [0.25, 0.34], [0.5, 0.57], [0.75, 0.78], [1, 0.97]))
 
   public init(_ arguments: Arguments) {}
 
