@@ -3,6 +3,7 @@ extension FilterCatalogue {
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
     catalogue.registerColorFilters()
+    catalogue.registerCompositingFilters()
     catalogue.registerGeometryFilters()
     catalogue.register(ColorControls.self)
     catalogue.register(ColorInvert.self)

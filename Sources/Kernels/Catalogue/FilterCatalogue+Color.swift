@@ -1,6 +1,7 @@
 extension FilterCatalogue {
   /// Adds the colour filters and the effects that work pixel by pixel.
   mutating func registerColorFilters() {
+    self.register(ColorCube.self)
     self.register(ColorMatrixFilter.self)
     self.register(DotScreen.self)
     self.register(ExposureAdjust.self)

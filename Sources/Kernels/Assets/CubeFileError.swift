@@ -1,0 +1,16 @@
+/// Why a file is no `.cube` table.
+public struct CubeFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The line at fault, from 1; 0 if it is the file as a whole.
+  public let line: Int
+  /// What is wrong, with the figures, in one sentence.
+  public let message: String
+
+  public init(line: Int, message: String) {
+    self.line = line
+    self.message = message
+  }
+
+  public var description: String {
+    self.line == 0 ? self.message : "line \(self.line): \(self.message)"
+  }
+}

@@ -1,0 +1,29 @@
+/// Multiplies the picture by a background image.
+public struct MultiplyCompositing: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "multiplyCompositing",
+    summary: "Multiplies the picture by a background image.",
+    category: .compositing, reach: .pixel, fidelity: .formula,
+    formula: """
+      s o, colour multiplied by alpha, and alpha too; an opaque picture stands before black
+      """,
+    parameters: [
+      .image("backgroundImage", "The name of the other image."),
+      .fit(default: .stretch, "How the image is brought into the frame."),
+    ])
+
+  private let image: ImageAsset?
+  private let fit: PictureFit
+
+  public init(_ arguments: Arguments) {
+    self.image = arguments.image("backgroundImage")
+    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard let image = self.image,
+      let placed = PlacedImage(image, fit: self.fit, in: geometry.size)
+    else { return [] }
+    return [Composition.multiply.node(placed, isOpaque: geometry.isOpaque)]
+  }
+}
