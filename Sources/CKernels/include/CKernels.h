@@ -160,8 +160,8 @@ typedef struct sl_rows {
   /// Looks values up in `intervals` + 1 knots that stand evenly over 0 ... 1, in place; linear
   /// between them, constant beyond.
   void (*curve)(float *values, ptrdiff_t count, const float *table, ptrdiff_t intervals);
-  /// values = the nearest of 0, 1/steps, 2/steps ... 1, in place. Half way goes up, and so does what
-  /// is .0001 steps below it: a colour that was divided by its alpha is not exact.
+  /// values = the nearest of 0, 1/steps, 2/steps ... 1, in place. Half way goes up, and so does
+  /// what is .0001 steps below it: a colour that was divided by its alpha is not exact.
   void (*posterize)(float *values, ptrdiff_t count, float steps);
   /// Moves colour away from its Rec. 709 luma by 1 + amount * (1 - (max - min)), at least 0.
   void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
