@@ -9,8 +9,8 @@ import Testing
 
   static func made(
     _ sequence: UInt64, revision: UInt64 = 1, disposition: Disposition = .filtered
-  ) -> MadeFrame<String> {
-    MadeFrame(
+  ) -> FinishedFrame<String> {
+    FinishedFrame(
       sequence: sequence, disposition: disposition,
       revision: Revision(number: revision, requestID: revision * 10), byteCount: 100,
       payload: "frame \(sequence)")

@@ -281,6 +281,7 @@ import Testing
     ("a label of 129 bytes", [.open { $0.label = String(repeating: "x", count: 129) }],
       .invalidArgument),
     ("an unknown drop policy", [.open(policy: .UNRECOGNIZED(9))], .invalidArgument),
+    ("an interval that is too short", [.open { $0.statsInterval.nanos = 1 }], .invalidArgument),
     ("a wish that this server cannot meet", [.open { $0.maxFps = 15 }], .unimplemented),
   ]
 
@@ -326,6 +327,33 @@ import Testing
     #expect(pong?.clientTimeNs == 42)
     #expect(try #require(pong).serverReceivedNs > 1_600_000_000_000_000_000)
     #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
+  }
+
+  @Test("Counts come as often as asked, and their sums hold at any time")
+  func periodicStats() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let enough = AsyncStream<Never>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(.open { $0.statsInterval.nanos = 100_000_000 })
+          for sequence: UInt64 in 1 ... 5 { try await writer.write(.frame(sequence, Self.image)) }
+          for await _ in enough.stream {}
+        } onResponse: { response in
+          var periodic = 0
+          for try await message in response.messages {
+            guard case .stats(let stats)? = message.kind else { continue }
+            #expect(stats.received == stats.outcomes + UInt64(stats.inFlight))
+            if stats.final {
+              #expect(stats.outcomes == 5)
+            } else {
+              periodic += 1
+              if periodic == 3 { enough.continuation.finish() }
+            }
+          }
+          #expect(periodic >= 3)
+        }
+      }
+    }
   }
 
   @Test("Sessions beyond the limit are refused, and their place is given back when they end")

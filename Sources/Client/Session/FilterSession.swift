@@ -166,8 +166,12 @@ public final class FilterSession: Sendable {
 
   /// The session is over.
   func end(_ result: Result<Void, any Error>) {
-    self.open(.failure(RPCError(code: .unavailable, message: "The session ended unopened.")))
-    if case .failure(let error) = result { self.open(.failure(error)) }
+    // Without effect if the session was opened.
+    switch result {
+    case .failure(let error): self.open(.failure(error))
+    case .success:
+      self.open(.failure(RPCError(code: .unavailable, message: "The session ended unopened.")))
+    }
     self.window.cancel()
     self.ledger.finish(result)
   }

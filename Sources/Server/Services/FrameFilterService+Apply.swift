@@ -8,8 +8,9 @@ import SwiftProtobuf
 
 extension FrameFilterService {
   func apply(
-    request: Sidelight_V1_ApplyRequest, context: ServerContext
-  ) async throws -> Sidelight_V1_ApplyResponse {
+    request: ServerRequest<Sidelight_V1_ApplyRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_ApplyResponse> {
+    let request = request.message
     let started = self.engine.clock.now()
     let pipeline: Pipeline
     do throws(FieldFault) {
@@ -22,12 +23,13 @@ extension FrameFilterService {
       try await self.apply(pipeline, to: request.image, output: request.output)
     }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
-    return .with {
+    let response = Sidelight_V1_ApplyResponse.with {
       $0.image = image
       $0.disposition = isFiltered ? .filtered : .passedThrough
       $0.timing.processUs = elapsed
       $0.timing.totalUs = elapsed
     }
+    return ServerResponse(message: response)
   }
 
   private func apply(

@@ -5,12 +5,13 @@ import SwiftProtobuf
 
 extension FrameFilterService {
   func checkPipeline(
-    request: Sidelight_V1_CheckPipelineRequest, context: ServerContext
-  ) async throws -> Sidelight_V1_CheckPipelineResponse {
+    request: ServerRequest<Sidelight_V1_CheckPipelineRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_CheckPipelineResponse> {
+    let request = request.message
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try self.resolve(request.source)
     let plan = resolved.plan(for: geometry)
-    return .with {
+    let response = Sidelight_V1_CheckPipelineResponse.with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
       $0.text = pipeline.text
       $0.passes = plan.passes.map { pass in
@@ -21,6 +22,7 @@ extension FrameFilterService {
         }
       }
     }
+    return ServerResponse(message: response)
   }
 
   private func resolve(

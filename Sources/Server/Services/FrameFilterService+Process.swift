@@ -4,17 +4,26 @@ import SidelightWire
 
 extension FrameFilterService {
   func process(
-    request: RPCAsyncSequence<Sidelight_V1_ClientMessage, any Error>,
-    response: RPCWriter<Sidelight_V1_ServerMessage>,
-    context: ServerContext
+    request: StreamingServerRequest<Sidelight_V1_ClientMessage>, context: ServerContext
+  ) async throws -> StreamingServerResponse<Sidelight_V1_ServerMessage> {
+    StreamingServerResponse { writer in
+      try await self.serve(request, writer: writer, context: context)
+      return [:]
+    }
+  }
+
+  private func serve(
+    _ request: StreamingServerRequest<Sidelight_V1_ClientMessage>,
+    writer: RPCWriter<Sidelight_V1_ServerMessage>, context: ServerContext
   ) async throws {
-    let messages = ClientMessages(request)
+    let messages = ClientMessages(request.messages)
     guard case .open(let open)? = try await messages.next()?.kind else {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     try await self.engine.sessions.withSession {
       let session = try Session(
-        id: Self.newSessionID(), options: try SessionOptions(open), engine: self.engine)
+        id: Self.newSessionID(), options: try SessionOptions(open), engine: self.engine,
+        callContext: self.engine.tracing.context(of: request.metadata))
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.id)"
       logger.info("session opened", metadata: [
@@ -29,7 +38,7 @@ extension FrameFilterService {
         ])
       }
       try await session.run(
-        messages: messages, writer: response, cancellation: context.cancellation)
+        messages: messages, writer: writer, cancellation: context.cancellation)
     }
   }
 

@@ -5,11 +5,11 @@ import SwiftProtobuf
 
 extension FrameFilterService {
   func getServerInfo(
-    request: Sidelight_V1_GetServerInfoRequest, context: ServerContext
-  ) async throws -> Sidelight_V1_GetServerInfoResponse {
+    request: ServerRequest<Sidelight_V1_GetServerInfoRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_GetServerInfoResponse> {
     let pool = self.engine.pool.statistics
     let requests = pool.hits + pool.misses
-    return .with {
+    let response = Sidelight_V1_GetServerInfoResponse.with {
       $0.version = SidelightVersion.current
       $0.limits = self.engine.limits
       $0.features = Self.features
@@ -20,6 +20,7 @@ extension FrameFilterService {
       $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
     }
+    return ServerResponse(message: response)
   }
 
   /// Optional behaviours of the contract that this build has.

@@ -9,7 +9,7 @@ extension Outbox {
   package struct StateMachine: ~Copyable {
     private enum Fate {
       case pending
-      case made(MadeFrame<Payload>)
+      case made(FinishedFrame<Payload>)
       case dropped(DropRun)
     }
 
@@ -64,7 +64,7 @@ extension Outbox {
     /// A frame was made.
     ///
     /// - Returns: The frame that it displaced, if too many wait.
-    package mutating func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
+    package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload? {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1

@@ -10,7 +10,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     /// A selection is in force from the frame that follows.
     case applied(Revision, firstSequence: UInt64)
     /// A frame that was made.
-    case frame(MadeFrame<Payload>)
+    case frame(FinishedFrame<Payload>)
     /// Frames that were not.
     case dropped(DropRun)
     /// The last item.
@@ -48,7 +48,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   /// A frame was made.
   ///
   /// - Returns: The frame that it displaced, if too many wait.
-  package func resolve(_ arrival: UInt64, made frame: MadeFrame<Payload>) -> Payload? {
+  package func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload? {
     self.update { $0.resolve(arrival, made: frame) }
   }
 

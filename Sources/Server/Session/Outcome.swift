@@ -9,7 +9,7 @@ package enum Disposition: Sendable, Hashable {
 }
 
 /// A frame that was made and waits to be written.
-package struct MadeFrame<Payload: Sendable>: Sendable {
+package struct FinishedFrame<Payload: Sendable>: Sendable {
   /// The client's own number.
   package var sequence: UInt64
   /// What was done.

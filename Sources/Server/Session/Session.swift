@@ -1,9 +1,11 @@
+import AsyncAlgorithms
 import GRPCCore
 import Logging
 import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
+import Tracing
 
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///
@@ -20,11 +22,16 @@ struct Session: Sendable {
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
   let firstSelection: Selection
+  /// The parent of frames that bring no trace context of their own.
+  let callContext: ServiceContext
 
-  init(id: String, options: SessionOptions, engine: Engine) throws(FieldFault) {
+  init(
+    id: String, options: SessionOptions, engine: Engine, callContext: ServiceContext
+  ) throws(FieldFault) {
     self.id = id
     self.options = options
     self.engine = engine
+    self.callContext = callContext
     self.mailbox = Mailbox(depth: options.mailboxDepth, policy: options.dropPolicy)
     self.outbox = Outbox(pictureLimit: 2)
     do throws(PipelineError) {
@@ -43,15 +50,36 @@ struct Session: Sendable {
     messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
+    self.outbox.push(self.opened)
+    try await withGracefulShutdownHandler {
+      try await self.runTasks(messages: messages, writer: writer, cancellation: cancellation)
+    } onGracefulShutdown: {
+      // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
+      // mailbox closed, and ends as DRAINING.
+      self.outbox.push(Self.draining)
+      self.mailbox.finish()
+    }
+    if Task.isShuttingDownGracefully {
+      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+    }
+  }
+
+  private func runTasks(
+    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    cancellation: ServerContext.RPCCancellationHandle
+  ) async throws {
     enum Part {
-      case reader(SessionReader.End)
+      case reader
       case lane
       case writer
+      case helper
     }
-    var end = SessionReader.End.clientClosed
-    self.outbox.push(self.opened)
     try await withThrowingTaskGroup(of: Part.self) { group in
-      group.addTask { .reader(try await self.readUntilEnd(messages)) }
+      group.addTask {
+        var reader = SessionReader(session: self)
+        try await reader.run(messages)
+        return .reader
+      }
       group.addTask(executorPreference: self.engine.compute) {
         await SessionLane(session: self).run()
         return .lane
@@ -61,48 +89,38 @@ struct Session: Sendable {
         return .writer
       }
       group.addTask {
-        // The transport tells of a client that is gone through this handle alone.
+        // Tells of a client that is gone and of a deadline that has passed, which cancel nothing by
+        // themselves; and of a shutdown, in which sessions finish.
         try await cancellation.cancelled
-        throw CancellationError()
+        guard Task.isShuttingDownGracefully else {
+          throw RPCError(code: .cancelled, message: "The call was cancelled, or came to its deadline.")
+        }
+        return .helper
+      }
+      if let interval = self.options.statsInterval {
+        group.addTask {
+          for await _ in AsyncTimerSequence.repeating(every: interval) {
+            self.outbox.push(.with { $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false) })
+          }
+          return .helper
+        }
       }
       while let part = try await group.next() {
         switch part {
-        case .reader(let reason):
-          end = reason
-          self.mailbox.finish()
-        case .lane:
-          self.outbox.finish()
+        case .reader: self.mailbox.finish()
+        case .lane: self.outbox.finish()
         case .writer:
           group.cancelAll()
           return
+        case .helper: break
         }
       }
     }
-    if case .draining = end {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
-    }
   }
 
-  /// Reads until the client closes its side or the server begins to shut down.
-  private func readUntilEnd(_ messages: ClientMessages) async throws -> SessionReader.End {
-    try await withThrowingTaskGroup(of: SessionReader.End.self) { group in
-      group.addTask {
-        var reader = SessionReader(session: self)
-        try await reader.run(messages)
-        return .clientClosed
-      }
-      group.addTask {
-        try await gracefulShutdown()
-        self.outbox.push(
-          .with {
-            $0.state.state = .draining
-            $0.state.message = "The server is shutting down; open a session elsewhere."
-          })
-        return .draining
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? .clientClosed
-    }
+  private static let draining = Sidelight_V1_ServerMessage.with {
+    $0.state.state = .draining
+    $0.state.message = "The server is shutting down; open a session elsewhere."
   }
 
   private var opened: Sidelight_V1_ServerMessage {

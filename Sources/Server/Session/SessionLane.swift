@@ -56,7 +56,7 @@ struct SessionLane {
       failure: failure, started: started)
     let displaced = self.session.outbox.resolve(
       frame.arrival,
-      made: MadeFrame(
+      made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,
         revision: frame.selection.revision, byteCount: image.inline.count,
         payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))

@@ -6,14 +6,6 @@ import SwiftProtobuf
 
 /// Reads a client's messages: frames go to the mailbox, changes make selections, faults are answered.
 struct SessionReader {
-  /// Why reading ended.
-  enum End: Sendable {
-    /// The client closed its side: what is in flight finishes.
-    case clientClosed
-    /// The server shuts down: likewise, and the client is told to go elsewhere.
-    case draining
-  }
-
   let session: Session
   private var selection: Selection
   private var lastSequence: UInt64?
@@ -55,7 +47,7 @@ struct SessionReader {
 
   private mutating func receive(_ message: Sidelight_V1_Frame) async throws {
     let received = self.engine.clock.now()
-    let span = self.engine.tracing.startFrame(message, session: self.session.id)
+    let span = self.engine.tracing.startFrame(message, in: self.session)
     let arrival = self.outbox.reserve(
       sequence: message.sequence, byteCount: message.image.inline.count)
     let frame: IncomingFrame

@@ -1,3 +1,4 @@
+import GRPCCore
 import SidelightKernels
 import SidelightWire
 import Tracing
@@ -8,17 +9,31 @@ struct FrameTracing: Sendable {
   /// `nil` where nobody traces; spans then cost nothing.
   let tracer: (any Tracer)?
 
-  /// A frame arrives.
-  func startFrame(_ frame: Sidelight_V1_Frame, session: String) -> FrameSpan {
-    guard let tracer else { return FrameSpan(span: nil, tracer: nil) }
+  /// The trace context that a call brings: the parent of frames that bring none.
+  func context(of metadata: Metadata) -> ServiceContext {
     var context = ServiceContext.current ?? .topLevel
+    self.tracer?.extract(metadata, into: &context, using: MetadataExtractor())
+    return context
+  }
+
+  /// A frame arrives.
+  func startFrame(_ frame: Sidelight_V1_Frame, in session: Session) -> FrameSpan {
+    guard let tracer else { return FrameSpan(span: nil, tracer: nil) }
+    var context = session.callContext
     if frame.hasTrace {
       tracer.extract(frame.trace, into: &context, using: TraceContextExtractor())
     }
     let span: any Span = tracer.startSpan("sidelight.frame", context: context, ofKind: .server)
-    span.attributes["sidelight.session"] = session
+    span.attributes["sidelight.session"] = session.id
     span.attributes["sidelight.sequence"] = Int64(clamping: frame.sequence)
     return FrameSpan(span: span, tracer: tracer)
+  }
+}
+
+/// Reads trace context from a call's metadata.
+struct MetadataExtractor: Extractor {
+  func extract(key: String, from carrier: Metadata) -> String? {
+    carrier[stringValues: key].first { _ in true }
   }
 }
 

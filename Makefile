@@ -1,0 +1,40 @@
+# Every target is a readable script in dev/; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-swift test-python protos format lint check clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
+		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-12s %s\n' "$$name" "$$line"; done
+
+setup: ## Install what is missing (apt), or say plainly what is
+	@dev/setup
+
+build: ## Build the sidelight command in release
+	@dev/build
+
+demo: ## Filter a real video through a running server: out/demo (VIDEO=path for one of your own)
+	@dev/demo
+
+test: ## Run every test: Swift's, and a Python client's against a running server
+	@dev/test
+
+test-swift: ## Run the Swift tests only
+	@dev/test swift
+
+test-python: ## Run the Python client's tests only
+	@dev/test python
+
+protos: ## Generate Sources/Wire/Generated from Protos/
+	@dev/protos
+
+format: ## Format the Swift sources in place
+	@dev/format
+
+lint: ## Check the format of the Swift sources, as strictly as the check does
+	@dev/lint
+
+check: ## Everything that must hold before a merge: lint, warnings, generated code, tests
+	@dev/check
+
+clean: ## Remove what builds, demo and tests made
+	@dev/clean

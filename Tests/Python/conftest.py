@@ -1,0 +1,45 @@
+"""One server for the whole run, reached over TCP and over a Unix socket."""
+
+import grpc
+import pytest
+
+from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.server import Server
+
+# gRPC's own limit is for messages of a few megabytes; a 4K BGRA frame has 33.
+CHANNEL_OPTIONS = [
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+]
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A running server. It must have lived through everything that the tests did to it."""
+    with Server() as running:
+        yield running
+        assert running.process.poll() is None, f"the server died:\n{running.log}"
+        assert running.terminate() == 0, running.log
+
+
+@pytest.fixture(scope="session", params=["tcp", "unix"])
+def each_stub(request, server):
+    """A client over each kind of address, one after the other."""
+    with grpc.insecure_channel(server.addresses[request.param], CHANNEL_OPTIONS) as channel:
+        yield service.FrameFilterStub(channel)
+
+
+@pytest.fixture
+def stub(server):
+    """A client on a connection of its own, so that no test feels what another did to it."""
+    options = [*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1)]
+    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+        yield service.FrameFilterStub(channel)
+
+
+@pytest.fixture(scope="session")
+def info(server):
+    """What the server says of itself."""
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        client = service.FrameFilterStub(channel)
+        return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)

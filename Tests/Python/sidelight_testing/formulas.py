@@ -1,0 +1,74 @@
+"""What the filters compute, in NumPy and floating point: colours 0-255, rounded once at the end.
+
+Written from the filters' published formulas, not from the server's code.
+"""
+
+import numpy as np
+
+REC_709 = np.array([0.2126, 0.7152, 0.0722])
+SEPIA = np.array([[0.3588, 0.7044, 0.1368], [0.2990, 0.5870, 0.1140], [0.2392, 0.4696, 0.0912]])
+
+
+def levels(colors: np.ndarray) -> np.ndarray:
+    """Rounds to whole levels of 0-255."""
+    return np.clip(np.rint(colors), 0, 255).astype(np.uint8)
+
+
+def color_invert(colors: np.ndarray) -> np.ndarray:
+    """1 - rgb."""
+    return 255.0 - colors
+
+
+def grayscale(colors: np.ndarray) -> np.ndarray:
+    """Rec. 709 luma in each channel."""
+    return np.repeat((colors @ REC_709)[..., None], 3, axis=-1)
+
+
+def sepia_tone(colors: np.ndarray, intensity: float = 1.0) -> np.ndarray:
+    """The picture mixed with a brown monochrome of itself."""
+    return colors + intensity * (colors @ SEPIA.T - colors)
+
+
+def difference(actual: np.ndarray, expected: np.ndarray) -> int:
+    """The greatest distance between two pictures, in levels."""
+    return int(np.abs(actual.astype(np.int16) - levels(expected).astype(np.int16)).max())
+
+
+# Luma's share of red and of blue in the two matrices (ITU-R BT.601, BT.709).
+LUMA_SHARES = {"BT601": (0.299, 0.114), "BT709": (0.2126, 0.0722)}
+
+
+def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range: bool):
+    """What a formula in RGB does to a 4:2:0 picture, each pixel computed on its own.
+
+    Chroma is repeated over the pixels that share it, and averaged over them again. Nothing is
+    clamped or rounded before the end.
+    """
+    red_share, blue_share = LUMA_SHARES[matrix]
+    green_share = 1 - red_share - blue_share
+    offset, luma_scale, chroma_scale = (0, 1, 1) if full_range else (16, 219 / 255, 224 / 255)
+
+    height, width = luma.shape
+
+    def repeated(plane):
+        return plane.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
+
+    def averaged(plane):
+        rows, columns = np.arange(0, height, 2), np.arange(0, width, 2)
+        sums = np.add.reduceat(np.add.reduceat(plane, rows, axis=0), columns, axis=1)
+        counts = np.add.reduceat(np.add.reduceat(np.ones_like(plane), rows, 0), columns, 1)
+        return sums / counts
+
+    y = (luma.astype(np.float64) - offset) / luma_scale
+    cb = (repeated(blue_chroma.astype(np.float64)) - 128) / chroma_scale
+    cr = (repeated(red_chroma.astype(np.float64)) - 128) / chroma_scale
+    red = y + 2 * (1 - red_share) * cr
+    blue = y + 2 * (1 - blue_share) * cb
+    green = (y - red_share * red - blue_share * blue) / green_share
+
+    red, green, blue = np.moveaxis(formula(np.stack([red, green, blue], axis=-1)), -1, 0)
+
+    y = red_share * red + green_share * green + blue_share * blue
+    cb = averaged((blue - y) / (2 * (1 - blue_share)))
+    cr = averaged((red - y) / (2 * (1 - red_share)))
+    return y * luma_scale + offset, cb * chroma_scale + 128, cr * chroma_scale + 128

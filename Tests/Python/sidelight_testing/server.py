@@ -1,0 +1,85 @@
+"""A `sidelight serve` of the tests' own, on a port of the system's choice and on a Unix socket."""
+
+import os
+import select
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Self
+
+from .contract import REPOSITORY
+
+START_SECONDS = 30
+STOP_SECONDS = 15
+
+
+def binary() -> Path:
+    """The built command: `SIDELIGHT_BINARY`, or where a release build puts it."""
+    path = Path(os.environ.get("SIDELIGHT_BINARY", REPOSITORY / ".build/release/sidelight"))
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not built; run dev/build, or set SIDELIGHT_BINARY")
+    return path
+
+
+class Server:
+    """A server process. Ended by its own process id, at the latest when the block ends."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
+        self._log = open(Path(self._folder.name) / "log", "w+b")
+        self._socket = Path(self._folder.name) / "socket"
+        self.addresses: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        self.process = subprocess.Popen(
+            [binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+        )
+        try:
+            for line in self._lines(count=2):
+                listening, _, address = line.partition("listening on ")
+                assert listening == "" and address, f"the server said {line!r}"
+                self.addresses["unix" if address.startswith("unix:") else "tcp"] = address
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self._log.close()
+        self._folder.cleanup()
+
+    def terminate(self) -> int:
+        """Asks the server to stop, and waits for it.
+
+        Returns its exit status.
+        """
+        self.process.terminate()
+        return self.process.wait(timeout=STOP_SECONDS)
+
+    @property
+    def log(self) -> str:
+        """What the server wrote to its standard error."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def _lines(self, count: int) -> list[str]:
+        """The first lines that the server prints; fails when they do not come in time."""
+        deadline = time.monotonic() + START_SECONDS
+        text = b""
+        while text.count(b"\n") < count:
+            left = max(0, deadline - time.monotonic())
+            readable, _, _ = select.select([self.process.stdout], [], [], left)
+            chunk = os.read(self.process.stdout.fileno(), 4096) if readable else b""
+            if not chunk:
+                state = "ended" if readable else f"said too little in {START_SECONDS} s"
+                raise RuntimeError(f"the server {state}: {text!r}\n{self.log}")
+            text += chunk
+        return text.decode().splitlines()[:count]

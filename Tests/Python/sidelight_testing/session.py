@@ -1,0 +1,143 @@
+"""A session as a client holds it, and the record of what the server said."""
+
+import queue
+from dataclasses import dataclass, field
+from typing import Self
+
+import grpc
+
+from .contract import pipeline as pipeline_messages
+from .contract import session as messages
+
+CALL_SECONDS = 120
+
+
+def pipeline(*filters: tuple[str, dict[str, float]] | str) -> pipeline_messages.Pipeline:
+    """A pipeline of filters by name, or by name and numbers: `("sepiaTone", {"intensity": 0.8})`."""
+    result = pipeline_messages.Pipeline()
+    for entry in filters:
+        name, numbers = (entry, {}) if isinstance(entry, str) else entry
+        parameters = {
+            key: pipeline_messages.ParameterValue(number=value) for key, value in numbers.items()
+        }
+        result.stages.add(filter=pipeline_messages.Filter(name=name, parameters=parameters))
+    return result
+
+
+@dataclass
+class Transcript:
+    """Everything that the server said after `opened`, by kind, in order."""
+
+    all: list = field(default_factory=list)
+    frames: list = field(default_factory=list)
+    dropped: list = field(default_factory=list)
+    applied: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+    pongs: list = field(default_factory=list)
+    states: list = field(default_factory=list)
+    stats: list = field(default_factory=list)
+
+    def add(self, message: messages.ServerMessage) -> None:
+        kind = message.WhichOneof("kind")
+        plural = {
+            "frame": self.frames,
+            "dropped": self.dropped,
+            "applied": self.applied,
+            "error": self.errors,
+            "pong": self.pongs,
+            "state": self.states,
+            "stats": self.stats,
+        }
+        self.all.append(message)
+        plural[kind].append(getattr(message, kind))
+
+    def outcomes(self, sent: list[int]) -> list[tuple[int, str]]:
+        """Each frame's outcome as (sequence, kind), in the order in which the server told them.
+
+        A run of drops stands for every frame that was sent in between.
+        """
+        result = []
+        for message in self.all:
+            kind = message.WhichOneof("kind")
+            if kind == "frame":
+                result.append((message.frame.sequence, "frame"))
+            elif kind == "dropped":
+                run = message.dropped
+                meant = [s for s in sent if run.first_sequence <= s <= run.last_sequence]
+                assert len(meant) == run.count, f"{run} names {len(meant)} frames"
+                result += [(sequence, "dropped") for sequence in meant]
+        return result
+
+
+class Session:
+    """A `Process` call. Messages are queued, so sending never waits for the server."""
+
+    def __init__(self, stub, seconds: float = CALL_SECONDS, opens: bool = True, **open_fields):
+        self._queue: queue.SimpleQueue = queue.SimpleQueue()
+        self._call = stub.Process(iter(self._queue.get, None), timeout=seconds)
+        self.sent: list[int] = []
+        self.transcript = Transcript()
+        if opens:
+            self.send(open=messages.Open(**open_fields))
+            first = self.receive()
+            assert first.WhichOneof("kind") == "opened", first
+            self.opened = first.opened
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._call.cancel()
+
+    def send(self, **kind: object) -> None:
+        """Sends one message: `send(ping=Ping(id=1))`."""
+        self._queue.put(messages.ClientMessage(**kind))
+
+    def send_frame(self, image, sequence: int | None = None, **fields: object) -> int:
+        """Sends a frame, numbered after the last one unless told otherwise."""
+        if sequence is None:
+            sequence = self.sent[-1] + 1 if self.sent else 1
+        self.sent.append(sequence)
+        self.send(frame=messages.Frame(sequence=sequence, image=image, **fields))
+        return sequence
+
+    def select(self, wanted, request_id: int = 0, **fields: object) -> None:
+        """Replaces the pipeline."""
+        self.send(select=messages.Select(pipeline=wanted, request_id=request_id, **fields))
+
+    def receive(self) -> messages.ServerMessage:
+        """The next message, put on record; fails when the call ends instead."""
+        message = next(self._call)
+        if message.WhichOneof("kind") != "opened":
+            self.transcript.add(message)
+        return message
+
+    def receive_until(self, kind: str) -> object:
+        """Reads until a message of a kind comes, and returns what is in it."""
+        while True:
+            message = self.receive()
+            if message.WhichOneof("kind") == kind:
+                return getattr(message, kind)
+
+    def half_close(self) -> None:
+        """Closes the client's side: nothing more is sent."""
+        self._queue.put(None)
+
+    def finish(self) -> Transcript:
+        """Closes the client's side, reads to the end, and expects a good one."""
+        self.half_close()
+        for message in self._call:
+            self.transcript.add(message)
+        assert self._call.code() == grpc.StatusCode.OK
+        return self.transcript
+
+    def fail(self) -> grpc.RpcError:
+        """Reads to the end, and expects the server to end the call with an error."""
+        try:
+            while True:
+                self.receive()
+        except StopIteration:
+            raise AssertionError("the call ended well") from None
+        except grpc.RpcError as error:
+            return error

@@ -1,0 +1,198 @@
+"""The `sidelight` command, as a person or a script uses it."""
+
+import io
+import json
+import subprocess
+
+import numpy as np
+import PIL.Image
+import pytest
+from google.protobuf import json_format
+
+from sidelight_testing import formulas, images
+from sidelight_testing.contract import frame_filter
+from sidelight_testing.server import binary
+
+WIDTH, HEIGHT = 54, 38
+HEADER = b"YUV4MPEG2 W54 H38 F25:1 Ip A1:1 C420jpeg\n"
+FRAME_BYTES = WIDTH * HEIGHT * 3 // 2
+LOOK = "sepiaTone(intensity: 0.8), vignette(intensity: 1), gaussianBlur(radius: 2)"
+
+
+def sidelight(*arguments: object, video: bytes = b"", fails: bool = False):
+    """Runs the command to its end."""
+    finished = subprocess.run(
+        [binary(), *arguments], input=video, capture_output=True, timeout=60, check=False
+    )
+    assert (finished.returncode != 0) == fails, finished.stderr.decode()
+    return finished
+
+
+def pictures(count: int) -> list:
+    return [images.noise("I420", WIDTH, HEIGHT, seed=seed) for seed in range(count)]
+
+
+def y4m(frames: list) -> bytes:
+    return HEADER + b"".join(b"FRAME\n" + frame.inline for frame in frames)
+
+
+def frames_of(video: bytes) -> list[bytes]:
+    """The frames of a Y4M video, without their headers."""
+    header, _, rest = video.partition(b"\n")
+    assert header.startswith(b"YUV4MPEG2 ") and {b"W54", b"H38", b"F25:1"} <= set(header.split())
+    step = len(b"FRAME\n") + FRAME_BYTES
+    assert len(rest) % step == 0
+    starts = range(0, len(rest), step)
+    assert all(rest[start:].startswith(b"FRAME\n") for start in starts)
+    return [rest[start + len(b"FRAME\n") : start + step] for start in starts]
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_stream_returns_every_frame_in_order(server, kind):
+    sent = pictures(60)
+    finished = sidelight("stream", "-", "-", "--server", server.addresses[kind], video=y4m(sent))
+    assert frames_of(finished.stdout) == [frame.inline for frame in sent]
+    assert finished.stderr.decode().startswith("60 frames in ")
+    assert "60 passed through; none dropped" in finished.stderr.decode()
+
+
+def test_stream_changes_the_pipeline_at_the_times_it_is_told(server):
+    sent = pictures(50)
+    finished = sidelight(
+        *("stream", "-", "-", "--server", server.addresses["tcp"]),
+        *("--pipeline-at", "1.0=colorInvert", "--pipeline-at", "1.6="),
+        video=y4m(sent),
+    )
+    came_back = frames_of(finished.stdout)
+    changed = [one != frame.inline for one, frame in zip(came_back, sent, strict=True)]
+    # At 25 frames a second: from frame 25 on, up to frame 40.
+    assert changed == [25 <= index < 40 for index in range(50)]
+    luma = np.frombuffer(came_back[30][: WIDTH * HEIGHT], dtype=np.uint8)
+    expected = 251.0 - np.frombuffer(sent[30].inline[: WIDTH * HEIGHT], dtype=np.uint8)
+    assert formulas.difference(luma, expected) <= 1
+
+
+def test_stream_at_the_videos_own_rate_keeps_its_length(server):
+    finished = sidelight(
+        *("stream", "-", "-", "--server", server.addresses["tcp"], "--realtime"),
+        *("--pipeline", "grayscale"),
+        video=y4m(pictures(25)),
+    )
+    assert len(frames_of(finished.stdout)) == 25
+
+
+@pytest.mark.parametrize(
+    "video, complaint",
+    [
+        (b"", ""),
+        (b"not a video\n", ""),
+        (HEADER.replace(b"C420jpeg", b"C422"), "yuv420p"),
+        (y4m(pictures(2))[:-1], ""),
+    ],
+    ids=["nothing", "no video", "4:2:2", "cut short"],
+)
+def test_stream_says_what_is_wrong_with_a_video(server, video, complaint):
+    finished = sidelight(
+        "stream", "-", "-", "--server", server.addresses["tcp"], video=video, fails=True
+    )
+    assert finished.stderr
+    assert complaint in finished.stderr.decode()
+
+
+@pytest.mark.parametrize("extension", ["png", "jpg"])
+def test_apply_makes_the_same_file_here_and_at_a_server(server, tmp_path, extension):
+    colors = np.random.default_rng(5).integers(0, 256, (90, 121, 3), dtype=np.uint8)
+    source = tmp_path / "in.png"
+    PIL.Image.fromarray(colors).save(source)
+    results = []
+    for where in (
+        [],
+        ["--server", server.addresses["tcp"]],
+        ["--server", server.addresses["unix"]],
+    ):
+        target = tmp_path / f"out-{len(results)}.{extension}"
+        sidelight("apply", source, target, "--pipeline", LOOK, *where)
+        results.append(target.read_bytes())
+    assert results[0] == results[1] == results[2]
+    assert PIL.Image.open(io.BytesIO(results[0])).size == (121, 90)
+
+
+def test_apply_computes_what_the_formula_says(tmp_path):
+    colors = np.random.default_rng(6).integers(0, 256, (30, 40, 3), dtype=np.uint8)
+    source, target = tmp_path / "in.png", tmp_path / "out.png"
+    PIL.Image.fromarray(colors).save(source)
+    sidelight("apply", source, target, "--pipeline", "sepiaTone")
+    result = np.asarray(PIL.Image.open(target))
+    assert formulas.difference(result, formulas.sepia_tone(colors.astype(np.float64))) <= 1
+
+
+def test_filters_as_json_is_what_a_server_lists(stub):
+    listed = frame_filter.ListFiltersResponse()
+    json_format.Parse(sidelight("filters", "--json").stdout, listed)
+    assert listed == stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10)
+
+
+def test_filters_describes_one_by_either_spelling():
+    plain = sidelight("filters", "sepiaTone").stdout.decode()
+    assert "intensity" in plain
+    assert sidelight("filters", "CISepiaTone").stdout.decode() == plain
+    one = json.loads(sidelight("filters", "sepiaTone", "--json").stdout)
+    assert "sepiaTone" in json.dumps(one)
+
+
+def test_check_says_what_a_pipeline_compiles_to():
+    words = sidelight("check", "--pipeline", "sepiaTone, colorInvert").stdout.decode()
+    assert "sepiaTone" in words and "colorInvert" in words
+    assert len(words.strip().splitlines()) >= 1
+
+
+@pytest.mark.parametrize(
+    "text, caret, hint",
+    [
+        ("sepiaTome", 0, "sepiaTone"),
+        ("grayscale, vignete(intensity: 1)", 11, "vignette"),
+        ("sepiaTone(intesity: 1)", 10, "intensity"),
+        ("sepiaTone(intensity: )", 21, ""),
+        ("sepiaTone(intensity: 1", 22, ""),
+    ],
+)
+def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
+    complaint = sidelight("check", "--pipeline", text, fails=True).stderr.decode()
+    lines = complaint.splitlines()
+    place = next(index for index, line in enumerate(lines) if line == text)
+    assert lines[place + 1] == " " * caret + "^"
+    assert hint in complaint
+
+
+@pytest.mark.parametrize("verb", ["serve", "stream", "apply", "check", "filters"])
+def test_every_verb_has_help(verb):
+    text = sidelight(verb, "--help").stdout.decode()
+    assert "USAGE: sidelight " + verb in text and "OVERVIEW: " in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["serve", "--listen", "nowhere"],
+        ["serve", "--listen", "127.0.0.1:99999"],
+        ["serve", "--listen", "unix:"],
+        ["serve", "--compute-threads", "0"],
+        ["apply", "in.png", "out.gif"],
+        ["check", "--size", "0x0"],
+        ["check", "--format", "yuv"],
+        ["filters", "sepiaTome"],
+        ["dance"],
+    ],
+    ids=" ".join,
+)
+def test_arguments_that_make_no_sense_are_refused(arguments):
+    assert sidelight(*arguments, fails=True).stderr
+
+
+def test_a_server_that_is_not_there_is_an_error_and_no_wait(tmp_path):
+    finished = sidelight(
+        *("stream", "-", "-", "--server", f"unix:{tmp_path}/nobody"),
+        video=y4m(pictures(1)),
+        fails=True,
+    )
+    assert finished.stderr

@@ -1,0 +1,24 @@
+import SidelightWire
+import Synchronization
+
+/// Collects what a server says, for calls that end with an error.
+final class Answers: Sendable {
+  private let collected = Mutex<[Sidelight_V1_ServerMessage]>([])
+  /// Ends when the server has said its last.
+  let ended: AsyncStream<Never>
+  private let ending: AsyncStream<Never>.Continuation
+
+  init() {
+    (self.ended, self.ending) = AsyncStream.makeStream()
+  }
+
+  var messages: [Sidelight_V1_ServerMessage] { self.collected.withLock { $0 } }
+
+  func add(_ message: Sidelight_V1_ServerMessage) {
+    self.collected.withLock { $0.append(message) }
+  }
+
+  func end() {
+    self.ending.finish()
+  }
+}

@@ -1,0 +1,120 @@
+import GRPCCore
+import InMemoryTracing
+import SidelightClient
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+import Tracing
+
+/// Spans through a real call: whose children they are, and that none is left open.
+@Suite(.timeLimit(.minutes(1))) struct TracingTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
+  static let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]
+
+  @Test("One span a frame, a child of the frame's own context; one child a pass, none orphaned")
+  func parents() async throws {
+    let tracer = W3CTracer()
+    _ = try await withServer(tracer: tracer) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [.open(Self.pipeline)]
+            + (1 ... 3).map { number in
+              .frame(number, Self.image) { $0.trace.traceparent = "00-trace\(number)-root\(number)-01" }
+            })
+      }
+    }
+    let spans = tracer.memory.finishedSpans
+    let passes = try FilterCatalogue.builtIn.resolve(Self.pipeline).plan(
+      for: FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
+    ).passes.map(\.name)
+    #expect(passes.first == "sepiaTone")
+    #expect(passes.last == "gaussianBlur")
+    for number in 1 ... 3 {
+      let trace = spans.filter { $0.traceID == "trace\(number)" }
+      let frame = try #require(trace.first { $0.operationName == "sidelight.frame" })
+      #expect(frame.parentSpanID == "root\(number)")
+      #expect(frame.attributes.get("sidelight.sequence") == .int64(Int64(number)))
+      #expect(frame.attributes.get("sidelight.outcome") == .string("filtered"))
+      let children = trace.filter { $0.parentSpanID == frame.spanID }.map(\.operationName)
+      #expect(children == ["sidelight.queue"] + passes)
+      #expect(trace.count == 2 + passes.count, "the frame, its wait, and its passes")
+    }
+    #expect(spans.count == 3 * (2 + passes.count), "no span belongs to another trace")
+    #expect(tracer.memory.activeSpans.isEmpty)
+  }
+
+  @Test("A frame without context of its own is a child of the call's")
+  func callContext() async throws {
+    let tracer = W3CTracer()
+    _ = try await withServer(tracer: tracer) { _, address in
+      try await withStub(address) { stub in
+        try await stub.process(metadata: ["traceparent": "00-call-root-01"]) { writer in
+          try await writer.write(.open())
+          try await writer.write(.frame(1, Self.image))
+        } onResponse: { response in
+          for try await _ in response.messages {}
+        }
+      }
+    }
+    let frame = try #require(
+      tracer.memory.finishedSpans.first { $0.operationName == "sidelight.frame" })
+    #expect(frame.traceID == "call")
+    #expect(frame.parentSpanID == "root")
+  }
+
+  @Test("A context that cannot be read is no error", arguments: [
+    "", "garbage", "00-only-three", String(repeating: "x", count: 10_000), "00--", "\u{0}\u{FF}",
+  ])
+  func garbage(traceparent: String) async throws {
+    let tracer = W3CTracer()
+    let answers = try await withServer(tracer: tracer) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open(Self.pipeline), .frame(1, Self.image) { $0.trace.traceparent = traceparent },
+        ])
+      }
+    }
+    #expect(answers.frames.count == 1)
+  }
+
+  @Test("A dropped frame's span says why, and ends")
+  func drops() async throws {
+    let tracer = W3CTracer()
+    _ = try await withServer(tracer: tracer) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([.open(), .frame(1, Sidelight_V1_Image())])
+      }
+    }
+    let frame = try #require(
+      tracer.memory.finishedSpans.first { $0.operationName == "sidelight.frame" })
+    #expect(frame.attributes.get("sidelight.outcome") == .string("dropped"))
+    #expect(frame.attributes.get("sidelight.drop.reason") == .string("invalidFrame"))
+    #expect(frame.status?.code == .error)
+    #expect(frame.status?.message?.contains("format") == true)
+    #expect(tracer.memory.activeSpans.isEmpty)
+  }
+
+  @Test("The client library sends the context in which a frame was given")
+  func clientContext() async throws {
+    let server = W3CTracer()
+    let client = W3CTracer()
+    let root = try await withServer(tracer: server) { _, address in
+      try await SidelightClient.connect(to: address, tracer: client) { connection in
+        try await connection.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
+          let root = client.startSpan("capture", context: .topLevel)
+          let picture = try Self.image.makeFrame(limits: .everything, pool: BufferPool())
+          await ServiceContext.withValue(root.context) { _ = await session.send(VideoFrame(picture)) }
+          root.end()
+          for try await _ in session.outcomes { break }
+          return root.spanContext
+        }
+      }
+    }
+    let frame = try #require(
+      server.memory.finishedSpans.first { $0.operationName == "sidelight.frame" })
+    #expect(frame.traceID == root.traceID)
+    #expect(frame.parentSpanID == root.spanID)
+  }
+}
