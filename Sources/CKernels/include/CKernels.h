@@ -118,6 +118,11 @@ typedef enum sl_composition {
   SL_COMPOSE_SCREEN,
 } sl_composition;
 
+/// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
+typedef struct sl_matrix {
+  float rows[4][5];
+} sl_matrix;
+
 /// The rows of one instruction set.
 typedef struct sl_rows {
   /// `portable`, `avx2` or `avx512`.
@@ -131,11 +136,10 @@ typedef struct sl_rows {
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;
 
-  /// Applies a colour matrix in place: 4 rows of (red, green, blue, alpha, bias). Alpha is written
-  /// only if `with_alpha`.
+  /// Applies a colour matrix in place. Alpha is written only if `with_alpha`.
   void (*matrix)(
       float *red, float *green, float *blue, float *alpha, ptrdiff_t count,
-      const float coefficients[_Nonnull 20], int with_alpha);
+      const sl_matrix *matrix, int with_alpha);
   /// Multiplies the three colour planes by a row of numbers, in place.
   void (*scale)(
       float *red, float *green, float *blue, const float *factors, ptrdiff_t count);
@@ -237,6 +241,17 @@ typedef struct sl_rows {
   /// out = a + (b - a) * weight / 32768.
   void (*lerp_i16)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t count, int16_t *out);
+  /// sums = the sum of rows; of bytes at most 64.
+  void (*sum_rows_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  void (*sum_rows_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  /// Bytes of a + (b - a) * weight / 32768, which has `shift` fractional bits.
+  void (*lerp_u8)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
+      uint8_t *out);
   /// sums += row.
   void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
   void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);
@@ -312,6 +327,15 @@ const sl_rows *sl_rows_current(void);
 
 /// The table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);
+
+/// Tells the processor that the thread is waiting in a loop.
+static inline void sl_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 
 /// Names the running thread, for debuggers and `top`; 15 characters count.
 void sl_name_thread(const char *name);

@@ -13,26 +13,26 @@ extension CubeAsset {
     let per = 1 / (self.domainHigh - self.domainLow)
     let low = self.domainLow
     unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 6) { domain in
-      _ = unsafe domain.initialize(from: [low.x, low.y, low.z, per.x, per.y, per.z])
-      unsafe self.entries.withUnsafeBufferPointer { entries in
-        unsafe sl_rows_current().pointee.cube(
-          strip.red, strip.green, strip.blue, strip.count, entries.baseAddress.unsafelyUnwrapped,
-          size, domain.baseAddress.unsafelyUnwrapped)
+      for channel in 0 ..< 3 {
+        unsafe domain.initializeElement(at: channel, to: low[channel])
+        unsafe domain.initializeElement(at: 3 + channel, to: per[channel])
       }
+      unsafe sl_rows_current().pointee.cube(
+        strip.red, strip.green, strip.blue, strip.count, self.entries.start, size,
+        domain.baseAddress.unsafelyUnwrapped)
     }
   }
 
   private func applyCurves(_ count: Int, to strip: Strip) {
-    let rows = unsafe sl_rows_current()
+    let curve = unsafe sl_rows_current().pointee.curve
     let per = 1 / (self.domainHigh - self.domainLow)
-    for unsafe(index, channel) in unsafe [strip.red, strip.green, strip.blue].enumerated() {
+    var index = 0
+    unsafe strip.forEachColor { channel in
       for pixel in 0 ..< strip.count {
         unsafe channel[pixel] = (channel[pixel] - self.domainLow[index]) * per[index]
       }
-      unsafe self.curves.withUnsafeBufferPointer { curves in
-        unsafe rows.pointee.curve(
-          channel, strip.count, curves.baseAddress.unsafelyUnwrapped + index * count, count - 1)
-      }
+      unsafe curve(channel, strip.count, self.curves.start + index * count, count - 1)
+      index += 1
     }
   }
 

@@ -17,9 +17,9 @@ public final class CubeAsset: Sendable {
   /// The red, green and blue that the last entries stand for.
   public let domainHigh: SIMD3<Float>
   /// Red, green and blue of each entry; in a cube red runs fastest.
-  package let entries: [Float]
+  package let entries: FloatTable
   /// The same as three curves, one after the other; empty for a cube.
-  let curves: [Float]
+  let curves: FloatTable
 
   /// The most entries of a curve.
   public static let maxCurveCount = 65536
@@ -36,15 +36,16 @@ public final class CubeAsset: Sendable {
     self.shape = shape
     self.domainLow = domainLow
     self.domainHigh = domainHigh
-    self.entries = entries
+    self.entries = FloatTable(entries)
     switch shape {
     case .curves(let count):
-      self.curves = (0 ..< 3).flatMap { channel in
-        stride(from: channel, to: entries.count, by: 3).map { entries[$0] }
-      }
+      self.curves = FloatTable(
+        (0 ..< 3).flatMap { channel in
+          stride(from: channel, to: entries.count, by: 3).map { entries[$0] }
+        })
       precondition(count >= 2 && entries.count == 3 * count, "a curve has other entries")
     case .cube(let size):
-      self.curves = []
+      self.curves = FloatTable([])
       precondition(
         size >= 2 && entries.count == 3 * size * size * size, "a cube has other entries")
     }

@@ -20,14 +20,14 @@ public final class ImageAsset: Sendable {
 
   private static func convert(_ frame: Frame, to raster: Raster) {
     let rows = unsafe sl_rows_current().pointee
-    let destination = unsafe PixelRows(raster, rows)
+    let destination = unsafe PixelRows(raster.view, rows)
     let source = Raster(frame)
     let load: (Strip) -> Void
     if frame.format.isYUV {
-      let yuv = unsafe YUVRows(source, YUVConversion(frame.color), rows)
+      let yuv = unsafe YUVRows(source.view, YUVConversion(frame.color), rows)
       load = { yuv.load($0) }
     } else {
-      let pixels = unsafe PixelRows(source, rows)
+      let pixels = unsafe PixelRows(source.view, rows)
       load = { pixels.load($0) }
     }
     let memory = StripMemory(strips: 1)
@@ -48,6 +48,8 @@ public final class ImageAsset: Sendable {
         destination.store(strip)
       }
     }
+    // The rows above are addresses only.
+    withExtendedLifetime((source, raster)) {}
   }
 }
 

@@ -16,7 +16,7 @@ package struct AffinePass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let square = Double(self.operation.samples * self.operation.samples)
     for shape in PlaneShape.planes(source.format, source.size) {
       let finish = RowFinish(
@@ -29,7 +29,7 @@ package struct AffinePass: Pass {
   }
 
   private func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ finish: RowFinish
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let place = unsafe source.depth == .eight ? rows.place_u8 : rows.place_i16

@@ -13,7 +13,7 @@ package struct OrientPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let inputs = PlaneShape.planes(source.format, source.size)
     let outputs = PlaneShape.planes(context.output.format, context.output.size)
     for (input, output) in zip(inputs, outputs) {
@@ -27,7 +27,7 @@ package struct OrientPass: Pass {
   }
 
   private func run(
-    _ band: Range<Int>, _ source: Raster, _ input: PlaneShape, _ output: PlaneShape,
+    _ band: Range<Int>, _ source: RasterView, _ input: PlaneShape, _ output: PlaneShape,
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

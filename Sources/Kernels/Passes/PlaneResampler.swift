@@ -16,7 +16,7 @@ package struct PlaneResampler: Sendable {
   ///   - raster: What is read.
   ///   - write: Called for each row in order, with its samples.
   func run(
-    _ band: Range<Int>, from raster: Raster,
+    _ band: Range<Int>, from raster: RasterView,
     write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
     let rows = unsafe sl_rows_current().pointee

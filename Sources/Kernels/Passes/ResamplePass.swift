@@ -13,7 +13,7 @@ package struct ResamplePass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let shapes = PlaneShape.planes(context.output.format, context.output.size)
     for (shape, plane) in zip(shapes, self.planes) {
       let finish = RowFinish(

@@ -35,7 +35,7 @@ public struct GammaAdjust: CatalogueFilter {
       return [raised(pixel.x), raised(pixel.y), raised(pixel.z), pixel.w]
     } apply: { strip in
       let rows = unsafe sl_rows_current()
-      for unsafe channel in unsafe [strip.red, strip.green, strip.blue] {
+      unsafe strip.forEachColor { channel in
         unsafe rows.pointee.power(channel, strip.count, Float(exponent))
       }
     }

@@ -30,7 +30,7 @@ public struct Posterize: CatalogueFilter {
       return SIMD4(levels.x, levels.y, levels.z, pixel.w)
     } apply: { strip in
       let rows = unsafe sl_rows_current()
-      for unsafe channel in unsafe [strip.red, strip.green, strip.blue] {
+      unsafe strip.forEachColor { channel in
         unsafe rows.pointee.posterize(channel, strip.count, Float(steps))
       }
     }

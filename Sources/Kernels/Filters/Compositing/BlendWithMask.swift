@@ -54,7 +54,7 @@ public struct BlendWithMask: CatalogueFilter {
           if let background {
             background.load(other)
           } else {
-            for unsafe channel in unsafe [other.red, other.green, other.blue, other.alpha] {
+            unsafe other.forEachChannel { channel in
               unsafe channel.update(repeating: 0, count: strip.count)
             }
           }

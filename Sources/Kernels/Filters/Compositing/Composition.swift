@@ -28,7 +28,7 @@ enum Composition: Sendable, Hashable {
         image.load(other)
         let rows = unsafe sl_rows_current()
         if opacity != 1 {
-          for unsafe channel in unsafe [other.red, other.green, other.blue, other.alpha] {
+          unsafe other.forEachChannel { channel in
             for index in 0 ..< strip.count { unsafe channel[index] *= Float(opacity) }
           }
         }

@@ -58,7 +58,7 @@ struct PlacedImage: Sendable {
       vertical: ResampleAxis(
         source: image.size.height, count: placed.height,
         origin: (Double(rows.lowerBound) - top) / scaleY, step: 1 / scaleY))
-    unsafe resampler.run(0 ..< placed.height, from: image.raster) { y, samples in
+    unsafe resampler.run(0 ..< placed.height, from: image.raster.view) { y, samples in
       unsafe raster.row(y).copyMemory(from: samples, byteCount: placed.width * 8)
     }
     self.raster = raster
@@ -86,14 +86,14 @@ struct PlacedImage: Sendable {
     let inside = self.rect.y.contains(strip.y)
       ? self.rect.x.clamped(to: strip.x ..< strip.x + strip.count) : 0 ..< 0
     if inside.count < strip.count {
-      for unsafe channel in unsafe [strip.red, strip.green, strip.blue, strip.alpha] {
+      unsafe strip.forEachChannel { channel in
         unsafe channel.update(repeating: 0, count: strip.count)
       }
     }
     guard !inside.isEmpty else { return }
     let start = inside.lowerBound - strip.x
     let place =
-      unsafe self.raster.row(strip.y - self.rect.y.lowerBound)
+      unsafe self.raster.view.row(strip.y - self.rect.y.lowerBound)
       + (inside.lowerBound - self.rect.x.lowerBound) * 8
     unsafe sl_rows_current().pointee.load_rgba_i16(
       place, inside.count, strip.red + start, strip.green + start, strip.blue + start,
@@ -103,7 +103,7 @@ struct PlacedImage: Sendable {
   /// The image at a pixel of the frame, premultiplied; transparent where there is none.
   func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
     guard self.rect.x.contains(x), self.rect.y.contains(y) else { return .zero }
-    let row = unsafe self.raster.row(y - self.rect.y.lowerBound)
+    let row = unsafe self.raster.view.row(y - self.rect.y.lowerBound)
       .assumingMemoryBound(to: Int16.self)
     let start = (x - self.rect.x.lowerBound) * 4
     return unsafe [

@@ -43,23 +43,29 @@ public struct Grain: CatalogueFilter {
       return [.field(.grain(amount: self.amount, seed: self.seed))]
     }
     // Three noises that have nothing to do with each other, nor with that of any other seed.
-    let fields = (1 ... 3).map { channel in
-      GrainField(amount: self.amount, seed: self.seed &+ UInt64(channel) << 32)
+    func field(_ channel: UInt64) -> GrainField {
+      GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
     }
+    let fields = (field(1), field(2), field(3))
     let kernel = StripKernel { pixel, x, y, moment in
-      let noise = fields.map { $0.value(x: x, y: y, moment: moment) }
-      return pixel * SIMD4(noise[0], noise[1], noise[2], 1)
+      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, moment: moment) }
+      return pixel * [noise(fields.0), noise(fields.1), noise(fields.2), 1]
     } apply: { strip in
-      for unsafe(field, channel) in unsafe zip(fields, [strip.red, strip.green, strip.blue]) {
-        let start = field.offset(y: strip.y, moment: strip.moment) + strip.x
-        let unit = Float(field.amount) / 255
-        unsafe NoiseTable.values.withUnsafeBufferPointer { noise in
-          for index in 0 ..< strip.count {
-            unsafe channel[index] *= 1 - unit * Float(noise[start + index])
-          }
-        }
-      }
+      unsafe fields.0.multiply(strip.red, strip)
+      unsafe fields.1.multiply(strip.green, strip)
+      unsafe fields.2.multiply(strip.blue, strip)
     }
     return [Node(.kernel(kernel))]
+  }
+}
+
+extension GrainField {
+  /// Multiplies one channel of a strip by the noise at its place.
+  fileprivate func multiply(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
+    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
+    let unit = Float(self.amount) / 255
+    for index in 0 ..< strip.count {
+      unsafe channel[index] *= 1 - unit * Float(noise[index])
+    }
   }
 }

@@ -21,16 +21,15 @@ struct PhotoLook: Sendable {
   /// The look as nodes; alpha is kept.
   var nodes: [Node] {
     let curves = self.curves
+    let (red, green, blue) = (curves[0].knots, curves[1].knots, curves[2].knots)
     let kernel = StripKernel { pixel, _, _, _ in
       [curves[0](pixel.x), curves[1](pixel.y), curves[2](pixel.z), pixel.w]
     } apply: { strip in
-      let rows = unsafe sl_rows_current()
-      for unsafe(curve, channel) in unsafe zip(curves, [strip.red, strip.green, strip.blue]) {
-        unsafe curve.knots.withUnsafeBufferPointer {
-          unsafe rows.pointee.curve(
-            channel, strip.count, $0.baseAddress.unsafelyUnwrapped, ToneCurve.intervals)
-        }
-      }
+      let curve = unsafe sl_rows_current().pointee.curve
+      let intervals = ToneCurve.intervals
+      unsafe curve(strip.red, strip.count, red.start, intervals)
+      unsafe curve(strip.green, strip.count, green.start, intervals)
+      unsafe curve(strip.blue, strip.count, blue.start, intervals)
     }
     return [.matrix(self.matrix), Node(.kernel(kernel))]
   }

@@ -1,15 +1,13 @@
 /// A smooth curve of one channel over 0 ... 1, constant beyond: a monotone cubic through points
 /// (Fritsch and Carlson 1980), so that it never overshoots between them.
-struct ToneCurve: Sendable, Hashable {
+struct ToneCurve: Sendable {
   private let points: [SIMD2<Double>]
   private let slopes: [Double]
   /// The curve at ``intervals`` + 1 even places: what the rows in C interpolate between.
-  let knots: [Float]
+  let knots: FloatTable
 
   /// How finely ``knots`` are sampled.
   static let intervals = 256
-  /// Leaves every value as it is.
-  static let identity = ToneCurve([0, 0], [1, 1])
 
   /// - Parameter points: At least two places and values, by rising place.
   init(_ points: SIMD2<Double>...) {
@@ -22,9 +20,10 @@ struct ToneCurve: Sendable, Hashable {
     slopes.append(secants[secants.count - 1])
     self.points = points
     self.slopes = slopes
-    self.knots = (0 ... Self.intervals).map { index in
-      Float(Self.value(Double(index) / Double(Self.intervals), points, slopes))
-    }
+    self.knots = FloatTable(
+      (0 ... Self.intervals).map { index in
+        Float(Self.value(Double(index) / Double(Self.intervals), points, slopes))
+      })
   }
 
   /// The curve's value at a place.
