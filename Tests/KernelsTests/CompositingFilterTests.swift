@@ -157,7 +157,8 @@ import Testing
     #expect(
       try await covered(stretched.merging(["scale": .number(0.5)]) { $1 })
         == [13 ... 18, 6 ... 10])
-    #expect(try await covered(place.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
+    #expect(
+      try await covered(place.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
     #expect(try await covered(["origin": .vector([100, 100])]) == [])
   }
 

@@ -74,8 +74,9 @@ import Testing
 
   @Test(arguments: PixelFormat.allCases)
   func `a crop on even places has the very samples`(_ format: PixelFormat) async throws {
-    let frame = try TestFrame.make(Self.geometry(format, 61, 43), padding: .ragged)
-    { plane, x, y, channel in UInt8((x * 7 + y * 13 + plane * 50 + channel * 31) % 256) }
+    let frame = try TestFrame.make(Self.geometry(format, 61, 43), padding: .ragged) {
+      plane, x, y, channel in UInt8((x * 7 + y * 13 + plane * 50 + channel * 31) % 256)
+    }
     let result = try await TestBench().run([Self.crop(8, 6, 31, 20)], on: frame)
     let outputs = PlaneShape.planes(format, result.size)
     for (input, output) in zip(PlaneShape.planes(format, frame.size), outputs) {

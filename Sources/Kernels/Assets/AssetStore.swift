@@ -9,10 +9,12 @@ public final class AssetStore: AssetProvider {
     self.assets = Mutex(assets)
   }
 
+  /// The asset of that name; `nil` if there is none.
   public func asset(named name: String) -> Asset? {
     self.assets.withLock { $0[name] }
   }
 
+  /// The names that there are, sorted.
   public var names: [String] { self.assets.withLock { $0.keys.sorted() } }
 
   /// Puts an asset under a name; pipelines that were resolved before keep the one that they found.

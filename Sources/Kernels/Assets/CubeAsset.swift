@@ -54,8 +54,10 @@ public final class CubeAsset: Sendable {
 }
 
 extension CubeAsset: Hashable {
+  /// Whether both are the same object.
   public static func == (left: CubeAsset, right: CubeAsset) -> Bool { left === right }
 
+  /// Hashes the identity of the object.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }

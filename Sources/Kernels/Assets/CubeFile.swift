@@ -51,7 +51,8 @@ public struct CubeFile {
     switch keyword {
     case "TITLE":
       let text = String(decoding: bytes, as: UTF8.self)
-      self.title = String(text.split(separator: "\"").dropFirst().first ?? "").prefix(256).description
+      let quoted = text.split(separator: "\"").dropFirst().first ?? ""
+      self.title = String(quoted.prefix(256))
     case "LUT_1D_SIZE":
       let count = try self.size(words, limit: CubeAsset.maxCurveCount, keyword)
       try self.set(.curves(count: count), entries: count)
@@ -125,7 +126,8 @@ public struct CubeFile {
     return size
   }
 
-  private func colors(_ words: ArraySlice<ArraySlice<UInt8>>) throws(CubeFileError) -> SIMD3<Float> {
+  private func colors(_ words: ArraySlice<ArraySlice<UInt8>>) throws(CubeFileError) -> SIMD3<Float>
+  {
     SIMD3(try self.numbers(words, count: 3))
   }
 

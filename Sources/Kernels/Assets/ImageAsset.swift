@@ -54,8 +54,10 @@ public final class ImageAsset: Sendable {
 }
 
 extension ImageAsset: Hashable {
+  /// Whether both are the same object.
   public static func == (left: ImageAsset, right: ImageAsset) -> Bool { left === right }
 
+  /// Hashes the identity of the object.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }

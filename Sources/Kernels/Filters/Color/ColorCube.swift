@@ -2,6 +2,7 @@ import CKernels
 
 /// Looks colours up in a table of the user's own.
 public struct ColorCube: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "colorCube",
     summary: "Maps colours through a lookup table: a .cube file of curves or of a cube.",
@@ -22,11 +23,13 @@ public struct ColorCube: CatalogueFilter {
   private let cube: CubeAsset?
   private let intensity: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.cube = arguments.cube("asset")
     self.intensity = arguments.number("intensity")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard let cube = self.cube, self.intensity > 0 else { return [] }
     let node = Node(

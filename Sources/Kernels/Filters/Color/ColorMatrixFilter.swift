@@ -1,5 +1,6 @@
 /// Any affine map of colour and alpha.
 public struct ColorMatrixFilter: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "colorMatrix",
     summary: "Multiplies the colours by vectors and adds a bias.",
@@ -18,6 +19,7 @@ public struct ColorMatrixFilter: CatalogueFilter {
 
   private let matrix: ColorMatrix
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     func row(_ name: String) -> SIMD4<Double> { SIMD4(arguments.vector(name)) }
     self.matrix = ColorMatrix(
@@ -25,6 +27,7 @@ public struct ColorMatrixFilter: CatalogueFilter {
       bias: row("biasVector"))
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let isOpaque = !geometry.format.hasAlpha || geometry.color.alpha == .opaque
     if isOpaque || self.matrix.keepsAlpha { return [.matrix(self.matrix)] }

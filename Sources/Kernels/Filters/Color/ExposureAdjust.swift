@@ -8,6 +8,7 @@
 
 /// Brightens or darkens as a longer or shorter exposure would.
 public struct ExposureAdjust: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "exposureAdjust",
     summary: "Adjusts the exposure, as the F-stop of a camera does.",
@@ -21,10 +22,12 @@ public struct ExposureAdjust: CatalogueFilter {
 
   private let ev: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.ev = arguments.number("ev")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     [.matrix(.diagonal(SIMD3(repeating: exp2(self.ev))))]
   }

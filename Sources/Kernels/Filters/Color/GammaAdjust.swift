@@ -10,6 +10,7 @@ import CKernels
 
 /// Raises the channels to a power: darkens or brightens the midtones.
 public struct GammaAdjust: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Adjusts the brightness of the midtones.",
@@ -23,10 +24,12 @@ public struct GammaAdjust: CatalogueFilter {
 
   private let power: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.power = arguments.number("power")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.power != 1 else { return [] }
     let exponent = self.power

@@ -2,6 +2,7 @@ import CKernels
 
 /// Leaves each channel only so many levels.
 public struct Posterize: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "posterize",
     summary: "Reduces each channel to a number of levels, for a flat, poster-like look.",
@@ -18,10 +19,12 @@ public struct Posterize: CatalogueFilter {
 
   private let steps: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.steps = arguments.number("levels").rounded() - 1
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let steps = self.steps
     let kernel = StripKernel { pixel, _, _, _ in

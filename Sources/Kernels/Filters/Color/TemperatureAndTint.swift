@@ -1,5 +1,6 @@
 /// Changes the light that the picture seems to be taken in.
 public struct TemperatureAndTint: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "temperatureAndTint",
     summary: "Adapts the white point of the picture, by colour temperature and tint.",
@@ -25,6 +26,7 @@ public struct TemperatureAndTint: CatalogueFilter {
   private let neutral: WhitePoint
   private let target: WhitePoint
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     func white(_ name: String) -> WhitePoint {
       let vector = arguments.vector(name)
@@ -39,6 +41,7 @@ public struct TemperatureAndTint: CatalogueFilter {
     self.target = target
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.neutral != self.target else { return [] }
     return [.matrix(self.neutral.adaptation(to: self.target))]

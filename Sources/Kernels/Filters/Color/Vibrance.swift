@@ -2,6 +2,7 @@ import CKernels
 
 /// Saturates what is dull more than what is not.
 public struct Vibrance: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "vibrance",
     summary: "Adjusts the saturation while keeping saturated colours as they are.",
@@ -18,10 +19,12 @@ public struct Vibrance: CatalogueFilter {
 
   private let amount: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.amount = arguments.number("amount")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount != 0 else { return [] }
     let amount = self.amount

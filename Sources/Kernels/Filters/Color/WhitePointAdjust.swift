@@ -1,5 +1,6 @@
 /// Makes white another colour, and all others with it.
 public struct WhitePointAdjust: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "whitePointAdjust",
     summary: "Maps white to the given colour, and all colours with it.",
@@ -13,10 +14,12 @@ public struct WhitePointAdjust: CatalogueFilter {
 
   private let color: Color
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.color = arguments.color("color")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     [.matrix(.diagonal([self.color.red, self.color.green, self.color.blue]))]
   }

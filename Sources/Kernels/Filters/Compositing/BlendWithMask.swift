@@ -2,6 +2,7 @@ import CKernels
 
 /// Shows the picture where a mask is white, and a background where it is black.
 public struct BlendWithMask: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
@@ -22,12 +23,14 @@ public struct BlendWithMask: CatalogueFilter {
   private let mask: ImageAsset?
   private let fit: PictureFit
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.background = arguments.image("backgroundImage")
     self.mask = arguments.image("maskImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard let image = self.mask, let mask = PlacedImage(image, fit: self.fit, in: geometry.size)
     else { return [] }

@@ -1,5 +1,6 @@
 /// Puts a sticker on the picture.
 public struct Overlay: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "overlay",
     summary: "Puts an image on the picture: a logo, a frame, a sticker.",
@@ -40,6 +41,7 @@ public struct Overlay: CatalogueFilter {
   private let opacity: Double
   private let fit: PictureFit
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.image = arguments.image("asset")
     self.region = Region(
@@ -51,6 +53,7 @@ public struct Overlay: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fit
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let size = geometry.size
     let (wide, high) = (self.region.width.pixels(in: size), self.region.height.pixels(in: size))

@@ -83,7 +83,8 @@ struct PlacedImage: Sendable {
   /// Fills a strip with the image's pixels at its place, premultiplied; transparent where there are
   /// none.
   func load(_ strip: Strip) {
-    let inside = self.rect.y.contains(strip.y)
+    let inside =
+      self.rect.y.contains(strip.y)
       ? self.rect.x.clamped(to: strip.x ..< strip.x + strip.count) : 0 ..< 0
     if inside.count < strip.count {
       unsafe strip.forEachChannel { channel in

@@ -1,5 +1,6 @@
 /// Lightens the picture by a background image, as two projectors would.
 public struct ScreenBlendMode: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "screenBlendMode",
     summary: "Lightens the picture by a background image, as two projectors would.",
@@ -15,11 +16,13 @@ public struct ScreenBlendMode: CatalogueFilter {
   private let image: ImageAsset?
   private let fit: PictureFit
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.image = arguments.image("backgroundImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard let image = self.image,
       let placed = PlacedImage(image, fit: self.fit, in: geometry.size)

@@ -1,5 +1,6 @@
 /// Lays the picture over a background image: seen where the picture is not opaque.
 public struct SourceOverCompositing: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "sourceOverCompositing",
     summary: "Lays the picture over a background image: seen where the picture is not opaque.",
@@ -15,11 +16,13 @@ public struct SourceOverCompositing: CatalogueFilter {
   private let image: ImageAsset?
   private let fit: PictureFit
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.image = arguments.image("backgroundImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard let image = self.image,
       let placed = PlacedImage(image, fit: self.fit, in: geometry.size)

@@ -10,6 +10,7 @@ import CKernels
 
 /// The dots of a newspaper's halftone.
 public struct DotScreen: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "dotScreen",
     summary: "Simulates the dot patterns of a halftone screen, in black and white.",
@@ -39,6 +40,7 @@ public struct DotScreen: CatalogueFilter {
   private let width: Length
   private let sharpness: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.angle = arguments.number("angle")
@@ -46,6 +48,7 @@ public struct DotScreen: CatalogueFilter {
     self.sharpness = arguments.number("sharpness")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let (x0, y0) = (
       self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)

@@ -2,6 +2,7 @@ import CKernels
 
 /// A warm glow in the bright parts.
 public struct Glow: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "glow",
     summary: "Lets the bright parts glow warmly.",
@@ -18,10 +19,12 @@ public struct Glow: CatalogueFilter {
 
   private let intensity: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let intensity = self.intensity

@@ -1,5 +1,6 @@
 /// The grain of film: noise that takes light away.
 public struct Grain: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "grain",
     summary: "Multiplies the picture by noise, as grain of film does.",
@@ -24,6 +25,7 @@ public struct Grain: CatalogueFilter {
   private let seed: UInt64
   private let isMonochrome: Bool
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.init(
       amount: arguments.number("amount"), seed: UInt64(arguments.number("seed").rounded()),
@@ -37,6 +39,7 @@ public struct Grain: CatalogueFilter {
     self.isMonochrome = isMonochrome
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount > 0 else { return [] }
     guard !self.isMonochrome else {

@@ -1,5 +1,6 @@
 /// Darkens what lies outside a circle.
 public struct VignetteEffect: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "vignetteEffect",
     summary: "Changes the brightness of the periphery of a circle.",
@@ -27,6 +28,7 @@ public struct VignetteEffect: CatalogueFilter {
   private let intensity: Double
   private let falloff: Double
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.radius = arguments.length("radius")
@@ -34,6 +36,7 @@ public struct VignetteEffect: CatalogueFilter {
     self.falloff = arguments.number("falloff")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let radius = self.radius.pixels(in: geometry.size)

@@ -1,5 +1,6 @@
 /// The guides' vintage look, which they call warm and which cools.
 public struct Vintage: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "vintage",
     summary: "A vintage look: cooler, with dark corners and grain.",
@@ -9,8 +10,10 @@ public struct Vintage: CatalogueFilter {
       radius: 2), then grain(amount: .03); opaque stays opaque
       """)
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let light = TemperatureAndTint(
       from: WhitePoint(kelvin: 5500, tint: 0), to: WhitePoint(kelvin: 6500, tint: 0))

@@ -1,5 +1,6 @@
 /// Moves, turns, scales and shears the picture within its frame.
 public struct AffineTransform: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "affineTransform",
     summary: "Moves, turns, scales or shears the picture; the frame keeps its size.",
@@ -21,6 +22,7 @@ public struct AffineTransform: CatalogueFilter {
   private let map: AffineMap
   private let clamps: Bool
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     let vector = arguments.vector("transform")
     self.map = AffineMap(
@@ -28,6 +30,7 @@ public struct AffineTransform: CatalogueFilter {
     self.clamps = arguments.text("border") == "clamp"
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.map != .identity else { return [] }
     let isVideoRange = geometry.format.isYUV && geometry.color.range == .video

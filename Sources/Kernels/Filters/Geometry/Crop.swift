@@ -1,5 +1,6 @@
 /// Cuts a rectangle out of the picture.
 public struct Crop: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "crop",
     summary: "Cuts a rectangle out of the picture; what comes out has its size.",
@@ -21,12 +22,14 @@ public struct Crop: CatalogueFilter {
 
   private let region: Region
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.region = Region(
       origin: arguments.point("origin"), width: arguments.length("width"),
       height: arguments.length("height"))
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let rect = self.rect(in: geometry.size)
     guard !rect.covers(geometry.size) else { return [] }

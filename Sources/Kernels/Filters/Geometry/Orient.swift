@@ -1,5 +1,6 @@
 /// Turns and mirrors the picture.
 public struct Orient: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "orient",
     summary: "Mirrors the picture and turns it by quarters.",
@@ -19,12 +20,14 @@ public struct Orient: CatalogueFilter {
 
   private let orientation: Orientation
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     let turns = Int(arguments.number("quarterTurns").rounded()) % 4
     self.orientation = Orientation(
       quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: arguments.flag("mirrored"))
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     self.orientation == .upright ? [] : [.orient(self.orientation)]
   }

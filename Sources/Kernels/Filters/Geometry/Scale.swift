@@ -1,5 +1,6 @@
 /// Gives the picture another size.
 public struct Scale: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "scale",
     summary: "Resizes the picture: fitted into a size, filling it, or stretched to it.",
@@ -26,12 +27,14 @@ public struct Scale: CatalogueFilter {
   private let height: Length
   private let fit: PictureFit
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {
     self.width = arguments.length("width")
     self.height = arguments.length("height")
     self.fit = PictureFit(rawValue: arguments.text("mode")) ?? .fit
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     let size = geometry.size
     let (wide, high) = (Double(size.width), Double(size.height))

@@ -1,5 +1,6 @@
 /// Vintage film with exaggerated colour.
 public struct PhotoEffectChrome: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "photoEffectChrome",
     summary: "Vintage film with exaggerated colour.",
@@ -10,8 +11,10 @@ public struct PhotoEffectChrome: CatalogueFilter {
     .saturation(1.3),
     ToneCurve([0, 0], [0.25, 0.22], [0.5, 0.53], [0.75, 0.8], [1, 1]))
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     Self.look.nodes
   }

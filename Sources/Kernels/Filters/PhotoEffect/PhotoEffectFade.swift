@@ -1,5 +1,6 @@
 /// Vintage film with diminished colour.
 public struct PhotoEffectFade: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "photoEffectFade",
     summary: "Vintage film with diminished colour.",
@@ -12,8 +13,10 @@ public struct PhotoEffectFade: CatalogueFilter {
     green: ToneCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
     blue: ToneCurve([0, 0.11], [0.25, 0.3], [0.5, 0.52], [0.75, 0.73], [1, 0.92]))
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     Self.look.nodes
   }

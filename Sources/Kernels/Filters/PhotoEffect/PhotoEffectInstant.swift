@@ -1,10 +1,13 @@
 /// Vintage film with distorted colours, as of an instant camera.
 public struct PhotoEffectInstant: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "photoEffectInstant",
     summary: "Vintage film with distorted colours, as of an instant camera.",
     category: .effect, reach: .pixel, fidelity: .approximation,
-    formula: "A fixed look, tuned by eye: saturation .85; shadows lifted towards blue, highlights lowered towards yellow")
+    formula:
+      "A fixed look, tuned by eye: saturation .85; shadows lifted towards blue, highlights lowered towards yellow"
+  )
 
   private static let look = PhotoLook(
     .saturation(0.85),
@@ -12,8 +15,10 @@ public struct PhotoEffectInstant: CatalogueFilter {
     green: ToneCurve([0, 0.05], [0.25, 0.28], [0.5, 0.55], [0.75, 0.78], [1, 0.95]),
     blue: ToneCurve([0, 0.13], [0.25, 0.31], [0.5, 0.5], [0.75, 0.67], [1, 0.82]))
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     Self.look.nodes
   }

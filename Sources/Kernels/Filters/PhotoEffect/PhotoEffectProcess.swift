@@ -1,10 +1,12 @@
 /// Vintage film with emphasized cool colours.
 public struct PhotoEffectProcess: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "photoEffectProcess",
     summary: "Vintage film with emphasized cool colours.",
     category: .effect, reach: .pixel, fidelity: .approximation,
-    formula: "A fixed look, tuned by eye: cross-processed: red steep, blue raised most in the shadows")
+    formula:
+      "A fixed look, tuned by eye: cross-processed: red steep, blue raised most in the shadows")
 
   private static let look = PhotoLook(
     .saturation(0.95),
@@ -12,8 +14,10 @@ public struct PhotoEffectProcess: CatalogueFilter {
     green: ToneCurve([0, 0.02], [0.25, 0.25], [0.5, 0.54], [0.75, 0.8], [1, 1]),
     blue: ToneCurve([0, 0.12], [0.25, 0.34], [0.5, 0.57], [0.75, 0.78], [1, 0.97]))
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     Self.look.nodes
   }

@@ -1,5 +1,6 @@
 /// Black and white without much change of contrast.
 public struct PhotoEffectTonal: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "photoEffectTonal",
     summary: "Black and white without much change of contrast.",
@@ -10,8 +11,10 @@ public struct PhotoEffectTonal: CatalogueFilter {
     .monochrome([0.299, 0.587, 0.114]),
     ToneCurve([0, 0.01], [0.25, 0.27], [0.5, 0.52], [0.75, 0.76], [1, 1]))
 
+  /// Reads the settings.
   public init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     Self.look.nodes
   }
