@@ -168,6 +168,27 @@ import Testing
 
   static let golden: [UInt8] = [168, 71, 88, 118, 210, 218, 141, 227]
 
+  @Test func `a random generator forgets the picture, and its channels are independent`()
+    async throws
+  {
+    let noise: Pipeline = [.filter("randomGenerator")]
+    let size = FrameSize(width: 200, height: 100)
+    let bytes = try await Self.flat(noise, [10, 20, 30, 255], size: size)
+    #expect(try await Self.flat(noise, [250, 0, 99, 255], size: size) == bytes)
+    #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
+    let channels = (0 ..< 3).map { channel in
+      stride(from: channel, to: bytes.count, by: 4).map { Double(bytes[$0]) - 127.5 }
+    }
+    for (index, channel) in channels.enumerated() {
+      #expect(abs(channel.reduce(0, +)) / 20000 < 2)
+      let power = channel.reduce(0) { $0 + $1 * $1 }
+      // A uniform distribution's.
+      #expect(abs(power / 20000 - 65535.0 / 12) < 200)
+      let other = channels[(index + 1) % 3]
+      #expect(abs(zip(channel, other).reduce(0) { $0 + $1.0 * $1.1 }) / power < 0.03)
+    }
+  }
+
   @Test(arguments: ["vintage", "vintageWarm"])
   func `a vintage look stays opaque and darkens the corners`(_ name: String) async throws {
     let size = FrameSize(width: 160, height: 90)

@@ -30,6 +30,7 @@ import Testing
     [.filter("glow", ["intensity": .number(1)])],
     [.filter("grain")],
     [.filter("grain", ["amount": .number(0.5), "seed": .number(7), "monochrome": .flag(false)])],
+    [.filter("randomGenerator", ["seed": .number(3)])],
     [.filter("vintage")],
     [.filter("vintageWarm")],
     [.filter("posterize")],
@@ -81,6 +82,23 @@ import Testing
     let bench = TestBench()
     let result = try await bench.run(pipeline, on: frame)
     #expect(result.worstDifference(from: try bench.reference(pipeline, on: frame)) <= 1)
+  }
+
+  @Test(
+    arguments: [
+      "vintage", "randomGenerator", "dotScreen", "photoEffectInstant", "glow", "vignetteEffect",
+    ], [FrameSize(width: 16384, height: 1), FrameSize(width: 1, height: 16384)])
+  func `within a level on the longest rows and columns`(
+    _ name: String, _ size: FrameSize
+  ) async throws {
+    let frame = try TestFrame.make(
+      FrameGeometry(format: .nv12, size: size, color: ColorDescription(alpha: .opaque)),
+      padding: .ragged
+    ) { plane, x, y, _ in UInt8((x * 3 + y * 5 + plane * 40) % 200 + 20) }
+    let bench = TestBench()
+    let result = try await bench.run([.filter(name)], on: frame)
+    let expected = try bench.reference([.filter(name)], on: frame)
+    #expect(result.worstDifference(from: expected) <= 1)
   }
 
   /// Chains of steps that fold and steps that do not; nothing that jumps, where a rounding error

@@ -17,6 +17,7 @@ extension FilterCatalogue {
     self.register(PhotoEffectTonal.self)
     self.register(PhotoEffectTransfer.self)
     self.register(Posterize.self)
+    self.register(RandomGenerator.self)
     self.register(TemperatureAndTint.self)
     self.register(Vibrance.self)
     self.register(VignetteEffect.self)
