@@ -118,6 +118,26 @@ typedef enum sl_composition {
   SL_COMPOSE_SCREEN,
 } sl_composition;
 
+/// Ways to say where a pixel comes from.
+enum {
+  /// (x, y) = matrix * (place - center) + source.
+  SL_MAP_AFFINE,
+  /// Pushed outwards round a hole.
+  SL_MAP_HOLE,
+  /// Magnified (amount > 0) or pinched within a circle.
+  SL_MAP_BUMP,
+  /// Turned within a circle, most in the middle.
+  SL_MAP_TWIRL,
+};
+
+/// Where the pixels of a plane come from, in the plane's pixels.
+typedef struct sl_map {
+  int32_t kind;
+  float center_x, center_y;
+  float radius, amount;
+  float a, b, c, d, source_x, source_y;
+} sl_map;
+
 /// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
 typedef struct sl_matrix {
   float rows[4][5];
@@ -151,6 +171,11 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// destination = from + (destination - from) * amount.
   void (*mix)(float *destination, const float *from, ptrdiff_t count, float amount);
+  /// |x|^exponent with the sign of x, in place.
+  void (*power)(float *values, ptrdiff_t count, float exponent);
+  /// The transfer functions of sRGB (IEC 61966-2-1), odd about 0, in place.
+  void (*srgb_to_linear)(float *values, ptrdiff_t count);
+  void (*linear_to_srgb)(float *values, ptrdiff_t count);
   /// Limits colour to alpha, in place: what premultiplied pixels must hold.
   void (*limit)(float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// Interpolates a field between two rows of knots, `spacing` pixels apart (knot k stands
@@ -159,8 +184,6 @@ typedef struct sl_rows {
       const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t x,
       ptrdiff_t count, float *out);
 
-  /// values = max(values, 0) ^ exponent, in place; the exponent is greater than 0.
-  void (*power)(float *values, ptrdiff_t count, float exponent);
   /// Looks values up in `intervals` + 1 knots that stand evenly over 0 ... 1, in place; linear
   /// between them, constant beyond.
   void (*curve)(float *values, ptrdiff_t count, const float *table, ptrdiff_t intervals);
@@ -319,6 +342,26 @@ typedef struct sl_rows {
   /// Means of 2x2 values of two rows of fields; `count` counts the values of a row.
   void (*mean_field)(
       const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
+
+  /// Bytes in 1/128 level.
+  void (*widen7)(const void *in, ptrdiff_t count, int16_t *out);
+  /// out = the sum of weights[k] * rows[k]; weights in 1/32768; saturates.
+  void (*sparse_sum)(
+      const int16_t *_Nonnull const *_Nonnull rows, const int16_t *weights, ptrdiff_t taps,
+      ptrdiff_t count, int16_t *out);
+  /// sum += row * weight.
+  void (*add_scaled)(const float *row, float weight, ptrdiff_t count, float *sum);
+  /// Where the pixels of a row come from, from the centre of the first on; x beyond 5e8 says
+  /// nowhere.
+  void (*map_row)(
+      const sl_map *map, float x, float y, ptrdiff_t count, float *xs, float *ys);
+  /// Samples of a plane at places, bilinear, edges clamped; `empty` where there is no image.
+  void (*sample_u8)(
+      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
+      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
+  void (*sample_i16)(
+      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
+      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
 } sl_rows;
 
 /// The best table that this machine can run, or the one that the environment variable

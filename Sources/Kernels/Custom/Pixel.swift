@@ -13,4 +13,8 @@ public struct Pixel: Sendable, Hashable {
     self.blue = blue
     self.alpha = alpha
   }
+
+  /// Rec. 709 luma: .2126 r + .7152 g + .0722 b.
+  @inlinable
+  public var luma: Float { 0.2126 * self.red + 0.7152 * self.green + 0.0722 * self.blue }
 }

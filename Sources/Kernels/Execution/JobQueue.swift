@@ -12,10 +12,10 @@ import Synchronization
 /// Jobs waiting for a compute thread, first in, first out.
 @safe
 final class JobQueue: @unchecked Sendable {  // everything below is read and written under the lock
-  @safe
   private struct Entry {
     let job: UnownedJob
-    let executor: UnownedTaskExecutor
+    /// Kept alive while the job runs: its last part may be what lets the pool's owner go.
+    let pool: ComputePool
   }
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -47,12 +47,12 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
   /// Hands in a job.
   ///
   /// - Returns: `false` if the queue is closed; the job is still the caller's then.
-  func append(_ job: UnownedJob, for executor: UnownedTaskExecutor) -> Bool {
+  func append(_ job: UnownedJob, for pool: ComputePool) -> Bool {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
     guard !self.isClosed else { return false }
     self.waiting.add(1, ordering: .releasing)
-    self.entries.append(unsafe Entry(job: job, executor: executor))
+    self.entries.append(Entry(job: job, pool: pool))
     unsafe pthread_cond_signal(self.arrived)
     return true
   }
@@ -68,7 +68,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
   /// Runs jobs until the queue is closed and empty.
   func work() {
     while let entry = self.next() {
-      unsafe entry.job.runSynchronously(on: entry.executor)
+      unsafe entry.job.runSynchronously(on: entry.pool.asUnownedTaskExecutor())
     }
   }
 

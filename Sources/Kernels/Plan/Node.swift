@@ -38,6 +38,11 @@ public struct Node: Sendable {
     Node(.field(field))
   }
 
+  /// A function of each colour channel by itself.
+  package static func curve(_ curve: ToneCurve) -> Node {
+    Node(.kernel(curve.kernel))
+  }
+
   /// Any function of one pixel and its place. Fuses with its neighbours.
   public static func colorKernel(_ kernel: some ColorKernel) -> Node {
     Node(

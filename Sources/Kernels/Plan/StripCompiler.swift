@@ -36,7 +36,7 @@ struct StripCompiler {
     case .matrix(let matrix):
       if self.isOpaque {
         self.steps.append(.matrix(StripMatrix(matrix.opaque)))
-      } else if self.isPremultiplied, matrix.keepsAlpha, !matrix.addsAlpha {
+      } else if self.isPremultiplied, matrix.keepsAlpha, !matrix.readsAlpha {
         self.steps.append(.matrix(StripMatrix(matrix.premultiplied)))
       } else {
         self.convert(toPremultiplied: false)
@@ -84,10 +84,7 @@ extension ColorMatrix {
       ])
   }
 
-  /// Whether colour depends on alpha: on premultiplied colour, that is alpha's square.
-  var addsAlpha: Bool { self.red.w != 0 || self.green.w != 0 || self.blue.w != 0 }
-
-  /// The map on premultiplied colour: what is added is multiplied by alpha. Without ``addsAlpha``.
+  /// The map on premultiplied colour: what is added is multiplied by alpha.
   var premultiplied: ColorMatrix {
     func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
       [row.x, row.y, row.z, bias]

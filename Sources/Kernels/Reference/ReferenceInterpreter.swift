@@ -66,7 +66,10 @@ package struct ReferenceInterpreter {
     let planes = picture.planes(isPremultiplied: true)
     let geometry = operation.output(for: picture.geometry)
     let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
-    let results = planes.map { plane in
+    let empty = EmptyColor.samples(picture.geometry).map { $0.map(Double.init) }
+    let results = zip(planes, empty).map { plane, empty in
+      var plane = plane
+      plane.emptySamples = empty
       let result = operation.reference(plane)
       guard keepsFourth, result.width == plane.width, result.height == plane.height else {
         return result

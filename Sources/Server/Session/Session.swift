@@ -33,7 +33,8 @@ struct Session: Sendable {
     self.engine = engine
     self.callContext = callContext
     self.mailbox = Mailbox(depth: options.mailboxDepth, policy: options.dropPolicy)
-    self.outbox = Outbox(pictureLimit: 2)
+    // Whatever may wait to be filtered may wait to be written.
+    self.outbox = Outbox(pictureLimit: options.mailboxDepth + 1)
     do throws(PipelineError) {
       self.firstSelection = Selection(
         try engine.catalogue.resolve(options.pipeline), revision: Revision(number: 1, requestID: 0))

@@ -29,6 +29,6 @@ public struct ExposureAdjust: CatalogueFilter {
 
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
-    [.matrix(.diagonal(SIMD3(repeating: exp2(self.ev))))]
+    [.matrix(.scaling(SIMD3(repeating: exp2(self.ev))))]
   }
 }

@@ -21,6 +21,6 @@ public struct WhitePointAdjust: CatalogueFilter {
 
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   public func nodes(for geometry: FrameGeometry) -> [Node] {
-    [.matrix(.diagonal([self.color.red, self.color.green, self.color.blue]))]
+    [.matrix(.scaling([self.color.red, self.color.green, self.color.blue]))]
   }
 }

@@ -3,7 +3,7 @@ public struct RandomGenerator: CatalogueFilter {
   /// What the filter is called, takes, computes and promises.
   public static let description = FilterDescription(
     name: "randomGenerator",
-    summary: "Replaces the picture by noise of all colours; to be mixed in, or weighed by a matrix.",
+    summary: "Replaces the picture by noise of all colours, to be mixed in or weighed.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
       r', g', b' and, where there is alpha, a' are each one of 256 values 0 ... 1, equally likely, \

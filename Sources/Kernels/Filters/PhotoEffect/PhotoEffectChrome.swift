@@ -9,7 +9,7 @@ public struct PhotoEffectChrome: CatalogueFilter {
 
   private static let look = PhotoLook(
     .saturation(1.3),
-    ToneCurve([0, 0], [0.25, 0.22], [0.5, 0.53], [0.75, 0.8], [1, 1]))
+    LookCurve([0, 0], [0.25, 0.22], [0.5, 0.53], [0.75, 0.8], [1, 1]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

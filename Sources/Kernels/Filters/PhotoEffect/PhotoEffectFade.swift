@@ -9,9 +9,9 @@ public struct PhotoEffectFade: CatalogueFilter {
 
   private static let look = PhotoLook(
     .saturation(0.7),
-    red: ToneCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
-    green: ToneCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
-    blue: ToneCurve([0, 0.11], [0.25, 0.3], [0.5, 0.52], [0.75, 0.73], [1, 0.92]))
+    red: LookCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
+    green: LookCurve([0, 0.09], [0.25, 0.29], [0.5, 0.53], [0.75, 0.75], [1, 0.95]),
+    blue: LookCurve([0, 0.11], [0.25, 0.3], [0.5, 0.52], [0.75, 0.73], [1, 0.92]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

@@ -11,9 +11,9 @@ public struct PhotoEffectInstant: CatalogueFilter {
 
   private static let look = PhotoLook(
     .saturation(0.85),
-    red: ToneCurve([0, 0.06], [0.25, 0.28], [0.5, 0.57], [0.75, 0.81], [1, 0.98]),
-    green: ToneCurve([0, 0.05], [0.25, 0.28], [0.5, 0.55], [0.75, 0.78], [1, 0.95]),
-    blue: ToneCurve([0, 0.13], [0.25, 0.31], [0.5, 0.5], [0.75, 0.67], [1, 0.82]))
+    red: LookCurve([0, 0.06], [0.25, 0.28], [0.5, 0.57], [0.75, 0.81], [1, 0.98]),
+    green: LookCurve([0, 0.05], [0.25, 0.28], [0.5, 0.55], [0.75, 0.78], [1, 0.95]),
+    blue: LookCurve([0, 0.13], [0.25, 0.31], [0.5, 0.5], [0.75, 0.67], [1, 0.82]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

@@ -10,7 +10,7 @@ public struct PhotoEffectMono: CatalogueFilter {
 
   private static let look = PhotoLook(
     .monochrome([0.299, 0.587, 0.114]),
-    ToneCurve([0, 0.09], [0.25, 0.3], [0.5, 0.51], [0.75, 0.72], [1, 0.92]))
+    LookCurve([0, 0.09], [0.25, 0.3], [0.5, 0.51], [0.75, 0.72], [1, 0.92]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

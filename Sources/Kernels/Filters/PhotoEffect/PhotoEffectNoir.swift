@@ -11,7 +11,7 @@ public struct PhotoEffectNoir: CatalogueFilter {
 
   private static let look = PhotoLook(
     .monochrome([0.36, 0.58, 0.06]),
-    ToneCurve([0, 0], [0.22, 0.08], [0.5, 0.48], [0.78, 0.92], [1, 1]))
+    LookCurve([0, 0], [0.22, 0.08], [0.5, 0.48], [0.78, 0.92], [1, 1]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

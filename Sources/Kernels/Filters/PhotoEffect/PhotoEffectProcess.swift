@@ -10,9 +10,9 @@ public struct PhotoEffectProcess: CatalogueFilter {
 
   private static let look = PhotoLook(
     .saturation(0.95),
-    red: ToneCurve([0, 0], [0.25, 0.18], [0.5, 0.46], [0.75, 0.75], [1, 0.95]),
-    green: ToneCurve([0, 0.02], [0.25, 0.25], [0.5, 0.54], [0.75, 0.8], [1, 1]),
-    blue: ToneCurve([0, 0.12], [0.25, 0.34], [0.5, 0.57], [0.75, 0.78], [1, 0.97]))
+    red: LookCurve([0, 0], [0.25, 0.18], [0.5, 0.46], [0.75, 0.75], [1, 0.95]),
+    green: LookCurve([0, 0.02], [0.25, 0.25], [0.5, 0.54], [0.75, 0.8], [1, 1]),
+    blue: LookCurve([0, 0.12], [0.25, 0.34], [0.5, 0.57], [0.75, 0.78], [1, 0.97]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

@@ -9,7 +9,7 @@ public struct PhotoEffectTonal: CatalogueFilter {
 
   private static let look = PhotoLook(
     .monochrome([0.299, 0.587, 0.114]),
-    ToneCurve([0, 0.01], [0.25, 0.27], [0.5, 0.52], [0.75, 0.76], [1, 1]))
+    LookCurve([0, 0.01], [0.25, 0.27], [0.5, 0.52], [0.75, 0.76], [1, 1]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

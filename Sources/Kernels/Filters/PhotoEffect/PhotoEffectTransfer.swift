@@ -10,9 +10,9 @@ public struct PhotoEffectTransfer: CatalogueFilter {
 
   private static let look = PhotoLook(
     .saturation(0.9),
-    red: ToneCurve([0, 0.05], [0.25, 0.31], [0.5, 0.6], [0.75, 0.83], [1, 1]),
-    green: ToneCurve([0, 0.03], [0.25, 0.25], [0.5, 0.52], [0.75, 0.77], [1, 0.97]),
-    blue: ToneCurve([0, 0.06], [0.25, 0.23], [0.5, 0.43], [0.75, 0.64], [1, 0.84]))
+    red: LookCurve([0, 0.05], [0.25, 0.31], [0.5, 0.6], [0.75, 0.83], [1, 1]),
+    green: LookCurve([0, 0.03], [0.25, 0.25], [0.5, 0.52], [0.75, 0.77], [1, 0.97]),
+    blue: LookCurve([0, 0.06], [0.25, 0.23], [0.5, 0.43], [0.75, 0.64], [1, 0.84]))
 
   /// Reads the settings.
   public init(_ arguments: Arguments) {}

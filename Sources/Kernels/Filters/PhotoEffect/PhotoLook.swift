@@ -5,16 +5,16 @@ struct PhotoLook: Sendable {
   /// What is done to colour first.
   let matrix: ColorMatrix
   /// Then to red, green and blue.
-  let curves: [ToneCurve]
+  let curves: [LookCurve]
 
   /// Channels with curves of their own.
-  init(_ matrix: ColorMatrix, red: ToneCurve, green: ToneCurve, blue: ToneCurve) {
+  init(_ matrix: ColorMatrix, red: LookCurve, green: LookCurve, blue: LookCurve) {
     self.matrix = matrix
     self.curves = [red, green, blue]
   }
 
   /// All channels with the same curve.
-  init(_ matrix: ColorMatrix, _ curve: ToneCurve) {
+  init(_ matrix: ColorMatrix, _ curve: LookCurve) {
     self.init(matrix, red: curve, green: curve, blue: curve)
   }
 
@@ -26,7 +26,7 @@ struct PhotoLook: Sendable {
       [curves[0](pixel.x), curves[1](pixel.y), curves[2](pixel.z), pixel.w]
     } apply: { strip in
       let curve = unsafe sl_rows_current().pointee.curve
-      let intervals = ToneCurve.intervals
+      let intervals = LookCurve.intervals
       unsafe curve(strip.red, strip.count, red.start, intervals)
       unsafe curve(strip.green, strip.count, green.start, intervals)
       unsafe curve(strip.blue, strip.count, blue.start, intervals)

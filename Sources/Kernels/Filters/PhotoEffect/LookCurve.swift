@@ -1,6 +1,6 @@
 /// A smooth curve of one channel over 0 ... 1, constant beyond: a monotone cubic through points
 /// (Fritsch and Carlson 1980), so that it never overshoots between them.
-struct ToneCurve: Sendable {
+struct LookCurve: Sendable {
   private let points: [SIMD2<Double>]
   private let slopes: [Double]
   /// The curve at ``intervals`` + 1 even places: what the rows in C interpolate between.
