@@ -69,9 +69,11 @@ import Testing
     }
   }
 
-  @Test("A producer that waits for room gets its element back when the mailbox closes", arguments: [
-    true, false,
-  ])
+  @Test(
+    "A producer that waits for room gets its element back when the mailbox closes",
+    arguments: [
+      true, false,
+    ])
   func producerIsReleased(byCancellation: Bool) async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     _ = await mailbox.offer(1)

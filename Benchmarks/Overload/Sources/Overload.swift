@@ -82,7 +82,9 @@ struct Report {
       print("  \(reason.rawValue) \(count)")
     }
     if let counts {
-      print("server: received \(counts.received), filtered \(counts.filtered), dropped \(counts.dropped)")
+      print(
+        "server: received \(counts.received), filtered \(counts.filtered), dropped \(counts.dropped)"
+      )
     }
     let sorted = self.ages.sorted()
     guard !sorted.isEmpty else { return }

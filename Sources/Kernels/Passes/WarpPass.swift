@@ -71,7 +71,8 @@ struct WarpPass: Pass {
             if !isSame { unsafe rows.narrow_u8(scratch[0], 5, count * shape.step, output) }
           }
           guard copiesAlpha else { continue }
-          let input = unsafe source.row(y, plane: shape.plane)
+          let input =
+            unsafe source.row(y, plane: shape.plane)
             + x * shape.step * source.depth.byteCount
           switch (source.depth, destination.depth) {
           case (.eight, .eight): unsafe rows.copy_alpha_u8(input, count, output)

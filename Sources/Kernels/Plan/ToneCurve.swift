@@ -36,7 +36,7 @@ package enum ToneCurve: Sendable, Hashable {
     StripKernel(
       reference: { pixel, _, _, _ in [self(pixel.x), self(pixel.y), self(pixel.z), pixel.w] },
       apply: { strip in
-        for unsafe plane in unsafe [strip.red, strip.green, strip.blue] {
+        unsafe strip.forEachColor { plane in
           let rows = unsafe sl_rows_current()
           switch self {
           case .power(let exponent):

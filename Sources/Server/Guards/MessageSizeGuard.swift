@@ -57,7 +57,8 @@ final class MessageSizeGuard: ChannelDuplexHandler {
     trailers.add(name: "grpc-status", value: "8")
     trailers.add(
       name: "grpc-message",
-      value: "A message of \(length) bytes was sent, the limit (max_message_bytes) is \(self.limit).")
+      value:
+        "A message of \(length) bytes was sent, the limit (max_message_bytes) is \(self.limit).")
     context.writeAndFlush(
       self.wrapOutboundOut(.headers(.init(headers: trailers, endStream: true))), promise: nil)
     // For the session it is as if the client had closed its side.

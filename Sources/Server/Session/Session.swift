@@ -94,14 +94,16 @@ struct Session: Sendable {
         // themselves; and of a shutdown, in which sessions finish.
         try await cancellation.cancelled
         guard Task.isShuttingDownGracefully else {
-          throw RPCError(code: .cancelled, message: "The call was cancelled, or came to its deadline.")
+          throw RPCError(
+            code: .cancelled, message: "The call was cancelled, or came to its deadline.")
         }
         return .helper
       }
       if let interval = self.options.statsInterval {
         group.addTask {
           for await _ in AsyncTimerSequence.repeating(every: interval) {
-            self.outbox.push(.with { $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false) })
+            self.outbox.push(
+              .with { $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false) })
           }
           return .helper
         }

@@ -17,11 +17,13 @@ final class Gate: Sendable {
   var catalogue: FilterCatalogue {
     var catalogue = FilterCatalogue()
     catalogue.register(
-      CustomFilter("gate", "Waits.", frame: { input, output, _ in
-        self.entering.yield()
-        self.permits.wait()
-        copy(input, into: &output)
-      }))
+      CustomFilter(
+        "gate", "Waits.",
+        frame: { input, output, _ in
+          self.entering.yield()
+          self.permits.wait()
+          copy(input, into: &output)
+        }))
     return catalogue
   }
 
