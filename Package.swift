@@ -134,7 +134,7 @@ let package = Package(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
-      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels"],
+      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
       swiftSettings: strict),
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),

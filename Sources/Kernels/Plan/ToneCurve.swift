@@ -36,8 +36,8 @@ package enum ToneCurve: Sendable, Hashable {
     StripKernel(
       reference: { pixel, _, _, _ in [self(pixel.x), self(pixel.y), self(pixel.z), pixel.w] },
       apply: { strip in
+        let rows = unsafe sl_rows_current()
         unsafe strip.forEachColor { plane in
-          let rows = unsafe sl_rows_current()
           switch self {
           case .power(let exponent):
             unsafe rows.pointee.power(plane, strip.count, Float(exponent))
