@@ -88,6 +88,36 @@ typedef struct sl_fold_plane {
   int16_t last;
 } sl_fold_plane;
 
+/// A plane of samples, to be read at any place.
+typedef struct sl_plane {
+  /// The first sample.
+  const void *base;
+  /// Bytes from row to row.
+  ptrdiff_t stride;
+  /// Pixels a row, and rows.
+  ptrdiff_t width, height;
+} sl_plane;
+
+/// Places along a line: the first is (column + x, row + y), counted from the centre of the first
+/// pixel, and each next one (dx, dy) further.
+typedef struct sl_walk {
+  ptrdiff_t column, row;
+  float x, y, dx, dy;
+} sl_walk;
+
+/// How a strip is laid over or under another picture; s the strip's premultiplied colour, o the
+/// other's, sa and oa their alphas.
+typedef enum sl_composition {
+  /// s + o (1 - sa): the strip in front.
+  SL_COMPOSE_OVER,
+  /// o + s (1 - oa): the other in front.
+  SL_COMPOSE_UNDER,
+  /// s o, alpha too.
+  SL_COMPOSE_MULTIPLY,
+  /// s + o - s o, alpha too.
+  SL_COMPOSE_SCREEN,
+} sl_composition;
+
 /// Ways to say where a pixel comes from.
 enum {
   /// (x, y) = matrix * (place - center) + source.
@@ -153,6 +183,63 @@ typedef struct sl_rows {
   void (*interpolate)(
       const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t x,
       ptrdiff_t count, float *out);
+
+  /// Looks values up in `intervals` + 1 knots that stand evenly over 0 ... 1, in place; linear
+  /// between them, constant beyond.
+  void (*curve)(float *values, ptrdiff_t count, const float *table, ptrdiff_t intervals);
+  /// values = the nearest of 0, 1/steps, 2/steps ... 1, in place. Half way goes up, and so does
+  /// what is .0001 steps below it: a colour that was divided by its alpha is not exact.
+  void (*posterize)(float *values, ptrdiff_t count, float steps);
+  /// Moves colour away from its Rec. 709 luma by 1 + amount * (1 - (max - min)), at least 0.
+  void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
+  /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity.
+  void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
+  /// A screen of dots: clamp(luma * (slope + 1) + (s - 1) * slope), s made of waves along u and v:
+  /// 1 in the middle of a dot, 0 between four. `place`: the first pixel's u and v in
+  /// periods, and what each pixel adds to them.
+  void (*dots)(
+      float *red, float *green, float *blue, ptrdiff_t count, const float place[_Nonnull 4],
+      float slope);
+  /// Looks colours up in a cube of size^3 entries (red, green, blue; red runs fastest, size >= 2)
+  /// by tetrahedral interpolation. `domain`: the least red, green and blue, and 1 / (most - least).
+  void (*cube)(
+      float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
+      const float domain[_Nonnull 6]);
+  /// Combines straight colour in place with a premultiplied other. Where `opaque`, the result is
+  /// left multiplied by its alpha: it stands before black.
+  void (*composite)(
+      float *red, float *green, float *blue, float *alpha, const float *other_red,
+      const float *other_green, const float *other_blue, const float *other_alpha,
+      ptrdiff_t count, sl_composition composition, int opaque);
+  /// The same, between the other (mask 0) and the strip (mask 1).
+  void (*blend_mask)(
+      float *red, float *green, float *blue, float *alpha, const float *other_red,
+      const float *other_green, const float *other_blue, const float *other_alpha,
+      const float *mask, ptrdiff_t count, int opaque);
+
+  /// sums = weight * row, or sums += weight * row, in 1/32 level.
+  void (*weigh_u8)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  void (*weigh_i16)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  /// Pixel i of `out` = the sum of `taps` pixels from starts[i], with the weights from i * taps.
+  /// `step` samples a pixel, 1 ... 4.
+  void (*weigh_along)(
+      const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
+  /// Adds weight * samples at the places of a walk, bilinear, in 1/32 level. Beyond the edges lies
+  /// `border` (a number a channel, in 1/32 level) or, if NULL, what is at the edge.
+  void (*place_u8)(
+      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
+      const float *_Nullable border, float weight, float *sums);
+  void (*place_i16)(
+      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
+      const float *_Nullable border, float weight, float *sums);
+  /// Copies pixels that lie `stride` bytes apart (it may be negative), to deep samples.
+  void (*gather_u8)(
+      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
+  void (*gather_i16)(
+      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
+  /// Sums to deep samples, rounded.
+  void (*round_deep)(const float *sums, ptrdiff_t count, int16_t *out);
 
   /// out = the weighted sum of 2 * radius + 1 rows of bytes, symmetric; weights in 1/32768, the
   /// centre's first; the result in 1/64 level.

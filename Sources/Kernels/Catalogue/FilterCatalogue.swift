@@ -10,6 +10,9 @@ public struct FilterCatalogue: Sendable {
 
   private var entries: [String: Entry] = [:]
 
+  /// Where the assets are found that pipelines name; at first there are none.
+  public var assets: any AssetProvider = AssetStore()
+
   /// A catalogue without filters.
   public init() {}
 

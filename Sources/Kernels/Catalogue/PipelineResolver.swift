@@ -70,8 +70,10 @@ struct PipelineResolver {
         message: "there is no filter named \"\(call.name.prefix(64))\"",
         suggestion: self.catalogue.nearestName(to: call.name))
     }
-    let arguments = try ArgumentValidator(description: entry.description, path: path)
+    let values = try ArgumentValidator(description: entry.description, path: path)
       .validate(call.parameters)
+    let arguments = try AssetFinder(provider: self.catalogue.assets, path: path)
+      .find(for: entry.description, values)
     return .filter(
       name: entry.description.name, arguments: arguments, value: entry.make(arguments))
   }

@@ -6,10 +6,13 @@
 public struct Arguments: Sendable, Hashable {
   /// The values by the parameters' own names.
   public let values: [String: ParameterValue]
+  /// The assets that parameters name, by the parameters' own names.
+  public let assets: [String: Asset]
 
-  /// Wraps values that were checked against a description.
-  package init(values: [String: ParameterValue]) {
+  /// Wraps values that were checked against a description, and the assets that they name.
+  package init(values: [String: ParameterValue], assets: [String: Asset] = [:]) {
     self.values = values
+    self.assets = assets
   }
 
   /// The number of that name, in the parameter's unit.
@@ -52,6 +55,18 @@ public struct Arguments: Sendable, Hashable {
   public func text(_ name: String) -> String {
     guard case .text(let value) = self.values[name] else { Self.mismatch(name, "text") }
     return value
+  }
+
+  /// The image that the parameter of that name names; `nil` if it names none.
+  public func image(_ name: String) -> ImageAsset? {
+    guard case .image(let image) = self.assets[name] else { return nil }
+    return image
+  }
+
+  /// The lookup table that the parameter of that name names; `nil` if it names none.
+  public func cube(_ name: String) -> CubeAsset? {
+    guard case .cube(let cube) = self.assets[name] else { return nil }
+    return cube
   }
 
   private static func mismatch(_ name: String, _ kind: String) -> Never {

@@ -39,6 +39,9 @@ public struct ParameterDescription: Sendable, Hashable {
   public let limits: ClosedRange<Double>?
   /// What the number counts.
   public let unit: Unit
+  /// What kind of asset the parameter names; `nil` for other parameters. An asset's name that is
+  /// empty, where that is the default, stands for none.
+  public let assetKind: Asset.Kind?
   /// One line.
   public let summary: String
 
@@ -46,7 +49,7 @@ public struct ParameterDescription: Sendable, Hashable {
   public init(
     _ name: String, _ kind: Kind, default defaultValue: ParameterValue?,
     slider: ClosedRange<Double>? = nil, limits: ClosedRange<Double>? = nil, unit: Unit = .none,
-    _ summary: String
+    assetKind: Asset.Kind? = nil, _ summary: String
   ) {
     self.name = name
     self.kind = kind
@@ -54,6 +57,7 @@ public struct ParameterDescription: Sendable, Hashable {
     self.slider = slider
     self.limits = limits
     self.unit = unit
+    self.assetKind = assetKind
     self.summary = summary
   }
 }

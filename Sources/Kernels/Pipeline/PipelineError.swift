@@ -22,6 +22,8 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     case duplicateStageID
     /// No stage has that id.
     case unknownStage
+    /// There is no asset of that name, or it is of another kind.
+    case unknownAsset
     /// A stage's mix or region cannot be.
     case invalidStage
   }

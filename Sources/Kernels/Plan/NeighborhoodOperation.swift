@@ -8,6 +8,8 @@ package protocol NeighborhoodOperation: Sendable {
   var words: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
+  /// Whether a pixel is made from several, so that colour must be multiplied by alpha before.
+  var mixesPixels: Bool { get }
   /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
   var averages: Bool { get }
   /// The pictures that come out for those that go in.
@@ -20,6 +22,7 @@ package protocol NeighborhoodOperation: Sendable {
 
 extension NeighborhoodOperation {
   package var kind: PassDescription.Kind { .neighborhood }
+  package var mixesPixels: Bool { true }
   package var averages: Bool { true }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
 }

@@ -67,7 +67,8 @@ struct PassBuilder {
 
   private mutating func append(_ operation: any NeighborhoodOperation, _ filter: String) {
     let hasAlpha = Self.alpha(of: self.geometry) != .opaque
-    self.flush(depth: .deep, premultiplied: hasAlpha)
+    self.flush(
+      depth: .deep, premultiplied: operation.mixesPixels ? hasAlpha : self.isPremultiplied)
     let description = PassDescription(
       filters: [filter], kind: operation.kind, words: operation.words)
     let pass = operation.makePass(

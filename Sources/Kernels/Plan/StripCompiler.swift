@@ -87,7 +87,7 @@ extension ColorMatrix {
   /// The map on premultiplied colour: what is added is multiplied by alpha.
   var premultiplied: ColorMatrix {
     func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
-      [row.x, row.y, row.z, row.w + bias]
+      [row.x, row.y, row.z, bias]
     }
     return ColorMatrix(
       red: row(self.red, self.bias.x), green: row(self.green, self.bias.y),

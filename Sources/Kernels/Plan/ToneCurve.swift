@@ -37,7 +37,7 @@ package enum ToneCurve: Sendable, Hashable {
       reference: { pixel, _, _, _ in [self(pixel.x), self(pixel.y), self(pixel.z), pixel.w] },
       apply: { strip in
         let rows = unsafe sl_rows_current()
-        unsafe [strip.red, strip.green, strip.blue].forEach { plane in
+        unsafe strip.forEachColor { plane in
           switch self {
           case .power(let exponent):
             unsafe rows.pointee.power(plane, strip.count, Float(exponent))

@@ -1,5 +1,6 @@
 /// Brightens or darkens the middle tones.
 struct GammaAdjust: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Raises each channel to a power.",
@@ -13,10 +14,12 @@ struct GammaAdjust: CatalogueFilter {
 
   private let power: Double
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.power = arguments.number("power")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.power == 1 ? [] : [.curve(.power(self.power))]
   }

@@ -1,50 +1,49 @@
-/// Adapts the picture from one white to another.
+/// Changes the light that the picture seems to be taken in.
 struct TemperatureAndTint: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "temperatureAndTint",
-    summary: "Adapts the colours from a source white to a target white.",
+    summary: "Adapts the white point of the picture, by colour temperature and tint.",
     category: .color, reach: .pixel, fidelity: .modelled,
     formula: """
-      rgb' = D M rgb. M is the Bradford adaptation in linear sRGB from neutral's white to \
-      targetNeutral's, both on the Planckian locus (Kim et al. 2002) and shifted across it by \
-      tint / 3000 in CIE 1960 uv, magenta for positive tints; D scales the rows so that white \
-      becomes the encoded M (1, 1, 1). 5500 to 6500 cools, although guides call it warm
+      Chromatic adaptation (Bradford) from the white of neutral to that of targetNeutral; its gains \
+      are raised to 1/2.2, because colour is gamma-encoded. A white is Planck's at the temperature \
+      (Krystek 1985), moved by tint / 3000 in v of CIE 1960 across the locus, up to green. \
+      Temperatures are limited to 1000 ... 40000 K. Equal whites change nothing; 5500 to 6500 cools, \
+      although guides call it warm
       """,
     parameters: [
-      Self.white("neutral", "The source white: temperature in kelvin, and tint."),
-      Self.white("targetNeutral", "The target white: temperature in kelvin, and tint."),
+      ParameterDescription(
+        "neutral", .vector(count: 2), default: .vector([6500, 0]), slider: 2000 ... 10000,
+        limits: -1000 ... 100_000, unit: .kelvin,
+        "The white that the picture has: temperature in kelvin, and tint."),
+      ParameterDescription(
+        "targetNeutral", .vector(count: 2), default: .vector([6500, 0]), slider: 2000 ... 10000,
+        limits: -1000 ... 100_000, unit: .kelvin,
+        "The white that the picture is to have: temperature in kelvin, and tint."),
     ])
 
-  private let neutral: [Double]
-  private let targetNeutral: [Double]
+  private let neutral: WhitePoint
+  private let target: WhitePoint
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.neutral = arguments.vector("neutral")
-    self.targetNeutral = arguments.vector("targetNeutral")
-  }
-
-  /// An adaptation between two temperatures, without tint.
-  init(from neutral: Double, to target: Double) {
-    self.neutral = [neutral, 0]
-    self.targetNeutral = [target, 0]
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [Node] {
-    guard self.neutral != self.targetNeutral else { return [] }
-    let linear = WhitePoint(kelvin: self.neutral[0], tint: self.neutral[1])
-      .adaptation(to: WhitePoint(kelvin: self.targetNeutral[0], tint: self.targetNeutral[1]))
-    func row(_ row: SIMD3<Double>) -> SIMD4<Double> {
-      let white = row.sum()
-      // Encoded values answer to gains less than light does.
-      let gain = white > 0 ? ToneCurve.encoded(white) / white : 0
-      return SIMD4(row * gain, 0)
+    func white(_ name: String) -> WhitePoint {
+      let vector = arguments.vector(name)
+      return WhitePoint(kelvin: vector[0], tint: vector[1])
     }
-    return [.matrix(ColorMatrix(red: row(linear.0), green: row(linear.1), blue: row(linear.2)))]
+    self.init(from: white("neutral"), to: white("targetNeutral"))
   }
 
-  private static func white(_ name: String, _ summary: String) -> ParameterDescription {
-    ParameterDescription(
-      name, .vector(count: 2), default: .vector([6500, 0]), limits: -1000 ... 40000, unit: .kelvin,
-      summary)
+  /// Adapts from one white to another.
+  init(from neutral: WhitePoint, to target: WhitePoint) {
+    self.neutral = neutral
+    self.target = target
+  }
+
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.neutral != self.target else { return [] }
+    return [.matrix(self.neutral.adaptation(to: self.target))]
   }
 }

@@ -1,39 +1,43 @@
-/// Lets the highlights glow in a warm white.
+import CKernels
+
+/// A warm glow in the bright parts.
 struct Glow: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "glow",
-    summary: "Mixes bright colours with a warm white.",
+    summary: "Lets the bright parts glow warmly.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
-      Y = .2126 r + .7152 g + .0722 b; g = smoothstep(.5, 1, Y) * intensity; rgb' = mix(rgb, \
-      (1, .95, .8), g); alpha is kept. Y <= .5 is left alone
+      Y = .2126 r + .7152 g + .0722 b; t = smoothstep(.5, 1, Y) * intensity; \
+      rgb' = rgb + ((1, .95, .8) - rgb) * t; alpha is kept. Y <= .5 is left alone
       """,
     parameters: [
       ParameterDescription(
         "intensity", .number, default: .number(0.6), slider: 0 ... 1, limits: -8 ... 8,
-        "How far white goes towards the glow; 0 changes nothing.")
+        "How strong; 0 changes nothing.")
     ])
 
   private let intensity: Double
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    self.intensity == 0 ? [] : [.colorKernel(Kernel(intensity: Float(self.intensity)))]
-  }
-
-  private struct Kernel: ColorKernel {
-    let intensity: Float
-
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
-      let t = min(max((pixel.luma - 0.5) * 2, 0), 1)
-      let amount = t * t * (3 - 2 * t) * self.intensity
-      return Pixel(
-        red: pixel.red + (1 - pixel.red) * amount,
-        green: pixel.green + (0.95 - pixel.green) * amount,
-        blue: pixel.blue + (0.8 - pixel.blue) * amount, alpha: pixel.alpha)
+    guard self.intensity != 0 else { return [] }
+    let intensity = self.intensity
+    let kernel = StripKernel { pixel, _, _, _ in
+      let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
+      let t = min(max((luma - 0.5) / 0.5, 0), 1)
+      let amount = t * t * (3 - 2 * t) * intensity
+      let glow: SIMD4<Double> = [1, 0.95, 0.8, pixel.w]
+      return pixel + (glow - pixel) * amount
+    } apply: { strip in
+      unsafe sl_rows_current().pointee.glow(
+        strip.red, strip.green, strip.blue, strip.count, Float(intensity))
     }
+    return [Node(.kernel(kernel))]
   }
 }

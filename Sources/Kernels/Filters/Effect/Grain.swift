@@ -1,64 +1,74 @@
-/// Multiplies the picture by noise, as film does.
+/// The grain of film: noise that takes light away.
 struct Grain: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "grain",
-    summary: "Multiplies the colours by noise.",
+    summary: "Multiplies the picture by noise, as grain of film does.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
-      rgb' = rgb * (1 - amount * n), n of 256 equally likely values 0 ... 1 by a hash of seed, frame \
-      number and place: the same on every run and machine. Alpha is kept
+      rgb' = rgb * n, n one of 256 values in 1 - amount ... 1, equally likely, for each pixel and \
+      frame; one for all channels, or one for each. The same for the same seed and frame number on \
+      every machine
       """,
     parameters: [
       ParameterDescription(
         "amount", .number, default: .number(0.03), slider: 0 ... 1, limits: 0 ... 1,
-        "How much of the light the noise may take; 0 changes nothing."),
+        "The most light that a pixel may lose; 0 changes nothing."),
       ParameterDescription(
-        "seed", .number, default: .number(0), slider: 0 ... 1000, limits: 0 ... 1_000_000_000,
-        "Another seed, another noise; whole numbers."),
+        "seed", .number, default: .number(0), slider: 0 ... 1000, limits: 0 ... 1e6,
+        "Another whole number, another noise."),
       ParameterDescription(
-        "monochrome", .flag, default: .flag(true),
-        "Whether the channels share their noise."),
+        "monochrome", .flag, default: .flag(true), "Whether the channels share their noise."),
     ])
 
   private let amount: Double
   private let seed: UInt64
   private let isMonochrome: Bool
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.amount = arguments.number("amount")
-    self.seed = UInt64(arguments.number("seed"))
-    self.isMonochrome = arguments.flag("monochrome")
+    self.init(
+      amount: arguments.number("amount"), seed: UInt64(arguments.number("seed").rounded()),
+      isMonochrome: arguments.flag("monochrome"))
   }
 
-  /// Monochrome grain of an amount.
-  init(amount: Double) {
+  /// - Parameter amount: 0 ... 1.
+  init(amount: Double, seed: UInt64 = 0, isMonochrome: Bool = true) {
     self.amount = amount
-    self.seed = 0
-    self.isMonochrome = true
+    self.seed = seed
+    self.isMonochrome = isMonochrome
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount > 0 else { return [] }
-    guard !self.isMonochrome else { return [.field(.grain(amount: self.amount, seed: self.seed))] }
-    // A seed of its own for each channel.
-    let grains = (0 ..< 3).map { channel in
-      GrainField(amount: self.amount, seed: self.seed &* 3 &+ channel &+ 0x5eed)
+    guard !self.isMonochrome else {
+      return [.field(.grain(amount: self.amount, seed: self.seed))]
     }
-    return [.colorKernel(Kernel(red: grains[0], green: grains[1], blue: grains[2]))]
+    // Three noises that have nothing to do with each other, nor with that of any other seed.
+    func field(_ channel: UInt64) -> GrainField {
+      GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
+    }
+    let fields = (field(1), field(2), field(3))
+    let kernel = StripKernel { pixel, x, y, moment in
+      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, moment: moment) }
+      return pixel * [noise(fields.0), noise(fields.1), noise(fields.2), 1]
+    } apply: { strip in
+      unsafe fields.0.multiply(strip.red, strip)
+      unsafe fields.1.multiply(strip.green, strip)
+      unsafe fields.2.multiply(strip.blue, strip)
+    }
+    return [Node(.kernel(kernel))]
   }
+}
 
-  private struct Kernel: ColorKernel {
-    let red: GrainField
-    let green: GrainField
-    let blue: GrainField
-
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
-      func noise(_ grain: GrainField) -> Float {
-        Float(grain.value(x: place.x, y: place.y, moment: FrameMoment(index: place.frame)))
-      }
-      return Pixel(
-        red: pixel.red * noise(self.red), green: pixel.green * noise(self.green),
-        blue: pixel.blue * noise(self.blue), alpha: pixel.alpha)
+extension GrainField {
+  /// Multiplies one channel of a strip by the noise at its place.
+  fileprivate func multiply(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
+    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
+    let unit = Float(self.amount) / 255
+    for index in 0 ..< strip.count {
+      unsafe channel[index] *= 1 - unit * Float(noise[index])
     }
   }
 }

@@ -21,11 +21,12 @@ struct Vignette: CatalogueFilter {
   private let radius: Double
 
   init(_ arguments: Arguments) {
-    self.intensity = arguments.number("intensity")
-    self.radius = arguments.number("radius")
+    self.init(intensity: arguments.number("intensity"), radius: arguments.number("radius"))
   }
 
-  /// A vignette of given settings.
+  /// - Parameters:
+  ///   - intensity: How dark; 0 changes nothing.
+  ///   - radius: In half diagonals.
   init(intensity: Double, radius: Double) {
     self.intensity = intensity
     self.radius = radius

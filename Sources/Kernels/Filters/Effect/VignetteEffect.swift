@@ -1,24 +1,26 @@
-/// Darkens the picture outside a circle.
+/// Darkens what lies outside a circle.
 struct VignetteEffect: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "vignetteEffect",
-    summary: "Darkens the periphery of a circle.",
+    summary: "Changes the brightness of the periphery of a circle.",
     category: .effect, reach: .pixel, fidelity: .modelled,
     formula: """
-      rgb' = rgb * max(0, 1 - intensity * smoothstep(radius * (1 - falloff), radius * (1 + \
-      falloff), d)), d the distance from center
+      rgb' = rgb * max(0, 1 - intensity * smoothstep(radius * (1 - falloff), radius * (1 + falloff), \
+      d)), d the distance from center in pixels. The step is at least a pixel wide
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "The circle's middle."),
+      ParameterDescription(
+        "center", .point, default: .point(.center), "The middle of the circle."),
       ParameterDescription(
         "radius", .length, default: .number(150), slider: 0 ... 2000, limits: 0 ... 65536,
-        unit: .pixels, "The circle's radius."),
+        unit: .pixels, "The circle on which half of the effect is reached."),
       ParameterDescription(
         "intensity", .number, default: .number(1), slider: -1 ... 1, limits: -8 ... 8,
-        "How dark it is far outside; less than 0 brightens."),
+        "How dark it gets outside; 0 changes nothing, less than 0 brightens."),
       ParameterDescription(
         "falloff", .number, default: .number(0.5), slider: 0 ... 1, limits: 0 ... 1,
-        "How soft the circle is; 0 is a hard edge."),
+        "How wide the step is: 0 is an edge, at 1 it begins in the middle."),
     ])
 
   private let center: Point
@@ -26,6 +28,7 @@ struct VignetteEffect: CatalogueFilter {
   private let intensity: Double
   private let falloff: Double
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.radius = arguments.length("radius")
@@ -33,20 +36,21 @@ struct VignetteEffect: CatalogueFilter {
     self.falloff = arguments.number("falloff")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
-    let (cx, cy) = self.center.pixels(in: geometry.size)
     let radius = self.radius.pixels(in: geometry.size)
-    let inner = radius * (1 - self.falloff)
-    let width = max(radius * 2 * self.falloff, 1e-6)
+    let half = max(radius * self.falloff, 0.5)
+    let (x0, y0) = (
+      self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)
+    )
     let intensity = self.intensity
-    return [
-      .field(
-        .smooth { x, y in
-          let (dx, dy) = (x - cx, y - cy)
-          let t = min(max(((dx * dx + dy * dy).squareRoot() - inner) / width, 0), 1)
-          return max(0, 1 - intensity * t * t * (3 - 2 * t))
-        })
-    ]
+    let factor: @Sendable (Double, Double) -> Double = { x, y in
+      let distance = ((x - x0) * (x - x0) + (y - y0) * (y - y0)).squareRoot()
+      let t = min(max((distance - radius + half) / (2 * half), 0), 1)
+      return max(0, 1 - intensity * t * t * (3 - 2 * t))
+    }
+    // A step narrower than this may slip between the knots of a grid.
+    return [half >= 48 ? .field(.smooth(factor)) : .exactField(factor)]
   }
 }

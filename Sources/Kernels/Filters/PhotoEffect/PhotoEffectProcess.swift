@@ -1,22 +1,24 @@
-/// The cool look of cross-processed film.
+/// Vintage film with emphasized cool colours.
 struct PhotoEffectProcess: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "photoEffectProcess",
-    summary: "The cool look of cross-processed film.",
-    category: .color, reach: .pixel, fidelity: .approximation,
+    summary: "Vintage film with emphasized cool colours.",
+    category: .effect, reach: .pixel, fidelity: .approximation,
     formula:
-      "Saturation .95; blacks lifted in blue and highlights taken from it, green steepened, by a tone curve a channel"
-  )
+      "A fixed look, tuned by eye: cross-processed: red steep, blue raised most in the shadows")
 
+  private static let look = PhotoLook(
+    .saturation(0.95),
+    red: LookCurve([0, 0], [0.25, 0.18], [0.5, 0.46], [0.75, 0.75], [1, 0.95]),
+    green: LookCurve([0, 0.02], [0.25, 0.25], [0.5, 0.54], [0.75, 0.8], [1, 1]),
+    blue: LookCurve([0, 0.12], [0.25, 0.34], [0.5, 0.57], [0.75, 0.78], [1, 0.97]))
+
+  /// Reads the settings.
   init(_ arguments: Arguments) {}
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    [
-      .matrix(PhotoLook.saturation(0.95)),
-      .colorKernel(
-        ToneKernel(
-          red: ToneKernel.Curve(0, 0.6, 1.0, -0.65), green: ToneKernel.Curve(0.02, 0.8, 0.6, -0.42),
-          blue: ToneKernel.Curve(0.14, 0.9, -0.2, 0.06))),
-    ]
+    Self.look.nodes
   }
 }

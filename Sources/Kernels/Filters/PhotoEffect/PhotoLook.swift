@@ -1,23 +1,36 @@
-/// Colour matrices that the fixed looks share.
-enum PhotoLook {
-  /// Rec. 601 luma in all channels.
-  static let gray = ColorMatrix.monochrome([0.299, 0.587, 0.114])
+import CKernels
 
-  /// Colour differences times a factor, about Rec. 709 luma.
-  static func saturation(_ factor: Double) -> ColorMatrix {
-    ColorMatrix.monochrome(Grayscale.luma).mixed(1 - factor)
+/// A fixed look: colours are mixed, then each channel goes through a curve of its own.
+struct PhotoLook: Sendable {
+  /// What is done to colour first.
+  let matrix: ColorMatrix
+  /// Then to red, green and blue.
+  let curves: [LookCurve]
+
+  /// Channels with curves of their own.
+  init(_ matrix: ColorMatrix, red: LookCurve, green: LookCurve, blue: LookCurve) {
+    self.matrix = matrix
+    self.curves = [red, green, blue]
   }
 
-  /// A slope about middle grey.
-  static func contrast(_ slope: Double) -> ColorMatrix {
-    ColorMatrix.scaling([slope, slope, slope]).followed(
-      by: Self.adding(SIMD3(repeating: 0.5 - slope / 2)))
+  /// All channels with the same curve.
+  init(_ matrix: ColorMatrix, _ curve: LookCurve) {
+    self.init(matrix, red: curve, green: curve, blue: curve)
   }
 
-  /// A colour, added.
-  static func adding(_ color: SIMD3<Double>) -> ColorMatrix {
-    var matrix = ColorMatrix.identity
-    matrix.bias = SIMD4(color, 0)
-    return matrix
+  /// The look as nodes; alpha is kept.
+  var nodes: [Node] {
+    let curves = self.curves
+    let (red, green, blue) = (curves[0].knots, curves[1].knots, curves[2].knots)
+    let kernel = StripKernel { pixel, _, _, _ in
+      [curves[0](pixel.x), curves[1](pixel.y), curves[2](pixel.z), pixel.w]
+    } apply: { strip in
+      let curve = unsafe sl_rows_current().pointee.curve
+      let intervals = LookCurve.intervals
+      unsafe curve(strip.red, strip.count, red.start, intervals)
+      unsafe curve(strip.green, strip.count, green.start, intervals)
+      unsafe curve(strip.blue, strip.count, blue.start, intervals)
+    }
+    return [.matrix(self.matrix), Node(.kernel(kernel))]
   }
 }

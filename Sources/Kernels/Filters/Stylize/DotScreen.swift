@@ -1,3 +1,5 @@
+import CKernels
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -6,24 +8,28 @@
   import Darwin
 #endif
 
-/// Prints the picture in dots, as newspapers do.
+/// The dots of a newspaper's halftone.
 struct DotScreen: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "dotScreen",
-    summary: "Simulates the dots of a halftone screen.",
+    summary: "Simulates the dot patterns of a halftone screen, in black and white.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
     formula: """
-      g = clamp((Y - t) * k + .5), t = .5 - .25 (cos(2 pi u / width) + cos(2 pi v / width)), (u, v) \
-      the place from center turned by angle, k = 1 / (1 - .95 sharpness), Y the Rec. 709 luma
+      r' = g' = b' = clamp(Y (k + 1) + (s - 1) k), k = 1 / (1 - sharpness), at most 256; s = .5 + \
+      (w(u) + w(v)) / 4, w(t) = 1 - 24 f^2 + 32 f^3, f the distance of t from the nearest whole \
+      number; (u, v) the place from center, turned by angle, in widths; Y Rec. 709 luma. Black and \
+      white stay, and middle grey is half black
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "The middle of a dot."),
       ParameterDescription(
-        "angle", .number, default: .number(0), slider: -3.14 ... 3.14, limits: -1000 ... 1000,
-        unit: .radians, "How the screen is turned."),
+        "center", .point, default: .point(.center), "The middle of a white dot."),
       ParameterDescription(
-        "width", .length, default: .number(6), slider: 2 ... 50, limits: 1 ... 16384, unit: .pixels,
-        "From dot to dot."),
+        "angle", .number, default: .number(0), slider: -3.141592653589793 ... 3.141592653589793,
+        limits: -1000 ... 1000, unit: .radians, "The angle of the screen."),
+      ParameterDescription(
+        "width", .length, default: .number(6), slider: 2 ... 50, limits: 1 ... 16384,
+        unit: .pixels, "From dot to dot."),
       ParameterDescription(
         "sharpness", .number, default: .number(0.7), slider: 0 ... 1, limits: 0 ... 1,
         "How hard the dots' edges are."),
@@ -34,6 +40,7 @@ struct DotScreen: CatalogueFilter {
   private let width: Length
   private let sharpness: Double
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.angle = arguments.number("angle")
@@ -41,31 +48,40 @@ struct DotScreen: CatalogueFilter {
     self.sharpness = arguments.number("sharpness")
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    let (cx, cy) = self.center.pixels(in: geometry.size)
-    let scale = 2 * Double.pi / max(self.width.pixels(in: geometry.size), 1)
-    return [
-      .colorKernel(
-        Kernel(
-          cx: Float(cx), cy: Float(cy), cosine: Float(cos(self.angle) * scale),
-          sine: Float(sin(self.angle) * scale), slope: Float(1 / (1 - 0.95 * self.sharpness))))
-    ]
-  }
-
-  private struct Kernel: ColorKernel {
-    let cx: Float
-    let cy: Float
-    let cosine: Float
-    let sine: Float
-    let slope: Float
-
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
-      let (x, y) = (Float(place.x) + 0.5 - self.cx, Float(place.y) + 0.5 - self.cy)
-      let u = x * self.cosine + y * self.sine
-      let v = y * self.cosine - x * self.sine
-      let threshold = 0.5 - 0.25 * (cosf(u) + cosf(v))
-      let gray = min(max((pixel.luma - threshold) * self.slope + 0.5, 0), 1)
-      return Pixel(red: gray, green: gray, blue: gray, alpha: pixel.alpha)
+    let (x0, y0) = (
+      self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)
+    )
+    let width = max(self.width.pixels(in: geometry.size), 1)
+    let (du, dv) = (cos(self.angle) / width, -sin(self.angle) / width)
+    // At full sharpness an edge is as hard as floats can tell it.
+    let slope = 1 / max(1 - self.sharpness, 1.0 / 256)
+    /// The place of a pixel's centre in periods of the screen.
+    let place: @Sendable (Int, Int) -> (Double, Double) = { x, y in
+      let (x, y) = (Double(x) + 0.5 - x0, Double(y) + 0.5 - y0)
+      return (x * du - y * dv, x * dv + y * du)
     }
+    let kernel = StripKernel { pixel, x, y, _ in
+      func wave(_ t: Double) -> Double {
+        let f = abs(t - t.rounded())
+        return 1 - 24 * f * f + 32 * f * f * f
+      }
+      let (u, v) = place(x, y)
+      let screen = 0.5 + (wave(u) + wave(v)) / 4
+      let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
+      let ink = min(max(luma * (slope + 1) + (screen - 1) * slope, 0), 1)
+      return [ink, ink, ink, pixel.w]
+    } apply: { strip in
+      let (u, v) = place(strip.x, strip.y)
+      // The whole periods are taken off while there is precision to do so.
+      let place = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
+      unsafe place.withUnsafeBufferPointer {
+        unsafe sl_rows_current().pointee.dots(
+          strip.red, strip.green, strip.blue, strip.count, $0.baseAddress.unsafelyUnwrapped,
+          Float(slope))
+      }
+    }
+    return [Node(.kernel(kernel))]
   }
 }

@@ -1,37 +1,42 @@
-/// Leaves each channel a few levels.
+import CKernels
+
+/// Leaves each channel only so many levels.
 struct Posterize: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "posterize",
-    summary: "Reduces each channel to a number of levels.",
+    summary: "Reduces each channel to a number of levels, for a flat, poster-like look.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
-    formula: "c' = min(floor(c * levels), levels - 1) / (levels - 1), c within 0 ... 1",
+    formula: """
+      c' = round(clamp(c) * (n - 1)) / (n - 1) for each channel, n = round(levels); half way, and \
+      what is .0001 below it, goes up
+      """,
     parameters: [
       ParameterDescription(
         "levels", .number, default: .number(6), slider: 2 ... 30, limits: 2 ... 256,
-        "How many levels; rounded to a whole number.")
+        "How many levels each channel has, black and white among them.")
     ])
 
-  private let levels: Double
+  private let steps: Double
 
+  /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.levels = arguments.number("levels").rounded()
+    self.steps = arguments.number("levels").rounded() - 1
   }
 
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    [.colorKernel(Kernel(levels: Float(self.levels)))]
-  }
-
-  private struct Kernel: ColorKernel {
-    let levels: Float
-
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
-      func step(_ value: Float) -> Float {
-        let level = (min(max(value, 0), 1) * self.levels).rounded(.down)
-        return min(level, self.levels - 1) / (self.levels - 1)
+    let steps = self.steps
+    let kernel = StripKernel { pixel, _, _, _ in
+      let clamped = pixel.clamped(lowerBound: .zero, upperBound: .one)
+      let levels = (clamped * steps + 0.5001).rounded(.down) / steps
+      return SIMD4(levels.x, levels.y, levels.z, pixel.w)
+    } apply: { strip in
+      let rows = unsafe sl_rows_current()
+      unsafe strip.forEachColor { channel in
+        unsafe rows.pointee.posterize(channel, strip.count, Float(steps))
       }
-      return Pixel(
-        red: step(pixel.red), green: step(pixel.green), blue: step(pixel.blue),
-        alpha: pixel.alpha)
     }
+    return [Node(.kernel(kernel))]
   }
 }

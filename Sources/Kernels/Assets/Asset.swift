@@ -1,0 +1,26 @@
+/// Something that a filter uses beside the frame, decoded and ready.
+///
+/// Two assets are equal if they are the same object: an asset that was put again under the same name
+/// is another one, and plans that were made with the old one are not taken for it.
+public enum Asset: Sendable, Hashable {
+  /// A picture: a sticker, a background, a mask.
+  case image(ImageAsset)
+  /// A colour lookup table.
+  case cube(CubeAsset)
+
+  /// What kinds of asset there are.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A picture.
+    case image
+    /// A colour lookup table.
+    case cube
+  }
+
+  /// What kind this one is.
+  public var kind: Kind {
+    switch self {
+    case .image: .image
+    case .cube: .cube
+    }
+  }
+}

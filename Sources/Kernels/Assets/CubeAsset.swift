@@ -1,0 +1,64 @@
+/// A colour lookup table: three curves, or a cube of colours.
+public final class CubeAsset: Sendable {
+  /// The shape of a table.
+  public enum Shape: Sendable, Hashable {
+    /// A curve each for red, green and blue, with so many entries.
+    case curves(count: Int)
+    /// A cube with so many entries along each side.
+    case cube(size: Int)
+  }
+
+  /// What the file calls itself; empty if it does not.
+  public let title: String
+  /// The shape of the table.
+  public let shape: Shape
+  /// The red, green and blue that the first entries stand for.
+  public let domainLow: SIMD3<Float>
+  /// The red, green and blue that the last entries stand for.
+  public let domainHigh: SIMD3<Float>
+  /// Red, green and blue of each entry; in a cube red runs fastest.
+  package let entries: FloatTable
+  /// The same as three curves, one after the other; empty for a cube.
+  let curves: FloatTable
+
+  /// The most entries of a curve.
+  public static let maxCurveCount = 65536
+  /// The longest side of a cube.
+  public static let maxCubeSize = 129
+
+  /// - Precondition: There are three numbers for each entry, at least two entries along each side,
+  ///   and the domain's highs exceed its lows.
+  package init(
+    title: String, shape: Shape, domainLow: SIMD3<Float>, domainHigh: SIMD3<Float>,
+    entries: [Float]
+  ) {
+    self.title = title
+    self.shape = shape
+    self.domainLow = domainLow
+    self.domainHigh = domainHigh
+    self.entries = FloatTable(entries)
+    switch shape {
+    case .curves(let count):
+      self.curves = FloatTable(
+        (0 ..< 3).flatMap { channel in
+          stride(from: channel, to: entries.count, by: 3).map { entries[$0] }
+        })
+      precondition(count >= 2 && entries.count == 3 * count, "a curve has other entries")
+    case .cube(let size):
+      self.curves = FloatTable([])
+      precondition(
+        size >= 2 && entries.count == 3 * size * size * size, "a cube has other entries")
+    }
+    precondition(all(domainLow .< domainHigh), "the domain is empty")
+  }
+}
+
+extension CubeAsset: Hashable {
+  /// Whether both are the same object.
+  public static func == (left: CubeAsset, right: CubeAsset) -> Bool { left === right }
+
+  /// Hashes the identity of the object.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+  }
+}

@@ -1,0 +1,154 @@
+/// Reads `.cube` files: Adobe's "Cube LUT Specification" 1.0, with the two `INPUT_RANGE` keywords
+/// that grading programs write.
+///
+/// A file has keywords (`TITLE`, `LUT_1D_SIZE` or `LUT_3D_SIZE`, `DOMAIN_MIN`, `DOMAIN_MAX`), comments
+/// from `#`, and then one line of three numbers an entry. What is computed and kept is bounded by the
+/// file's length and by the sizes that ``CubeAsset`` states.
+public struct CubeFile {
+  /// The longest file that is read: 64 MiB.
+  public static let maxByteCount = 64 << 20
+
+  private var title = ""
+  private var shape: CubeAsset.Shape?
+  private var low: SIMD3<Float> = [0, 0, 0]
+  private var high: SIMD3<Float> = [1, 1, 1]
+  private var entries: [Float] = []
+  private var line = 0
+
+  private init() {}
+
+  /// Reads a table.
+  ///
+  /// - Parameter bytes: The file: ASCII or UTF-8, lines ended in any of the usual ways.
+  /// - Throws: ``CubeFileError`` with the line of the first fault.
+  public static func read(_ bytes: [UInt8]) throws(CubeFileError) -> CubeAsset {
+    guard bytes.count <= Self.maxByteCount else {
+      throw CubeFileError(
+        line: 0, message: "the file has \(bytes.count) bytes, the limit is \(Self.maxByteCount)")
+    }
+    var file = CubeFile()
+    var start = 0
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
+      file.line += 1
+      try file.read(line: bytes[start ..< end])
+      // A carriage return and a line feed end one line.
+      let isPair = end + 1 < bytes.count && bytes[end] == 13 && bytes[end + 1] == 10
+      start = end + (isPair ? 2 : 1)
+    }
+    return try file.finish()
+  }
+
+  private mutating func read(line bytes: ArraySlice<UInt8>) throws(CubeFileError) {
+    let words = bytes.prefix { $0 != UInt8(ascii: "#") }
+      .split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    guard let first = words.first, let letter = first.first else { return }
+    // Keywords begin with a letter, and a title may hold anything.
+    guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
+      return try self.append(words)
+    }
+    let keyword = String(decoding: first, as: UTF8.self)
+    switch keyword {
+    case "TITLE":
+      let text = String(decoding: bytes, as: UTF8.self)
+      let quoted = text.split(separator: "\"").dropFirst().first ?? ""
+      self.title = String(quoted.prefix(256))
+    case "LUT_1D_SIZE":
+      let count = try self.size(words, limit: CubeAsset.maxCurveCount, keyword)
+      try self.set(.curves(count: count), entries: count)
+    case "LUT_3D_SIZE":
+      let size = try self.size(words, limit: CubeAsset.maxCubeSize, keyword)
+      try self.set(.cube(size: size), entries: size * size * size)
+    case "DOMAIN_MIN":
+      self.low = try self.colors(words.dropFirst())
+    case "DOMAIN_MAX":
+      self.high = try self.colors(words.dropFirst())
+    case "LUT_1D_INPUT_RANGE", "LUT_3D_INPUT_RANGE":
+      let range = try self.numbers(words.dropFirst(), count: 2)
+      (self.low, self.high) = (SIMD3(repeating: range[0]), SIMD3(repeating: range[1]))
+    default:
+      throw self.error("\(keyword.prefix(64)) is no keyword of a .cube file")
+    }
+  }
+
+  private mutating func append(_ words: [ArraySlice<UInt8>]) throws(CubeFileError) {
+    guard let expected = self.entryCount else {
+      throw self.error("numbers before LUT_1D_SIZE or LUT_3D_SIZE")
+    }
+    guard self.entries.count < 3 * expected else {
+      throw self.error("more than the \(expected) entries that the size says")
+    }
+    let color = try self.colors(words[...])
+    self.entries += [color.x, color.y, color.z]
+  }
+
+  private mutating func set(_ shape: CubeAsset.Shape, entries: Int) throws(CubeFileError) {
+    guard self.shape == nil else {
+      throw self.error("a second size; a table is either of curves or a cube")
+    }
+    self.shape = shape
+    self.entries.reserveCapacity(3 * min(entries, 1 << 16))
+  }
+
+  private var entryCount: Int? {
+    switch self.shape {
+    case .curves(let count): count
+    case .cube(let size): size * size * size
+    case nil: nil
+    }
+  }
+
+  private consuming func finish() throws(CubeFileError) -> CubeAsset {
+    guard let shape = self.shape, let expected = self.entryCount else {
+      throw CubeFileError(line: 0, message: "the file has neither LUT_1D_SIZE nor LUT_3D_SIZE")
+    }
+    guard self.entries.count == 3 * expected else {
+      throw CubeFileError(
+        line: 0,
+        message: "the file has \(self.entries.count / 3) entries, its size says \(expected)")
+    }
+    guard all(self.low .< self.high) else {
+      throw CubeFileError(
+        line: 0, message: "DOMAIN_MIN \(self.low) is not below DOMAIN_MAX \(self.high)")
+    }
+    return CubeAsset(
+      title: self.title, shape: shape, domainLow: self.low, domainHigh: self.high,
+      entries: self.entries)
+  }
+
+  private func size(
+    _ words: [ArraySlice<UInt8>], limit: Int, _ keyword: String
+  ) throws(CubeFileError) -> Int {
+    let text = words.dropFirst().first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard words.count == 2, let size = Int(text), (2 ... limit).contains(size) else {
+      throw self.error("\(keyword) is \"\(text.prefix(64))\", the range is 2 ... \(limit)")
+    }
+    return size
+  }
+
+  private func colors(_ words: ArraySlice<ArraySlice<UInt8>>) throws(CubeFileError) -> SIMD3<Float>
+  {
+    SIMD3(try self.numbers(words, count: 3))
+  }
+
+  private func numbers(
+    _ words: ArraySlice<ArraySlice<UInt8>>, count: Int
+  ) throws(CubeFileError) -> [Float] {
+    guard words.count == count else {
+      throw self.error("\(words.count) numbers where \(count) belong")
+    }
+    var numbers: [Float] = []
+    for word in words {
+      let text = String(decoding: word, as: UTF8.self)
+      guard let number = Float(text), abs(number) <= 1e6 else {
+        throw self.error("\"\(text.prefix(64))\" is no number between -1e6 and 1e6")
+      }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  private func error(_ message: String) -> CubeFileError {
+    CubeFileError(line: self.line, message: message)
+  }
+}

@@ -1,0 +1,64 @@
+import CKernels
+
+/// A picture to be laid over frames, under them, or to mask them: premultiplied red, green, blue and
+/// alpha, at a thirty-second of a level.
+public final class ImageAsset: Sendable {
+  /// The size in pixels.
+  public let size: FrameSize
+  package let raster: Raster
+
+  /// Converts a frame of any format. Its orientation is left to whoever decoded it.
+  ///
+  /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
+  public init(_ frame: Frame) throws(FrameLayoutError) {
+    self.size = frame.size
+    let pool = BufferPool(maxIdleBytes: 0)
+    self.raster = Raster(
+      layout: try FrameLayout(aligned: .rgba8, size: frame.size), depth: .deep, pool: pool)
+    Self.convert(frame, to: self.raster)
+  }
+
+  private static func convert(_ frame: Frame, to raster: Raster) {
+    let rows = unsafe sl_rows_current().pointee
+    let destination = unsafe PixelRows(raster.view, rows)
+    let source = Raster(frame)
+    let load: (Strip) -> Void
+    if frame.format.isYUV {
+      let yuv = unsafe YUVRows(source.view, YUVConversion(frame.color), rows)
+      load = { yuv.load($0) }
+    } else {
+      let pixels = unsafe PixelRows(source.view, rows)
+      load = { pixels.load($0) }
+    }
+    let memory = StripMemory(strips: 1)
+    var strip = memory.strip(0, moment: FrameMoment())
+    let isOpaque = !frame.format.hasAlpha || frame.color.alpha == .opaque
+    for y in 0 ..< frame.size.height {
+      strip.y = y
+      for x in stride(from: 0, to: frame.size.width, by: Strip.capacity) {
+        strip.x = x
+        strip.count = min(Strip.capacity, frame.size.width - x)
+        load(strip)
+        if isOpaque {
+          unsafe strip.alpha.update(repeating: 1, count: strip.count)
+        } else if frame.color.alpha == .straight {
+          unsafe rows.premultiply(
+            strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+        }
+        destination.store(strip)
+      }
+    }
+    // The rows above are addresses only.
+    withExtendedLifetime((source, raster)) {}
+  }
+}
+
+extension ImageAsset: Hashable {
+  /// Whether both are the same object.
+  public static func == (left: ImageAsset, right: ImageAsset) -> Bool { left === right }
+
+  /// Hashes the identity of the object.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+  }
+}

@@ -1,0 +1,72 @@
+import CKernels
+
+/// How the picture and another one become one, after Porter and Duff 1984 and W3C's Compositing and
+/// Blending: s the picture's premultiplied colour, o the other's, and their alphas.
+enum Composition: Sendable, Hashable {
+  /// The picture in front: s + o (1 - sa).
+  case over
+  /// The other in front: o + s (1 - oa).
+  case under
+  /// s o, alpha too.
+  case multiply
+  /// s + o - s o, alpha too.
+  case screen
+
+  /// The composition with an image as a node.
+  ///
+  /// - Parameters:
+  ///   - image: The other picture; where it is not, it is transparent.
+  ///   - opacity: By how much the other is multiplied, 0 ... 1.
+  ///   - isOpaque: Whether the frame stays opaque: the result stands before black.
+  func node(_ image: PlacedImage, opacity: Double = 1, isOpaque: Bool) -> Node {
+    let kernel = StripKernel { pixel, x, y, _ in
+      self.reference(pixel, image.pixel(x, y) * opacity, isOpaque: isOpaque)
+    } apply: { strip in
+      // Most of a frame lies beside a sticker.
+      guard self == .multiply || image.meets(strip) else { return }
+      ScratchStrip.with(strip) { other in
+        image.load(other)
+        let rows = unsafe sl_rows_current()
+        if opacity != 1 {
+          unsafe other.forEachChannel { channel in
+            for index in 0 ..< strip.count { unsafe channel[index] *= Float(opacity) }
+          }
+        }
+        unsafe rows.pointee.composite(
+          strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
+          other.alpha, strip.count, self.row, isOpaque ? 1 : 0)
+      }
+    }
+    return Node(.kernel(kernel))
+  }
+
+  private func reference(
+    _ pixel: SIMD4<Double>, _ other: SIMD4<Double>, isOpaque: Bool
+  ) -> SIMD4<Double> {
+    let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
+    let result =
+      switch self {
+      case .over: own + other * (1 - own.w)
+      case .under: other + own * (1 - other.w)
+      case .multiply: own * other
+      case .screen: own + other - own * other
+      }
+    guard !isOpaque else { return result }
+    guard result.w > 0 else { return .zero }
+    return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
+  }
+
+  private var row: sl_composition {
+    switch self {
+    case .over: SL_COMPOSE_OVER
+    case .under: SL_COMPOSE_UNDER
+    case .multiply: SL_COMPOSE_MULTIPLY
+    case .screen: SL_COMPOSE_SCREEN
+    }
+  }
+}
+
+extension FrameGeometry {
+  /// Whether frames have no alpha, or none that counts.
+  var isOpaque: Bool { !self.format.hasAlpha || self.color.alpha == .opaque }
+}

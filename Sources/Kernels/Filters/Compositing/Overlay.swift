@@ -1,0 +1,74 @@
+/// Puts a sticker on the picture.
+struct Overlay: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
+  static let description = FilterDescription(
+    name: "overlay",
+    summary: "Puts an image on the picture: a logo, a frame, a sticker.",
+    category: .compositing, reach: .pixel, fidelity: .formula,
+    formula: """
+      o p + s (1 - oa p), colour multiplied by alpha (Porter and Duff 1984), o the image, p opacity, s \
+      the picture. The image is brought into the rectangle, which is scaled about its middle and moved \
+      by offset; linear where the image grows, means where it shrinks
+      """,
+    parameters: [
+      .image("asset", "The name of the image."),
+      ParameterDescription(
+        "anchor", .choice(["frame"]), default: .text("frame"),
+        "What the rectangle is fixed to: the frame."),
+      ParameterDescription(
+        "origin", .point, default: .vector([0, 0]), "The rectangle's left top corner."),
+      ParameterDescription(
+        "width", .length, default: .length(Length(1, .width)), slider: 0 ... 4096,
+        limits: 0 ... 16384, unit: .pixels, "The rectangle's width."),
+      ParameterDescription(
+        "height", .length, default: .length(Length(1, .height)), slider: 0 ... 4096,
+        limits: 0 ... 16384, unit: .pixels, "The rectangle's height."),
+      ParameterDescription(
+        "offset", .point, default: .vector([0, 0]), "How far the rectangle is moved."),
+      ParameterDescription(
+        "scale", .number, default: .number(1), slider: 0 ... 4, limits: 0 ... 64,
+        "How many times the rectangle is enlarged, about its middle."),
+      ParameterDescription(
+        "opacity", .number, default: .number(1), slider: 0 ... 1, limits: 0 ... 1,
+        "How much of the image is seen; 0 changes nothing."),
+      .fit(default: .fit, "How the image is brought into the rectangle."),
+    ])
+
+  private let image: ImageAsset?
+  private let region: Region
+  private let offset: Point
+  private let scale: Double
+  private let opacity: Double
+  private let fit: PictureFit
+
+  /// Reads the settings.
+  init(_ arguments: Arguments) {
+    self.image = arguments.image("asset")
+    self.region = Region(
+      origin: arguments.point("origin"), width: arguments.length("width"),
+      height: arguments.length("height"))
+    self.offset = arguments.point("offset")
+    self.scale = arguments.number("scale")
+    self.opacity = arguments.number("opacity")
+    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fit
+  }
+
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let size = geometry.size
+    let (wide, high) = (self.region.width.pixels(in: size), self.region.height.pixels(in: size))
+    let (width, height) = (wide * self.scale, high * self.scale)
+    guard self.opacity > 0, let image = self.image,
+      let placed = PlacedImage(
+        image,
+        x: self.region.origin.x.pixels(in: size) + self.offset.x.pixels(in: size)
+          + (wide - width) / 2,
+        y: self.region.origin.y.pixels(in: size) + self.offset.y.pixels(in: size)
+          + (high - height) / 2,
+        width: width, height: height, fit: self.fit, in: size)
+    else { return [] }
+    return [
+      Composition.under.node(placed, opacity: self.opacity, isOpaque: geometry.isOpaque)
+    ]
+  }
+}

@@ -1,0 +1,64 @@
+/// How the samples of a row (or column) come from those of another: each is a weighted sum of
+/// neighbours.
+///
+/// Where the step is at most 1, linear interpolation between the two nearest centres; where it is
+/// greater, the mean over what a sample covers. Beyond the ends lie the samples at the ends.
+package struct ResampleAxis: Sendable, Hashable {
+  /// How many samples come out.
+  package let count: Int
+  /// How many neighbours each sums up.
+  package let taps: Int
+  /// The first neighbour of each.
+  package let starts: [Int32]
+  /// The weights, ``taps`` for each; they sum to 1.
+  package let weights: [Float]
+
+  /// - Parameters:
+  ///   - source: How many samples there are.
+  ///   - count: How many are wanted.
+  ///   - origin: Where the first one begins, in source samples from the first one's edge.
+  ///   - step: How many source samples each covers, greater than 0.
+  package init(source: Int, count: Int, origin: Double, step: Double) {
+    let sums = (0 ..< count).map { index in
+      Self.neighbors(from: origin + Double(index) * step, step: step, source: source)
+    }
+    let taps = sums.reduce(1) { max($0, $1.weights.count) }
+    self.count = count
+    self.taps = min(taps, source)
+    var starts: [Int32] = []
+    var weights: [Float] = []
+    for sum in sums {
+      // Every sum has as many neighbours, so the last ones begin earlier.
+      let start = min(sum.start, source - self.taps)
+      let before = sum.start - start
+      starts.append(Int32(start))
+      weights += Array(repeating: 0, count: before)
+      weights += sum.weights.map { Float($0) }
+      weights += Array(repeating: 0, count: self.taps - before - sum.weights.count)
+    }
+    self.starts = starts
+    self.weights = weights
+  }
+
+  /// The neighbours, and their weights, of a sample that begins at a place.
+  static func neighbors(
+    from low: Double, step: Double, source: Int
+  ) -> (start: Int, weights: [Double]) {
+    let (first, last, weigh): (Double, Double, (Double) -> Double)
+    if step > 1 {
+      (first, last) = (low.rounded(.down), (low + step).rounded(.up) - 1)
+      weigh = { max(0, min($0 + 1, low + step) - max($0, low)) / step }
+    } else {
+      let center = low + step / 2 - 0.5
+      (first, last) = (center.rounded(.down), center.rounded(.down) + 1)
+      weigh = { max(0, 1 - abs($0 - center)) }
+    }
+    let limit = Double(source - 1)
+    let start = Int(min(max(first, 0), limit))
+    var weights = Array(repeating: 0.0, count: Int(min(max(last, 0), limit)) - start + 1)
+    for index in stride(from: first, through: last, by: 1) {
+      weights[Int(min(max(index, 0), limit)) - start] += weigh(index)
+    }
+    return (start, weights)
+  }
+}
