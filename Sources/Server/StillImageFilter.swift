@@ -1,5 +1,6 @@
 package import SidelightCodecs
 package import SidelightKernels
+import SidelightWire
 
 /// Filters stills with the very code that sessions run. `Apply` and the command line both come here,
 /// so their bytes are the same.
@@ -31,10 +32,13 @@ package struct StillImageFilter: Sendable {
 
   /// Filters a picture that is in memory already.
   ///
-  /// - Throws: ``PipelineError``, or whatever a custom filter throws.
+  /// - Throws: ``PipelineError``, ``FieldFault`` if the pipeline makes too large a picture, or whatever
+  ///   a custom filter throws.
   package func apply(_ pipeline: Pipeline, to frame: Frame) async throws -> Outcome<Frame> {
     let plan = try self.catalogue.resolve(pipeline).plan(for: frame.geometry)
     guard !plan.isIdentity else { return Outcome(content: frame, isFiltered: false) }
+    try FrameLimits(maxDimension: self.limits.maxDimension, maxPixels: self.limits.maxPixels)
+      .check(output: plan.output.size)
     return Outcome(content: try await self.executor.run(plan, on: frame), isFiltered: true)
   }
 

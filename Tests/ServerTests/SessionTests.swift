@@ -372,6 +372,26 @@ import Testing
     #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
   }
 
+  @Test("A pipeline that would make frames beyond the limits fails the frame, and not the server")
+  func enlargingPipeline() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open([
+            .filter(
+              "scale",
+              ["width": .number(8000), "height": .number(8000), "mode": .text("stretch")])
+          ]) {
+            $0.failurePolicy = .drop
+          },
+          .frame(1, Self.image),
+        ])
+      }
+    }
+    #expect(answers.drops.map(\.reason) == [.stageFailed])
+    #expect(answers.drops.first?.diagnostic.message.contains("36000000") == true)
+  }
+
   @Test("Counts come as often as asked, and their sums hold at any time")
   func periodicStats() async throws {
     try await withServer { _, address in

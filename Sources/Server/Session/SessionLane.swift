@@ -37,7 +37,9 @@ struct SessionLane {
     } catch is CancellationError {
       return
     } catch {
-      let status = GoogleRPCStatus(code: .internalError, message: "A stage failed: \(error)")
+      let status =
+        (error as? FieldFault)?.status
+        ?? GoogleRPCStatus(code: .internalError, message: "A stage failed: \(error)")
       guard !self.session.options.dropsFailedFrames else {
         let drop = Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status)
         frame.span.end(dropped: drop)
@@ -67,6 +69,7 @@ struct SessionLane {
   private func filter(_ frame: IncomingFrame) async throws -> Sidelight_V1_Image? {
     let plan = frame.selection.plan(for: frame.geometry)
     guard !plan.isIdentity else { return nil }
+    try self.engine.frameLimits.check(output: plan.output.size)
     let input = try frame.message.image.makeFrame(
       limits: self.engine.frameLimits, pool: self.engine.pool)
     let output = try await self.engine.executor.run(

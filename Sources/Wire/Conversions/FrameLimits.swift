@@ -1,3 +1,4 @@
+import GRPCCore
 package import SidelightKernels
 
 /// How large a frame may be.
@@ -10,6 +11,17 @@ package struct FrameLimits: Sendable, Hashable {
   package init(maxDimension: Int, maxPixels: Int) {
     self.maxDimension = maxDimension
     self.maxPixels = maxPixels
+  }
+
+  /// Checks what a pipeline would make of a frame, since pipelines may scale.
+  package func check(output size: FrameSize) throws(FieldFault) {
+    guard max(size.width, size.height) <= self.maxDimension, size.pixelCount <= self.maxPixels
+    else {
+      throw FieldFault(
+        code: .resourceExhausted, field: "pipeline",
+        reason: "makes frames of \(size), the limits are \(self.maxDimension) pixels a side and "
+          + "\(self.maxPixels) in all")
+    }
   }
 
   /// Checks a size before anything is allocated for it.
