@@ -10,6 +10,7 @@ extension FilterCatalogue {
     catalogue.register(Pixellate.self)
     catalogue.register(SepiaTone.self)
     catalogue.register(Vignette.self)
+    catalogue.registerAreaFilters()
     return catalogue
   }()
 }

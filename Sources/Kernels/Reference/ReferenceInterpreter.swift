@@ -62,8 +62,8 @@ package struct ReferenceInterpreter {
     let planes = picture.planes(isPremultiplied: true)
     let geometry = operation.output(for: picture.geometry)
     let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
-    let results = planes.map { plane in
-      let result = operation.reference(plane)
+    let processed = operation.reference(planes, of: picture.geometry)
+    let results = zip(planes, processed).map { plane, result in
       guard keepsFourth, result.width == plane.width, result.height == plane.height else {
         return result
       }

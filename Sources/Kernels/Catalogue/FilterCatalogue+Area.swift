@@ -1,0 +1,11 @@
+extension FilterCatalogue {
+  /// Adds the filters that make pixels from others: blurs, sharpening, convolutions, distortions.
+  mutating func registerAreaFilters() {
+    self.register(BoxBlur.self)
+    self.register(Bloom.self)
+    self.register(Gloom.self)
+    self.register(MotionBlur.self)
+    self.register(SharpenLuminance.self)
+    self.register(UnsharpMask.self)
+  }
+}
