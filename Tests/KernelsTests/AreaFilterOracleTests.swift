@@ -3,6 +3,9 @@ import Testing
 
 /// Each filter that makes pixels from others, on each format, against the naive reference.
 @Suite struct `Area filters compute what they say` {
+  static let emboss = ParameterValue.vector([0, 1, 0, -1, 0, 1, 0, -1, 0])
+  static let uneven = ParameterValue.vector((0 ..< 25).map { Double($0 * 7 % 11 - 4) / 20 })
+
   static let pipelines: [Pipeline] = [
     [.filter("boxBlur", ["radius": .number(1)])],
     [.filter("boxBlur", ["radius": .number(0.3)])],
@@ -20,6 +23,11 @@ import Testing
     [.filter("sharpenLuminance")],
     [.filter("sharpenLuminance", ["sharpness": .number(-0.7), "radius": .number(3)])],
     [.filter("bloom", ["radius": .number(2)])],
+    [.filter("convolution3X3", ["weights": Self.emboss, "bias": .number(0.6)])],
+    [.filter("convolution3X3", ["weights": .vector([0, -1, 0, -1, 5, -1, 0, -1, 0])])],
+    [.filter("convolution3X3", ["weights": .vector([0, 0, 0, 0, 0, 0, 0, 0, 0])])],
+    [.filter("convolutionRGB3X3", ["weights": Self.emboss, "bias": .number(0.6)])],
+    [.filter("convolution5X5", ["weights": Self.uneven, "bias": .number(-0.1)])],
     [.filter("gloom", ["radius": .number(3), "intensity": .number(1)])],
   ]
 

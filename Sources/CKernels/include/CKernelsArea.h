@@ -132,6 +132,9 @@ typedef struct sl_area_rows {
   /// Limits the first three of every four bytes to the fourth.
   void (*limit_to_alpha)(void *pixels, ptrdiff_t count);
 
+  /// Clamps every fourth deep sample to 0 ... 255 levels.
+  void (*clamp_alpha)(int16_t *pixels, ptrdiff_t count);
+
   /// Samples to floats.
   void (*float_u8)(const void *in, ptrdiff_t count, float *out);
   void (*float_i16)(const void *in, ptrdiff_t count, float *out);

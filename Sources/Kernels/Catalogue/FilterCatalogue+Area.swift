@@ -3,6 +3,9 @@ extension FilterCatalogue {
   mutating func registerAreaFilters() {
     self.register(BoxBlur.self)
     self.register(Bloom.self)
+    self.register(Convolution3X3.self)
+    self.register(Convolution5X5.self)
+    self.register(ConvolutionRGB3X3.self)
     self.register(Gloom.self)
     self.register(MotionBlur.self)
     self.register(SharpenLuminance.self)
