@@ -31,6 +31,24 @@ import Testing
     [.filter("gloom", ["radius": .number(3), "intensity": .number(1)])],
   ]
 
+  static let warps: [Pipeline] = [
+    [.filter("holeDistortion", ["radius": .number(20)])],
+    [.filter("holeDistortion")],
+    [.filter("holeDistortion", ["radius": .number(3), "center": .vector([-4, 11.3])])],
+    [.filter("bumpDistortion", ["radius": .number(40)])],
+    [.filter("bumpDistortion", ["scale": .number(-1)])],
+    [.filter("pinchDistortion", ["radius": .number(50), "scale": .number(2)])],
+    [.filter("twirlDistortion", ["radius": .number(60)])],
+    [.filter("twirlDistortion", ["angle": .number(-9), "center": .vector([3, 3])])],
+  ]
+
+  @Test(arguments: Self.warps, PixelFormat.allCases)
+  func `pixels from other places are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
+    try await Self.compare(pipeline, format, tolerance: 1)
+  }
+
   /// Wide Gaussians work on a reduced picture, which costs them a level; and what is magnified is
   /// magnified with its error.
   static let wide: [Pipeline] = [

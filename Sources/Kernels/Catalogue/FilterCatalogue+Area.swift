@@ -3,12 +3,16 @@ extension FilterCatalogue {
   mutating func registerAreaFilters() {
     self.register(BoxBlur.self)
     self.register(Bloom.self)
+    self.register(BumpDistortion.self)
     self.register(Convolution3X3.self)
     self.register(Convolution5X5.self)
     self.register(ConvolutionRGB3X3.self)
     self.register(Gloom.self)
+    self.register(HoleDistortion.self)
     self.register(MotionBlur.self)
+    self.register(PinchDistortion.self)
     self.register(SharpenLuminance.self)
+    self.register(TwirlDistortion.self)
     self.register(UnsharpMask.self)
   }
 }
