@@ -20,6 +20,19 @@ typedef struct sl_tap {
   int16_t second_weight;
 } sl_tap;
 
+/// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped, between
+/// two rows.
+typedef struct sl_ray_tap {
+  const void *upper;
+  const void *lower;
+  float scale;
+  float offset;
+  /// How far towards the lower row, in 1/32767.
+  int16_t down;
+  /// scale * (lane / step) in 1/1024, for 32 lanes: the steps within a block of samples.
+  const int16_t *lanes;
+} sl_ray_tap;
+
 /// Where one row of pixels comes from: a similarity about a centre that depends on the distance.
 ///
 /// The pixel at (x, y) comes from centre + (p - centre) * (re + i im), where re and im are looked
@@ -165,6 +178,12 @@ typedef struct sl_area_rows {
       const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
       int is_single_row, const sl_warp_places *places, const int16_t *_Nullable nothing,
       ptrdiff_t count, int16_t *out);
+
+  /// The mean of all taps, bilinear, as sums.
+  void (*ray_u8)(
+      const sl_ray_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels, int16_t *out);
+  void (*ray_i16)(
+      const sl_ray_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels, int16_t *out);
 } sl_area_rows;
 
 /// The rows of the same instruction set as sl_rows_current().

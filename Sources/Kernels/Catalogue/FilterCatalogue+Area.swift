@@ -14,5 +14,6 @@ extension FilterCatalogue {
     self.register(SharpenLuminance.self)
     self.register(TwirlDistortion.self)
     self.register(UnsharpMask.self)
+    self.register(ZoomBlur.self)
   }
 }

@@ -1,0 +1,38 @@
+/// The mean along a ray from each pixel to a centre.
+public struct ZoomBlur: CatalogueFilter {
+  public static let description = FilterDescription(
+    name: "zoomBlur",
+    summary: "Blurs as if the camera zoomed while the picture was taken.",
+    category: .blur, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      The mean of n points, at center + (p - center) (1 - amount / 100 (k + 1/2) / n), k = 0 ..< n: \
+      100 reaches the centre, where nothing is blurred. n is the longest ray of the frame over 8 \
+      pixels, at least 8 and at most 64. Bilinear; edges are clamped; alpha is blurred with \
+      premultiplied colour. 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription("center", .point, default: .point(.center), "What is zoomed to."),
+      ParameterDescription(
+        "amount", .number, default: .number(20), slider: -200 ... 200, limits: -400 ... 400,
+        "The length of the ray in hundredths of the distance; less than 0 is away."),
+    ])
+
+  private let center: Point
+  private let amount: Double
+
+  public init(_ arguments: Arguments) {
+    self.center = arguments.point("center")
+    self.amount = arguments.number("amount")
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.amount != 0 else { return [] }
+    let size = geometry.size
+    let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
+    return [
+      Node(
+        .neighborhood(
+          RayBlurOperation(center: center, extent: self.amount / 100, size: size)))
+    ]
+  }
+}
