@@ -23,6 +23,7 @@ import Testing
     [.filter("zoomBlur", ["amount": .number(0.05)])],
     [.filter("zoomBlur", ["amount": .number(130), "center": .vector([20, 9])])],
     [.filter("zoomBlur", ["amount": .number(-60), "center": .vector([-30, 2.5])])],
+    [.filter("median")],
     [.filter("unsharpMask")],
     [.filter("unsharpMask", ["radius": .number(0.5), "intensity": .number(6)])],
     [.filter("sharpenLuminance")],

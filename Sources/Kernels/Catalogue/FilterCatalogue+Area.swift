@@ -9,6 +9,7 @@ extension FilterCatalogue {
     self.register(ConvolutionRGB3X3.self)
     self.register(Gloom.self)
     self.register(HoleDistortion.self)
+    self.register(Median.self)
     self.register(MotionBlur.self)
     self.register(PinchDistortion.self)
     self.register(SharpenLuminance.self)

@@ -4,14 +4,17 @@ struct BoxBlurOperation: NeighborhoodOperation {
   let radius: Double
 
   /// The reach on a plane: the square of the frame, of side 2 r + 1, in the plane's pixels.
-  func reach(scale: Double) -> Double {
-    max(0, ((2 * self.radius + 1) * scale - 1) / 2)
+  func reach(scale: Double) -> Double { Self.reach(self.radius, scale: scale) }
+
+  /// The reach on a plane of what reaches so far in the frame.
+  static func reach(_ radius: Double, scale: Double) -> Double {
+    max(0, ((2 * radius + 1) * scale - 1) / 2)
   }
 
   var words: String { "means over squares of \(2 * self.radius + 1) pixels, by running sums" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    BoxBlurPass(setting, self)
+    BoxBlurPass(setting, horizontal: self.radius, vertical: self.radius)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {

@@ -6,20 +6,28 @@ import CKernels
 /// 1/64 level (1/32 for deep pictures); the sums themselves are exact.
 package struct BoxBlurPass: Pass {
   package let description: PassDescription
-  private let operation: BoxBlurOperation
+  private let horizontal: Double
+  private let vertical: Double
   private let keepsFourthChannel: Bool
 
-  init(_ setting: PassSetting, _ operation: BoxBlurOperation) {
+  /// - Parameters:
+  ///   - horizontal: How far boxes reach to both sides, in pixels of the frame; 0 for not at all.
+  ///   - vertical: How far they reach up and down.
+  init(_ setting: PassSetting, horizontal: Double, vertical: Double) {
     self.description = setting.description
-    self.operation = operation
+    self.horizontal = horizontal
+    self.vertical = vertical
     self.keepsFourthChannel = setting.keepsFourthChannel
   }
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0]
     for shape in PlaneShape.planes(source.format, source.size) {
-      let reach = self.operation.reach(scale: shape.scale)
-      guard reach > 0 else {
+      let reach = (
+        x: BoxBlurOperation.reach(self.horizontal, scale: shape.scale),
+        y: BoxBlurOperation.reach(self.vertical, scale: shape.scale)
+      )
+      guard reach.x > 0 || reach.y > 0 else {
         await PlaneCopy(shape: shape).run(context)
         continue
       }
@@ -35,19 +43,20 @@ package struct BoxBlurPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ reach: Double,
-    _ finish: RowFinish
+    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape,
+    _ reach: (x: Double, y: Double), _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
-    let radius = Int(reach)
-    let fraction = Float(reach - Double(radius))
+    let radius = Int(reach.y)
+    let across = Int(reach.x)
+    let fraction = (x: Float(reach.x - Double(across)), y: Float(reach.y - Double(radius)))
     let isNarrow = source.depth == .eight
     let slide = unsafe isNarrow ? area.slide_u8 : area.slide_i16
     let down = unsafe isNarrow ? area.box_down_u8 : area.box_down_i16
     let accumulate = unsafe isNarrow ? rows.accumulate_u8 : rows.accumulate_i16
-    let scale = Float((isNarrow ? 64 : 1) / (2 * reach + 1))
-    let margin = (radius + 1) * shape.step
+    let scale = Float((isNarrow ? 64 : 1) / (2 * reach.y + 1))
+    let margin = (across + 1) * shape.step
     let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
     let sums = unsafe UnsafeMutableRawPointer(memory[0])
       .bindMemory(to: Int32.self, capacity: shape.samples)
@@ -61,10 +70,12 @@ package struct BoxBlurPass: Pass {
     }
     for y in band {
       unsafe down(
-        sums, row(y - radius - 1), row(y + radius + 1), fraction, scale, shape.samples, column)
-      unsafe rows.replicate_edges(column, shape.step, shape.width, radius + 1)
-      unsafe area.box_across(column, shape.step, shape.width, radius, fraction, result)
-      unsafe finish.write(result, y: y, rows)
+        sums, row(y - radius - 1), row(y + radius + 1), fraction.y, scale, shape.samples, column)
+      if reach.x > 0 {
+        unsafe rows.replicate_edges(column, shape.step, shape.width, across + 1)
+        unsafe area.box_across(column, shape.step, shape.width, across, fraction.x, result)
+      }
+      unsafe finish.write(reach.x > 0 ? result : column, y: y, rows)
       unsafe slide(row(y + radius + 1), row(y - radius), shape.samples, sums)
     }
   }

@@ -23,7 +23,14 @@ struct LineBlurOperation: NeighborhoodOperation {
   var words: String { "means along a line of \(2 * self.radius + 1) pixels" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    LineBlurPass(setting, self)
+    // Level and upright lines are boxes, whose means need no sum for each pixel of the line.
+    if abs(sin(self.angle)) < 1e-9 {
+      return BoxBlurPass(setting, horizontal: self.radius, vertical: 0)
+    }
+    if abs(cos(self.angle)) < 1e-9 {
+      return BoxBlurPass(setting, horizontal: 0, vertical: self.radius)
+    }
+    return LineBlurPass(setting, self)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
