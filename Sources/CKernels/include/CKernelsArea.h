@@ -51,14 +51,16 @@ typedef struct sl_warp_map {
   /// The largest place that there is: width - 1 and height - 1.
   float max_x;
   float max_y;
+  /// Bytes from pixel to pixel and from row to row.
+  uint32_t pixel_bytes;
+  uint32_t row_bytes;
 } sl_warp_map;
 
 /// The places that a run of pixels comes from, as arrays.
 typedef struct sl_warp_places {
-  /// The columns and rows of the upper left of four pixels; never the last column or row, unless
-  /// there is but one.
-  int32_t *column;
-  int32_t *row;
+  /// The bytes from the plane's first to the upper left of four pixels; never in the last column or
+  /// row, unless there is but one.
+  uint32_t *offset;
   /// How far towards the right and the lower ones, in 1/32767.
   int16_t *right;
   int16_t *down;

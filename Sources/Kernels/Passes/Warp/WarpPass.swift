@@ -63,7 +63,9 @@ package struct WarpPass: Pass {
         table: table.baseAddress.unsafelyUnwrapped, entries: Int32(plane.table.entries),
         density: Float(plane.table.density), center_x: Float(plane.center.x),
         center_y: Float(plane.center.y), hole: Float(plane.hole), max_x: Float(shape.width - 1),
-        max_y: Float(shape.height - 1))
+        max_y: Float(shape.height - 1),
+        pixel_bytes: UInt32(shape.step * source.depth.byteCount),
+        row_bytes: UInt32(source.stride(plane: shape.plane)))
       unsafe nothing.withUnsafeBufferPointer { nothing in
         let nothing = plane.hole > 0 ? nothing.baseAddress : nil
         for top in stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {

@@ -9,16 +9,15 @@ struct WarpPlaces: ~Copyable {
 
   /// - Parameter count: How many pixels there is to be room for.
   init(count: Int) {
-    // Two arrays of four bytes an entry and three of two.
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * 14, alignment: 64)
-    let column = unsafe bytes.initializeMemory(as: Int32.self, repeating: 0, count: 2 * count)
-    let right = unsafe (bytes + 8 * count)
+    // One array of four bytes an entry and three of two.
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * 10, alignment: 64)
+    let offset = unsafe bytes.initializeMemory(as: UInt32.self, repeating: 0, count: count)
+    let right = unsafe (bytes + 4 * count)
       .initializeMemory(as: Int16.self, repeating: 0, count: 3 * count)
     let places = UnsafeMutablePointer<sl_warp_places>.allocate(capacity: 1)
     unsafe places.initialize(
       to: sl_warp_places(
-        column: column, row: column + count, right: right, down: right + count,
-        cover: right + 2 * count))
+        offset: offset, right: right, down: right + count, cover: right + 2 * count))
     unsafe self.bytes = bytes
     unsafe self.pointers = UnsafePointer(places)
   }
