@@ -136,19 +136,19 @@ typedef struct sl_area_rows {
       const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
       int16_t *out);
   /// Adds gain * (luma - blurred) to the first three channels of each pixel; deep. The fourth, if
-  /// there is one, is passed on.
+  /// there is one, is passed on; if it is alpha, what is added is multiplied by it.
   void (*lift_u8)(
       const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
-      ptrdiff_t pixels, int16_t *out);
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
   void (*lift_i16)(
       const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
-      ptrdiff_t pixels, int16_t *out);
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
 
   /// Limits the first three of every four bytes to the fourth.
   void (*limit_to_alpha)(void *pixels, ptrdiff_t count);
 
-  /// Clamps every fourth deep sample to 0 ... 255 levels.
-  void (*clamp_alpha)(int16_t *pixels, ptrdiff_t count);
+  /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and colour to -alpha ... 2 alpha.
+  void (*bound_by_alpha)(int16_t *pixels, ptrdiff_t count);
 
   /// Samples to floats.
   void (*float_u8)(const void *in, ptrdiff_t count, float *out);

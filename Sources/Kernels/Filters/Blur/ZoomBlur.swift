@@ -5,10 +5,10 @@ public struct ZoomBlur: CatalogueFilter {
     summary: "Blurs as if the camera zoomed while the picture was taken.",
     category: .blur, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      The mean of n points, at center + (p - center) (1 - amount / 100 (k + 1/2) / n), k = 0 ..< n: \
-      100 reaches the centre, where nothing is blurred. n is the longest ray of the frame over 8 \
-      pixels, at least 8 and at most 64. Bilinear; edges are clamped; alpha is blurred with \
-      premultiplied colour. 0 changes nothing
+      The mean of 64 points of the ray to the center, at center + (p - center) s t, \
+      s = 1 - a (i + 1/2) / 64, t = 1 - a k / 8, i, k = 0 ..< 8, a = amount / 100: first over s, \
+      then over t. At the centre nothing is blurred. Bilinear; edges are clamped; alpha is blurred \
+      with premultiplied colour. 0 changes nothing
       """,
     parameters: [
       ParameterDescription("center", .point, default: .point(.center), "What is zoomed to."),
@@ -30,9 +30,7 @@ public struct ZoomBlur: CatalogueFilter {
     let size = geometry.size
     let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
     return [
-      Node(
-        .neighborhood(
-          RayBlurOperation(center: center, extent: self.amount / 100, size: size)))
+      Node(.neighborhood(RayBlurOperation(center: center, extent: self.amount / 100)))
     ]
   }
 }

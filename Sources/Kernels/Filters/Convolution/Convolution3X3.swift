@@ -6,7 +6,8 @@ public struct Convolution3X3: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .formula,
     formula: """
       out(x, y) = bias + the sum of weights[i] * in(x + i % 3 - 1, y + i / 3 - 1): weights row by \
-      row from the top left. Edges are clamped; colour is premultiplied; alpha is convolved too, and kept within 0 ... 1; what is opaque stays opaque. In YUV formats \
+      row from the top left. Edges are clamped; colour is premultiplied; alpha is convolved too, and kept within 0 ... 1, colour then within \
+      -1 ... 2; what is opaque stays opaque. In YUV formats \
       the same on luma, and on chroma what it comes to for samples that serve 2x2 pixels
       """,
     parameters: [

@@ -6,7 +6,8 @@ public struct UnsharpMask: CatalogueFilter {
     category: .sharpen, reach: .neighborhood, fidelity: .formula,
     formula: """
       in + intensity * (in - blur(in)), blur the Gaussian of standard deviation radius. Edges are \
-      clamped; colour is premultiplied, and alpha stays. Intensity 0 changes nothing
+      clamped; colour is premultiplied, alpha kept within 0 ... 1 and colour \
+      within -1 ... 2 where there is alpha. Intensity 0 changes nothing
       """,
     parameters: [
       ParameterDescription(

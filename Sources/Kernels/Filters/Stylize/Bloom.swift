@@ -8,7 +8,7 @@ public struct Bloom: CatalogueFilter {
       in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
       never darker, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
       and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Edges \
-      are clamped; alpha stays
+      are clamped; alpha is a channel like the others
       """,
     parameters: [
       ParameterDescription(

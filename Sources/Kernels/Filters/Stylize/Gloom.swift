@@ -8,7 +8,7 @@ public struct Gloom: CatalogueFilter {
       in + intensity * min(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
       never brighter, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
       and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Edges \
-      are clamped; alpha stays
+      are clamped; alpha is a channel like the others
       """,
     parameters: [
       ParameterDescription(

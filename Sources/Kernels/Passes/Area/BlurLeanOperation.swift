@@ -3,7 +3,8 @@
 ///
 /// Equal gains are a mix (negative: an unsharp mask), and work on every plane. Others are decided by
 /// each channel of RGB and grey formats for itself; where there is luma, luma decides, and chroma
-/// follows by as much of its own difference, softly where luma barely differs. Alpha stays.
+/// follows by as much of its own difference, softly where luma barely differs. Alpha is a channel like the
+/// others, within bounds.
 struct BlurLeanOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   let sigma: Double
@@ -39,7 +40,6 @@ struct BlurLeanOperation: NeighborhoodOperation {
       let (plane, blur) = (planes[index], blurred[index])
       return plane.map { x, y, channel in
         let value = plane[x, y, channel]
-        if channel == 3 { return value }
         let difference = blur[x, y, channel] - value
         guard plane.scale < 1, !self.isLinear else {
           return value + difference * (difference > 0 ? self.up : self.down)
@@ -51,7 +51,7 @@ struct BlurLeanOperation: NeighborhoodOperation {
         }
         let share = min(abs(luma) / Self.ramp, 1) * (luma > 0 ? self.up : self.down)
         return value + difference * share
-      }
+      }.boundedByAlpha(of: geometry)
     }
   }
 }

@@ -22,8 +22,7 @@ package struct BlurLeanPass: Pass {
     let source = context.inputs[0]
     let operation = self.operation
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = LimitedFinish(
-        context, shape, self.setting, fractionBits: 5, keepsAlpha: true)
+      let finish = LimitedFinish(context, shape, self.setting)
       let followsLuma = shape.scale < 1 && !operation.isLinear
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.2

@@ -73,8 +73,8 @@ struct ConvolutionOperation: NeighborhoodOperation {
               * plane[x + column - reach, y + row - reach, channel]
           }
         }
-        return channel < 3 ? sum : min(max(sum, 0), 255)
-      }
+        return sum
+      }.boundedByAlpha(of: geometry)
     }
   }
 }

@@ -14,22 +14,20 @@ package struct ConvolutionPass: Pass {
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0]
-    let keepsAlpha = self.operation.keepsAlpha || self.setting.keepsFourthChannel
     for shape in PlaneShape.planes(source.format, source.size) {
       let kernel = self.operation.kernel(shape, of: self.setting.geometry)
       let finish = LimitedFinish(
-        context, shape, self.setting, fractionBits: 5, keepsAlpha: keepsAlpha)
-      let limitsAlpha = shape.step == 4 && !keepsAlpha
+        context, shape, self.setting, keepsAlpha: self.operation.keepsAlpha)
       let cost = Double(shape.samples * shape.height) * (0.2 + 0.03 * Double(kernel.weights.count))
       await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
-        Self.run(band, source, shape, kernel, finish, limitsAlpha)
+        Self.run(band, source, shape, kernel, finish)
       }
     }
   }
 
   private static func run(
     _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ kernel: ConvolutionKernel,
-    _ finish: LimitedFinish, _ limitsAlpha: Bool
+    _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
@@ -56,7 +54,6 @@ package struct ConvolutionPass: Pass {
           unsafe area.convolve(
             list, first, taps.count, Float(kernel.bias), shape.samples, result)
         }
-        if limitsAlpha { unsafe area.clamp_alpha(result, shape.width) }
         unsafe finish.write(result, y: y, rows)
       }
     }

@@ -1,4 +1,7 @@
 /// Adds the difference of luma from its Gaussian to all channels: sharper, and no colour changes.
+///
+/// Where there is alpha, luma is that of premultiplied colour, and what is added is multiplied by
+/// alpha; so nothing is added where nothing can be seen.
 struct LumaSharpenOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   let sigma: Double
@@ -31,11 +34,13 @@ struct LumaSharpenOperation: NeighborhoodOperation {
         (0 ..< 3).reduce(0) { $0 + weights[$1] * plane.samples[pixel * plane.step + $1] }
       })
     let blurred = GaussianBlurOperation(sigma: self.sigma).reference(luma)
+    let hasAlpha = geometry.format.hasAlpha && geometry.color.alpha != .opaque
     return [
       plane.map { x, y, channel in
-        let detail = luma[x, y, 0] - blurred[x, y, 0]
-        return plane[x, y, channel] + (channel < 3 ? self.gain * detail : 0)
-      }
+        guard channel < 3 else { return plane[x, y, channel] }
+        let alpha = hasAlpha ? plane[x, y, 3] / 255 : 1
+        return plane[x, y, channel] + self.gain * alpha * (luma[x, y, 0] - blurred[x, y, 0])
+      }.boundedByAlpha(of: geometry)
     ]
   }
 }

@@ -73,8 +73,8 @@ package struct LumaSharpenPass: Pass {
     let colour = PlaneShape.planes(source.format, source.size)[0]
     let weights = ExactWeights(sigma: self.operation.sigma, gain: abs(self.operation.gain))
     let gain = Float(self.operation.gain)
-    let finish = LimitedFinish(
-      context, colour, self.setting, fractionBits: 5, keepsAlpha: true)
+    let hasAlpha = colour.step == 4 && !self.setting.keepsFourthChannel
+    let finish = LimitedFinish(context, colour, self.setting, keepsAlpha: true)
     let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
@@ -88,7 +88,8 @@ package struct LumaSharpenPass: Pass {
         if colour.step >= 3 {
           let lift = unsafe isNarrow ? area.lift_u8 : area.lift_i16
           unsafe lift(
-            source.row(y), colour.step, luma.samples(y, 0), soft, gain, shape.width, result)
+            source.row(y), colour.step, luma.samples(y, 0), soft, gain, hasAlpha ? 1 : 0,
+            shape.width, result)
         } else {
           let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
           let unit: Float = isNarrow && blurred == nil ? 1 / 64 : 1 / 32

@@ -26,8 +26,7 @@ package struct UnsharpPass: Pass {
       }
       let gain = Float(self.operation.up)
       let weights = ExactWeights(sigma: sigma, gain: abs(self.operation.up))
-      let finish = LimitedFinish(
-        context, shape, self.setting, fractionBits: 5, keepsAlpha: true)
+      let finish = LimitedFinish(context, shape, self.setting)
       let samples = Double(shape.samples * shape.height)
       await context.bands.run(
         rows: shape.height, nanoseconds: samples * 0.04 * Double(8 + 2 * weights.radius)

@@ -4,35 +4,30 @@ struct RayBlurOperation: NeighborhoodOperation {
   let center: (x: Double, y: Double)
   /// How far the ray goes: 1 is the centre, less than 0 away from it.
   let extent: Double
-  /// How many points of the ray count.
-  let tapCount: Int
+  /// Points a stage; two stages make their square.
+  static let tapCount = 8
 
-  /// The longest ray is sampled every so many pixels, unless that were more than ``tapLimits``.
-  private static let spacing = 8.0
-  private static let tapLimits = 8 ... 64
-
-  init(center: (x: Double, y: Double), extent: Double, size: FrameSize) {
-    self.center = center
-    self.extent = extent
-    let longest = RadialMap.greatestDistance(from: center, in: size) * abs(extent)
-    let wanted = (longest / Self.spacing).rounded(.up)
-    self.tapCount = Int(
-      min(max(wanted, Double(Self.tapLimits.lowerBound)), Double(Self.tapLimits.upperBound)))
+  /// How far from the centre the points of each stage are, as shares of the pixel's own distance:
+  /// first close together over an eighth of the ray, and then an eighth of the ray apart.
+  var stages: [[Double]] {
+    let (count, extent) = (Self.tapCount, self.extent)
+    return [
+      (0 ..< count).map { 1 - extent * (Double($0) + 0.5) / Double(count * count) },
+      (0 ..< count).map { 1 - extent * Double($0) / Double(count) },
+    ]
   }
 
-  /// How far from the centre each tap is, as a share of the pixel's own distance.
-  var scales: [Double] {
-    (0 ..< self.tapCount).map { 1 - self.extent * (Double($0) + 0.5) / Double(self.tapCount) }
-  }
-
-  var words: String { "means of \(self.tapCount) points along rays to a centre" }
+  var words: String { "means of 64 points along rays to a centre, in two stages of 8" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
     RayBlurPass(setting, self)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let scales = self.scales
+    self.stages.reduce(plane) { self.mean($0, scales: $1) }
+  }
+
+  private func mean(_ plane: ReferencePlane, scales: [Double]) -> ReferencePlane {
     let (centerX, centerY) = (self.center.x * plane.scale, self.center.y * plane.scale)
     func clamped(_ place: Double, _ count: Int) -> (index: Int, share: Double) {
       let place = min(max(place, 0), Double(count - 1))

@@ -14,17 +14,32 @@ package struct RayBlurPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
+    let stages = self.operation.stages
+    // Means of bytes are within their range, and the mean of several hides their rounding.
+    let between = Raster(
+      layout: context.output.layout, depth: context.inputs[0].depth, pool: context.pool)
+    await self.run(
+      PassContext(
+        inputs: context.inputs, output: between, moment: context.moment, pool: context.pool,
+        bands: context.bands), scales: stages[0])
+    await self.run(
+      PassContext(
+        inputs: [between], output: context.output, moment: context.moment, pool: context.pool,
+        bands: context.bands), scales: stages[1])
+  }
+
+  private func run(_ context: PassContext, scales: [Double]) async {
     let source = context.inputs[0]
-    let operation = self.operation
+    let center = self.operation.center
     for shape in PlaneShape.planes(source.format, source.size) {
       let finish = RowFinish(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       let samples = Double(shape.samples * shape.height)
       await context.bands.run(
-        rows: shape.height, nanoseconds: samples * 0.1 * Double(operation.tapCount)
+        rows: shape.height, nanoseconds: samples * 0.1 * Double(scales.count)
       ) { band in
-        Self.run(band, source, shape, operation, finish)
+        Self.run(band, source, shape, center, scales, finish)
       }
     }
   }
@@ -33,20 +48,19 @@ package struct RayBlurPass: Pass {
   private static let lanes = 32
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ operation: RayBlurOperation,
-    _ finish: RowFinish
+    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape,
+    _ center: (x: Double, y: Double), _ scales: [Double], _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
     let mean = unsafe source.depth == .eight ? area.ray_u8 : area.ray_i16
-    let scales = operation.scales
     let steps = scales.flatMap { scale in
       (0 ..< Self.lanes).map { lane in
         Int16((max(-1, min(1, scale)) * Double(lane / shape.step) * 1024).rounded())
       }
     }
-    let centerX = operation.center.x * shape.scale - 0.5
-    let centerY = operation.center.y * shape.scale - 0.5
+    let centerX = center.x * shape.scale - 0.5
+    let centerY = center.y * shape.scale - 0.5
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     unsafe steps.withUnsafeBufferPointer { steps in
