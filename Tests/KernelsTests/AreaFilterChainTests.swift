@@ -20,7 +20,8 @@ import Testing
       case 7:
         .filter(
           "convolution3X3", ["weights": .vector([0, 0.1, 0, 0.2, 0.4, 0.1, 0, 0.1, 0.05])])
-      case 8: .filter("bumpDistortion", ["radius": number(5 ... 40), "scale": number(-0.8 ... 0.8)])
+      case 8:
+        .filter("bumpDistortion", ["radius": number(5 ... 40), "scale": number(-0.8 ... 0.8)])
       case 9: .filter("holeDistortion", ["radius": number(2 ... 12)])
       case 10: .filter("median")
       case 11: .filter("colorInvert")

@@ -16,7 +16,8 @@ struct LineWeights: Sendable {
   ///   - isNarrow: Whether samples are bytes.
   init(_ line: LineTaps, isNarrow: Bool) {
     let isCoarse = isNarrow && line.taps.count >= Self.leastCoarse
-    let unit = isCoarse ? Self.coarseUnit : min(4096, (65535 / Double(line.taps.count)).rounded(.down))
+    let finest = min(4096, (65535 / Double(line.taps.count)).rounded(.down))
+    let unit = isCoarse ? Self.coarseUnit : finest
     self.group = isCoarse ? Int(256 / Self.coarseUnit) : nil
     self.pairs = line.taps.map { tap in
       let both = (unit * tap.weight).rounded()

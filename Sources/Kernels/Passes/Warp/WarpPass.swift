@@ -92,8 +92,10 @@ package struct WarpPass: Pass {
 
   /// Whether a tile has pixels that move.
   private static func isTouched(_ x: Range<Int>, _ y: Range<Int>, _ plane: PlaneMap) -> Bool {
-    let dx = plane.center.x - min(max(plane.center.x, Double(x.lowerBound)), Double(x.upperBound - 1))
-    let dy = plane.center.y - min(max(plane.center.y, Double(y.lowerBound)), Double(y.upperBound - 1))
+    func gap(_ center: Double, _ range: Range<Int>) -> Double {
+      center - min(max(center, Double(range.lowerBound)), Double(range.upperBound - 1))
+    }
+    let (dx, dy) = (gap(plane.center.x, x), gap(plane.center.y, y))
     return dx * dx + dy * dy < plane.reach * plane.reach
   }
 }
