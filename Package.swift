@@ -92,6 +92,7 @@ let package = Package(
       dependencies: [
         "SidelightKernels", "SidelightCodecs", "SidelightWire",
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
+        asyncAlgorithms,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -120,7 +121,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        asyncAlgorithms, logging, lifecycle, protobuf,
+        logging, lifecycle, protobuf,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",
@@ -133,7 +134,7 @@ let package = Package(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
-      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels"],
+      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
       swiftSettings: strict),
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),

@@ -73,7 +73,7 @@ public struct SidelightClient: Sendable {
         session.finish()
         // Outcomes that nobody took would hold back frames that wait for their credits.
         for try await _ in session.events {}
-        try await group.waitForAll()
+        while try await group.next() != nil {}
         return result
       } catch {
         group.cancelAll()

@@ -62,7 +62,8 @@ public final class SidelightServer: Service {
       for listener in self.listeners {
         group.addTask { try await listener.serve() }
       }
-      try await group.waitForAll()
+      // An address that fails ends the others, as leaving with its error cancels the group.
+      while try await group.next() != nil {}
     }
   }
 

@@ -46,7 +46,7 @@ struct PipelineOption: ParsableArguments {
       }
       return parsed.pipeline
     } catch let error as PipelineTextError {
-      throw ValidationError("\n" + error.rendering)
+      throw ValidationError("\(error)")
     }
   }
 }

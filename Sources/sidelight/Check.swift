@@ -17,7 +17,9 @@ struct Check: ParsableCommand {
   @Option(help: "The size of the frames.")
   var size = FrameSize(width: 1280, height: 720)
 
-  @Option(help: "The layout of the frames: \(PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(
+    help:
+      "The layout of the frames: \(PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
   var format = PixelFormat.i420
 
   func run() throws {

@@ -28,7 +28,8 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Sessions at a time.", valueName: "count"))
   var maxSessions = ServerConfiguration().maxSessions
 
-  @Option(help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
+  @Option(
+    help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
   func validate() throws {

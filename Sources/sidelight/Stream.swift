@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncAlgorithms
 import SidelightClient
 import SidelightKernels
 import SidelightWire
@@ -54,13 +53,9 @@ struct Stream: AsyncParsableCommand {
       try await client.withSession(options) { session in
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await self.send(input, to: session) }
-          group.addTask {
-            for await _ in AsyncTimerSequence.repeating(every: .milliseconds(250)) {
-              report.showProgress()
-            }
-          }
-          try await Self.receive(session, into: output, report)
-          group.cancelAll()
+          group.addTask { try await Self.receive(session, into: output, report) }
+          // Whichever of the two fails ends the other, as leaving with its error cancels the group.
+          while try await group.next() != nil {}
         }
       }
     }
@@ -95,6 +90,7 @@ struct Stream: AsyncParsableCommand {
     var last: Frame?
     for try await event in session.events {
       report.note(event)
+      report.showProgress()
       switch event {
       case .outcome(.made(let frame)):
         last = frame.picture

@@ -9,6 +9,7 @@ final class StreamReport: Sendable {
     var dropped: [DroppedFrame.Reason: Int] = [:]
     var roundTrips: [Duration] = []
     var failure: String?
+    var shown = ContinuousClock.now
   }
 
   private let isLive: Bool
@@ -38,9 +39,15 @@ final class StreamReport: Sendable {
     }
   }
 
-  /// Overwrites the terminal's line.
+  /// Overwrites the terminal's line, four times a second at most.
   func showProgress() {
     guard self.isLive else { return }
+    let isDue = self.state.withLock { state in
+      guard state.shown.duration(to: .now) > .milliseconds(250) else { return false }
+      state.shown = .now
+      return true
+    }
+    guard isDue else { return }
     FileDescriptorOutput.standardError.write("\r\u{1B}[K" + self.line)
   }
 

@@ -43,7 +43,8 @@ import Testing
       ])
   }
 
-  @Test("What is no frame's fate stands before the frames whose fate is not known, and costs no credit")
+  @Test(
+    "What is no frame's fate stands before the frames whose fate is not known, and costs no credit")
   func otherEvents() {
     var machine = Machine()
     machine.add("", sequence: 1)

@@ -57,9 +57,11 @@ import Testing
     #expect(Self.drain(&machine) == ["select B", "frame 3"])
   }
 
-  @Test("Where nothing may be dropped, a second frame waits", arguments: [
-    SessionOptions.DropPolicy.neverDrop, .keepOldest,
-  ])
+  @Test(
+    "Where nothing may be dropped, a second frame waits",
+    arguments: [
+      SessionOptions.DropPolicy.neverDrop, .keepOldest,
+    ])
   func waiting(policy: SessionOptions.DropPolicy) {
     var machine = Machine(policy: policy)
     _ = machine.offer(1)

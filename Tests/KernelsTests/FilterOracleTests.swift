@@ -21,6 +21,47 @@ import Testing
     [.filter("pixellate", ["scale": .number(3.7)])],
   ]
 
+  static let pointwise: [Pipeline] = [
+    [
+      .filter(
+        "colorMatrix",
+        ["rVector": .vector([0.5, 0.3, 0.1, 0.1]), "biasVector": .vector([0, 0.1, -0.1, 0])])
+    ],
+    [.filter("colorMatrix", ["aVector": .vector([0, 0, 0, 0.5])])],
+    [.filter("exposureAdjust", ["ev": .number(-0.7)])],
+    [.filter("gammaAdjust", ["power": .number(0.6)])],
+    [.filter("gammaAdjust", ["power": .number(2.2)])],
+    [.filter("temperatureAndTint", ["neutral": .vector([5500, 0])])],
+    [.filter("temperatureAndTint", ["targetNeutral": .vector([4200, 40])])],
+    [.filter("vibrance", ["amount": .number(0.8)])],
+    [.filter("whitePointAdjust", ["color": .vector([1, 0.8, 0.6])])],
+    [.filter("glow")],
+    [.filter("grain", ["amount": .number(0.4), "seed": .number(9)])],
+    [.filter("grain", ["amount": .number(0.4), "monochrome": .flag(false)])],
+    [.filter("vignetteEffect", ["radius": .number(20)])],
+    [.filter("vignetteEffect", ["radius": .number(20), "falloff": .number(0)])],
+    [.filter("vintage")],
+    [.filter("vintageWarm")],
+    [.filter("photoEffectNoir"), .filter("colorInvert")],
+    [.filter("photoEffectInstant")],
+    [.filter("dotScreen", ["angle": .number(0.4)])],
+    [
+      .filter("sepiaTone", ["intensity": .number(0.8)]),
+      .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
+      .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
+      .filter("colorControls", ["saturation": .number(1.2), "brightness": .number(0.05)]),
+      .filter("grain", ["amount": .number(0.1)]),
+      .filter("colorControls", ["brightness": .number(0.1)]),
+    ],
+  ]
+
+  @Test(arguments: Self.pointwise, PixelFormat.allCases)
+  func `within a level for the rest of the pointwise`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
+    try await Self.compare(pipeline, format, tolerance: 1)
+  }
+
   static let wideBlurs: [Pipeline] = [
     [.filter("gaussianBlur")],
     [.filter("gaussianBlur", ["radius": .number(25)])],

@@ -1,10 +1,13 @@
 """What happens to frames when there are too many of them, and to sessions when they end."""
 
+import time
+
 import grpc
 import pytest
+from google.protobuf import duration_pb2
 
 from sidelight_testing import images
-from sidelight_testing.contract import service
+from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
@@ -74,6 +77,19 @@ def test_nothing_is_dropped_where_the_client_can_wait(stub):
     assert check_sums(transcript, session.sent) == {}
 
 
+def test_a_long_call_is_not_cut_off(stub):
+    # gRPC's own libraries probe the bandwidth with a ping for each burst of data; a server that
+    # counts those as an attack ends the connection after a few hundred frames.
+    picture = images.noise("I420", 320, 180)
+    never = messages.DROP_POLICY_NEVER_DROP
+    with Session(stub, pipeline=pipeline("sepiaTone"), drop_policy=never) as session:
+        for _ in range(600):
+            session.send_frame(picture)
+            session.receive_until("frame")
+        transcript = session.finish()
+    assert check_sums(transcript, session.sent) == {}
+
+
 def test_many_selections_in_a_row_leave_the_last_in_force(stub):
     picture = images.noise("RGB24", 16, 16)
     with Session(stub, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
@@ -116,6 +132,36 @@ def test_a_ping_is_answered_with_the_clients_own_figures(stub):
     assert 0 < pong.server_received_ns <= pong.server_sent_ns
 
 
+def test_counts_come_as_often_as_the_client_asks(stub, picture):
+    interval = duration_pb2.Duration(nanos=100_000_000)
+    with Session(stub, stats_interval=interval) as session:
+        session.send_frame(picture)
+        session.receive_until("frame")
+        told = [session.receive_until("stats") for _ in range(3)]
+        assert not any(stats.final for stats in told)
+        assert (told[-1].received, told[-1].passed_through, told[-1].in_flight) == (1, 1, 0)
+        final = session.finish().stats[-1]
+    assert final.final and final.received == 1
+
+
+@pytest.mark.parametrize(
+    "field, fields",
+    [
+        ("open.stats_interval", {"stats_interval": duration_pb2.Duration(nanos=1)}),
+        ("open.stats_interval", {"stats_interval": duration_pb2.Duration(seconds=-5)}),
+        ("open.mailbox_depth", {"mailbox_depth": 65}),
+        ("open.label", {"label": "x" * 129}),
+        ("open.drop_policy", {"drop_policy": 99}),
+    ],
+)
+def test_an_option_out_of_its_range_is_refused_by_name(stub, field, fields):
+    with Session(stub, opens=False) as session:
+        session.send(open=messages.Open(**fields))
+        error = session.fail()
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert error.details().startswith(field + ":")
+
+
 def test_a_session_without_frames_ends_well(stub):
     with Session(stub) as session:
         transcript = session.finish()
@@ -123,14 +169,23 @@ def test_a_session_without_frames_ends_well(stub):
     assert transcript.stats[0].final and transcript.stats[0].received == 0
 
 
-def test_a_client_that_hangs_up_leaves_the_server_at_work(stub, picture):
-    for _ in range(10):
-        with Session(stub, pipeline=SLOW) as session:
-            for _ in range(5):
+@pytest.mark.parametrize("policy", ["NEWEST_WINS", "KEEP_OLDEST", "NEVER_DROP"])
+@pytest.mark.parametrize(
+    "wanted", [SLOW, pipeline()], ids=["in mid-work", "with its outcomes unread"]
+)
+def test_a_client_that_hangs_up_leaves_nothing_behind(stub, picture, wanted, policy):
+    drop_policy = messages.DropPolicy.Value(f"DROP_POLICY_{policy}")
+    for frames in range(1, 21):
+        with Session(stub, pipeline=wanted, drop_policy=drop_policy) as session:
+            for _ in range(frames):
                 session.send_frame(picture)
-    with Session(stub, pipeline=pipeline("grayscale")) as session:
-        session.send_frame(picture)
-        assert len(session.finish().frames) == 1
+            if frames % 2:
+                session.receive_until("frame")
+    deadline = time.monotonic() + 10
+    load = None
+    while load is None or load.sessions or load.pool_bytes_in_use:
+        assert time.monotonic() < deadline, f"still there: {load}"
+        load = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
 
 
 def test_sessions_on_one_connection_do_not_mix(stub):

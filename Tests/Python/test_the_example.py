@@ -1,6 +1,7 @@
 """The program that the README shows does what the README says."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import GENERATED, REPOSITORY
+from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter
 
 EXAMPLE = REPOSITORY / "Examples/python/filter_video.py"
 WIDTH, HEIGHT, FRAMES = 38, 22, 12
@@ -57,3 +58,13 @@ def test_the_readme_shows_the_program_as_it_is():
     program = " ".join(EXAMPLE.read_text().split())
     for part in shown.split("\n\n"):
         assert " ".join(part.split()) in program, part
+
+
+def test_the_readme_shows_pipelines_that_exist(stub):
+    section = (REPOSITORY / "README.md").read_text().split("## Pipelines as text", 1)[1]
+    rows = [line for line in section.split("\n## ", 1)[0].splitlines() if line.startswith("| `")]
+    texts = [text for row in rows for text in re.findall("`([^`]+)`", row.split(" | ")[0])]
+    assert len(texts) >= 6
+    for text in texts:
+        request = frame_filter.CheckPipelineRequest(text=text)
+        assert stub.CheckPipeline(request, timeout=10).pipeline.stages

@@ -121,7 +121,7 @@ import Testing
           try await client.withSession { _ in throw Stop() }
         }
       }
-      try await TransportTests.poll(address) { $0.load.sessions == 0 }
+      try await TransportTests.poll(address) { $0.sessions == 0 }
     }
   }
 

@@ -69,13 +69,17 @@ import Testing
     }
   }
 
-  @Test("A producer that waits for room gets its element back when the mailbox closes")
-  func producerIsReleased() async {
+  @Test(
+    "A producer that waits for room gets its element back when the mailbox closes",
+    arguments: [
+      true, false,
+    ])
+  func producerIsReleased(byCancellation: Bool) async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     _ = await mailbox.offer(1)
     await withTaskGroup(of: Int?.self) { group in
       group.addTask { await mailbox.offer(2) }
-      mailbox.finish()
+      if byCancellation { group.cancelAll() } else { mailbox.finish() }
       #expect(await group.next() == 2)
     }
   }

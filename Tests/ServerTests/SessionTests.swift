@@ -105,7 +105,9 @@ import Testing
     #expect(answers.applied.map(\.firstSequence) == [1, 3, 4])
     #expect(answers.applied.map(\.requestID) == [0, 77, 78])
     let inverted = try #require(answers.frames.last).image.inline
-    let expected = Self.image.inline.enumerated().map { $0.offset % 4 == 3 ? $0.element : ~$0.element }
+    let expected = Self.image.inline.enumerated().map {
+      $0.offset % 4 == 3 ? $0.element : ~$0.element
+    }
     let isInverted = Array(inverted) == expected
     #expect(isInverted, "every colour byte is its complement, alpha is kept")
   }
@@ -118,7 +120,8 @@ import Testing
           .open([.filter("colorInvert")]),
           .select([.filter("sepiaTon")], requestID: 1),
           .select([.filter("sepiaTone", ["intensity": .number(.nan)])], requestID: 2),
-          .select(Pipeline(stages: Array(repeating: .filter("sepiaTone"), count: 65)), requestID: 3),
+          .select(
+            Pipeline(stages: Array(repeating: .filter("sepiaTone"), count: 65)), requestID: 3),
           .frame(1, Self.image),
         ])
       }
@@ -156,70 +159,107 @@ import Testing
     #expect(answers.frames.map(\.revision) == [2])
   }
 
-  static let badFrames: [(name: String, names: String, frame: @Sendable () -> Sidelight_V1_Image)] = [
-    ("no format", "format", { .with { $0.width = 4 } }),
-    ("an unknown format", "format", {
-      var image = Self.image
-      image.format = .UNRECOGNIZED(99)
-      return image
-    }),
-    ("width 0", "width", {
-      var image = Self.image
-      image.width = 0
-      return image
-    }),
-    ("width over the limit", "16384", {
-      var image = Self.image
-      image.width = 16385
-      return image
-    }),
-    ("more pixels than the limit", "36000000", {
-      var image = Self.image
-      image.width = 16384
-      image.height = 16384
-      return image
-    }),
-    ("a byte short", "inline", {
-      var image = Self.image
-      image.inline.removeLast()
-      return image
-    }),
-    ("a byte long", "inline", {
-      var image = Self.image
-      image.inline.append(0)
-      return image
-    }),
-    ("no pixels", "pixels", {
-      var image = Self.image
-      image.pixels = nil
-      return image
-    }),
-    ("a stride under the width", "planes[0].stride", {
-      var image = Self.image
-      image.planes = [.with { $0.stride = 131 }]
-      return image
-    }),
-    ("a plane past the end", "planes[0]", {
-      var image = Self.image
-      image.planes = [.with { $0.stride = 1 << 31 }]
-      return image
-    }),
-    ("one plane too many", "planes", {
-      var image = Self.image
-      image.planes = Array(repeating: .with { $0.stride = 132 }, count: 2)
-      return image
-    }),
-    ("planes that overlap", "overlap", {
-      var image = Sidelight_V1_Image.noise(.nv12, 8, 8)
-      image.planes = Array(repeating: .with { $0.stride = 8 }, count: 2)
-      return image
-    }),
-    ("rotation 45", "rotation", {
-      var image = Self.image
-      image.orientation.rotation = .UNRECOGNIZED(45)
-      return image
-    }),
-  ]
+  static let badFrames: [(name: String, names: String, frame: @Sendable () -> Sidelight_V1_Image)] =
+    [
+      ("no format", "format", { .with { $0.width = 4 } }),
+      (
+        "an unknown format", "format",
+        {
+          var image = Self.image
+          image.format = .UNRECOGNIZED(99)
+          return image
+        }
+      ),
+      (
+        "width 0", "width",
+        {
+          var image = Self.image
+          image.width = 0
+          return image
+        }
+      ),
+      (
+        "width over the limit", "16384",
+        {
+          var image = Self.image
+          image.width = 16385
+          return image
+        }
+      ),
+      (
+        "more pixels than the limit", "36000000",
+        {
+          var image = Self.image
+          image.width = 16384
+          image.height = 16384
+          return image
+        }
+      ),
+      (
+        "a byte short", "inline",
+        {
+          var image = Self.image
+          image.inline.removeLast()
+          return image
+        }
+      ),
+      (
+        "a byte long", "inline",
+        {
+          var image = Self.image
+          image.inline.append(0)
+          return image
+        }
+      ),
+      (
+        "no pixels", "pixels",
+        {
+          var image = Self.image
+          image.pixels = nil
+          return image
+        }
+      ),
+      (
+        "a stride under the width", "planes[0].stride",
+        {
+          var image = Self.image
+          image.planes = [.with { $0.stride = 131 }]
+          return image
+        }
+      ),
+      (
+        "a plane past the end", "planes[0]",
+        {
+          var image = Self.image
+          image.planes = [.with { $0.stride = 1 << 31 }]
+          return image
+        }
+      ),
+      (
+        "one plane too many", "planes",
+        {
+          var image = Self.image
+          image.planes = Array(repeating: .with { $0.stride = 132 }, count: 2)
+          return image
+        }
+      ),
+      (
+        "planes that overlap", "overlap",
+        {
+          var image = Sidelight_V1_Image.noise(.nv12, 8, 8)
+          image.planes = Array(repeating: .with { $0.stride = 8 }, count: 2)
+          return image
+        }
+      ),
+      (
+        "rotation 45", "rotation",
+        {
+          var image = Self.image
+          image.orientation.rotation = .UNRECOGNIZED(45)
+          return image
+        }
+      ),
+    ]
 
   @Test("An invalid frame ends itself, with a diagnostic, and not the stream")
   func invalidFrames() async throws {
@@ -235,7 +275,8 @@ import Testing
     for (drop, bad) in zip(answers.drops, Self.badFrames) {
       #expect(drop.reason == .invalidFrame, "\(bad.name)")
       #expect(drop.stage == .arrival, "\(bad.name)")
-      #expect(drop.diagnostic.message.contains(bad.names), "\(bad.name): \(drop.diagnostic.message)")
+      #expect(
+        drop.diagnostic.message.contains(bad.names), "\(bad.name): \(drop.diagnostic.message)")
     }
     #expect(answers.frames.map(\.sequence) == [1000])
     #expect(answers.finalStats?.outcomes == UInt64(Self.badFrames.count + 1))
@@ -278,9 +319,12 @@ import Testing
     ("a second open", [.open(), .open()], .failedPrecondition),
     ("a message of no kind", [.open(), .init()], .invalidArgument),
     ("an unknown filter in open", [.open([.filter("nope")])], .invalidArgument),
-    ("a label of 129 bytes", [.open { $0.label = String(repeating: "x", count: 129) }],
-      .invalidArgument),
+    (
+      "a label of 129 bytes", [.open { $0.label = String(repeating: "x", count: 129) }],
+      .invalidArgument
+    ),
     ("an unknown drop policy", [.open(policy: .UNRECOGNIZED(9))], .invalidArgument),
+    ("an interval that is too short", [.open { $0.statsInterval.nanos = 1 }], .invalidArgument),
     ("a wish that this server cannot meet", [.open { $0.maxFps = 15 }], .unimplemented),
   ]
 
@@ -326,6 +370,33 @@ import Testing
     #expect(pong?.clientTimeNs == 42)
     #expect(try #require(pong).serverReceivedNs > 1_600_000_000_000_000_000)
     #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
+  }
+
+  @Test("Counts come as often as asked, and their sums hold at any time")
+  func periodicStats() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let enough = AsyncStream<Never>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(.open { $0.statsInterval.nanos = 100_000_000 })
+          for sequence: UInt64 in 1 ... 5 { try await writer.write(.frame(sequence, Self.image)) }
+          for await _ in enough.stream {}
+        } onResponse: { response in
+          var periodic = 0
+          for try await message in response.messages {
+            guard case .stats(let stats)? = message.kind else { continue }
+            #expect(stats.received == stats.outcomes + UInt64(stats.inFlight))
+            if stats.final {
+              #expect(stats.outcomes == 5)
+            } else {
+              periodic += 1
+              if periodic == 3 { enough.continuation.finish() }
+            }
+          }
+          #expect(periodic >= 3)
+        }
+      }
+    }
   }
 
   @Test("Sessions beyond the limit are refused, and their place is given back when they end")

@@ -21,7 +21,9 @@ import Tracing
         try await stub.converse(
           [.open(Self.pipeline)]
             + (1 ... 3).map { number in
-              .frame(number, Self.image) { $0.trace.traceparent = "00-trace\(number)-root\(number)-01" }
+              .frame(number, Self.image) {
+                $0.trace.traceparent = "00-trace\(number)-root\(number)-01"
+              }
             })
       }
     }
@@ -64,9 +66,11 @@ import Tracing
     #expect(frame.parentSpanID == "root")
   }
 
-  @Test("A context that cannot be read is no error", arguments: [
-    "", "garbage", "00-only-three", String(repeating: "x", count: 10_000), "00--", "\u{0}\u{FF}",
-  ])
+  @Test(
+    "A context that cannot be read is no error",
+    arguments: [
+      "", "garbage", "00-only-three", String(repeating: "x", count: 10_000), "00--", "\u{0}\u{FF}",
+    ])
   func garbage(traceparent: String) async throws {
     let tracer = W3CTracer()
     let answers = try await withServer(tracer: tracer) { _, address in
@@ -105,7 +109,9 @@ import Tracing
         try await connection.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
           let root = client.startSpan("capture", context: .topLevel)
           let picture = try Self.image.makeFrame(limits: .everything, pool: BufferPool())
-          await ServiceContext.withValue(root.context) { _ = await session.send(VideoFrame(picture)) }
+          await ServiceContext.withValue(root.context) {
+            _ = await session.send(VideoFrame(picture))
+          }
           root.end()
           for try await _ in session.outcomes { break }
           return root.spanContext

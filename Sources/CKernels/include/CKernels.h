@@ -90,6 +90,31 @@ typedef struct sl_fold_plane {
   int16_t last;
 } sl_fold_plane;
 
+/// Ways to say where a pixel comes from.
+enum {
+  /// (x, y) = matrix * (place - center) + source.
+  SL_MAP_AFFINE,
+  /// Pushed outwards round a hole.
+  SL_MAP_HOLE,
+  /// Magnified (amount > 0) or pinched within a circle.
+  SL_MAP_BUMP,
+  /// Turned within a circle, most in the middle.
+  SL_MAP_TWIRL,
+};
+
+/// Where the pixels of a plane come from, in the plane's pixels.
+typedef struct sl_map {
+  int32_t kind;
+  float center_x, center_y;
+  float radius, amount;
+  float a, b, c, d, source_x, source_y;
+} sl_map;
+
+/// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
+typedef struct sl_matrix {
+  float rows[4][5];
+} sl_matrix;
+
 /// The rows of one instruction set.
 typedef struct sl_rows {
   /// `portable`, `avx2` or `avx512`.
@@ -103,11 +128,10 @@ typedef struct sl_rows {
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;
 
-  /// Applies a colour matrix in place: 4 rows of (red, green, blue, alpha, bias). Alpha is written
-  /// only if `with_alpha`.
+  /// Applies a colour matrix in place. Alpha is written only if `with_alpha`.
   void (*matrix)(
       float *red, float *green, float *blue, float *alpha, ptrdiff_t count,
-      const float coefficients[_Nonnull 20], int with_alpha);
+      const sl_matrix *matrix, int with_alpha);
   /// Multiplies the three colour planes by a row of numbers, in place.
   void (*scale)(
       float *red, float *green, float *blue, const float *factors, ptrdiff_t count);
@@ -119,6 +143,11 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// destination = from + (destination - from) * amount.
   void (*mix)(float *destination, const float *from, ptrdiff_t count, float amount);
+  /// |x|^exponent with the sign of x, in place.
+  void (*power)(float *values, ptrdiff_t count, float exponent);
+  /// The transfer functions of sRGB (IEC 61966-2-1), odd about 0, in place.
+  void (*srgb_to_linear)(float *values, ptrdiff_t count);
+  void (*linear_to_srgb)(float *values, ptrdiff_t count);
   /// Limits colour to alpha, in place: what premultiplied pixels must hold.
   void (*limit)(float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
   /// Interpolates a field between two rows of knots, `spacing` pixels apart (knot k stands
@@ -150,6 +179,17 @@ typedef struct sl_rows {
   /// out = a + (b - a) * weight / 32768.
   void (*lerp_i16)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t count, int16_t *out);
+  /// sums = the sum of rows; of bytes at most 64.
+  void (*sum_rows_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  void (*sum_rows_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  /// Bytes of a + (b - a) * weight / 32768, which has `shift` fractional bits.
+  void (*lerp_u8)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
+      uint8_t *out);
   /// sums += row.
   void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
   void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);
@@ -217,6 +257,26 @@ typedef struct sl_rows {
   /// Means of 2x2 values of two rows of fields; `count` counts the values of a row.
   void (*mean_field)(
       const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
+
+  /// Bytes in 1/128 level.
+  void (*widen7)(const void *in, ptrdiff_t count, int16_t *out);
+  /// out = the sum of weights[k] * rows[k]; weights in 1/32768; saturates.
+  void (*sparse_sum)(
+      const int16_t *_Nonnull const *_Nonnull rows, const int16_t *weights, ptrdiff_t taps,
+      ptrdiff_t count, int16_t *out);
+  /// sum += row * weight.
+  void (*add_scaled)(const float *row, float weight, ptrdiff_t count, float *sum);
+  /// Where the pixels of a row come from, from the centre of the first on; x beyond 5e8 says
+  /// nowhere.
+  void (*map_row)(
+      const sl_map *map, float x, float y, ptrdiff_t count, float *xs, float *ys);
+  /// Samples of a plane at places, bilinear, edges clamped; `empty` where there is no image.
+  void (*sample_u8)(
+      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
+      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
+  void (*sample_i16)(
+      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
+      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
 } sl_rows;
 
 /// The best table that this machine can run, or the one that the environment variable
@@ -225,6 +285,15 @@ const sl_rows *sl_rows_current(void);
 
 /// The table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);
+
+/// Tells the processor that the thread is waiting in a loop.
+static inline void sl_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 
 /// Names the running thread, for debuggers and `top`; 15 characters count.
 void sl_name_thread(const char *name);

@@ -202,7 +202,8 @@ public final class FilterSession: Sendable {
       : try message.image.makeFrame(limits: .everything, pool: self.pool)
     self.ledger.resolve(
       message.sequence,
-      .outcome(.made(MadeFrame(message, picture: picture, roundTrip: sent.given.duration(to: .now)))))
+      .outcome(
+        .made(MadeFrame(message, picture: picture, roundTrip: sent.given.duration(to: .now)))))
   }
 
   private func receive(_ message: Sidelight_V1_Dropped) {

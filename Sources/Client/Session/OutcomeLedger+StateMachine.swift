@@ -41,7 +41,11 @@ extension OutcomeLedger {
     /// The numbers of the frames within a range whose fate is not known yet.
     package func pending(in range: ClosedRange<UInt64>) -> [UInt64] {
       self.entries.compactMap { entry in
-        if case .pending(let sequence, _) = entry, range.contains(sequence) { sequence } else { nil }
+        if case .pending(let sequence, _) = entry, range.contains(sequence) {
+          sequence
+        } else {
+          nil
+        }
       }
     }
 

@@ -47,10 +47,9 @@ public final class ComputePool: TaskExecutor {
 
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let executor = unsafe self.asUnownedTaskExecutor()
     // A closed pool has no threads left; the work must still be done.
-    if unsafe !self.queue.append(job, for: executor) {
-      unsafe job.runSynchronously(on: executor)
+    if !self.queue.append(job, for: self) {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }
 

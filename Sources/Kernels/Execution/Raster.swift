@@ -5,24 +5,20 @@ package struct Raster: Sendable {
   package let layout: FrameLayout
   /// How each sample is stored.
   package let depth: SampleDepth
-  private let planes: [PlaneLayout]
+  /// Where the rows are; valid while the raster lives.
+  package let view: RasterView
   private let buffer: PixelBuffer
 
   /// The samples of a frame.
   package init(_ frame: Frame) {
-    self.layout = frame.layout
-    self.depth = .eight
-    self.planes = frame.layout.planes
-    self.buffer = frame.buffer
+    self.init(frame.layout, .eight, frame.layout.planes, frame.buffer)
   }
 
   /// Samples to be written into a buffer that nobody else writes.
   package init(layout: FrameLayout, depth: SampleDepth, pool: BufferPool) {
-    self.layout = layout
-    self.depth = depth
     guard depth == .deep else {
-      self.planes = layout.planes
-      self.buffer = pool.makeBuffer(byteCount: layout.byteCount)
+      let buffer = pool.makeBuffer(byteCount: layout.byteCount)
+      self.init(layout, depth, layout.planes, buffer)
       return
     }
     // Doubled strides may become multiples of 4096, which vertical passes suffer from.
@@ -34,8 +30,17 @@ package struct Raster: Sendable {
       planes.append(PlaneLayout(offset: offset, stride: stride))
       offset += stride * layout.format.rowCount(plane: index, height: layout.size.height)
     }
-    self.planes = planes
-    self.buffer = pool.makeBuffer(byteCount: offset)
+    self.init(layout, depth, planes, pool.makeBuffer(byteCount: offset))
+  }
+
+  private init(
+    _ layout: FrameLayout, _ depth: SampleDepth, _ planes: [PlaneLayout], _ buffer: PixelBuffer
+  ) {
+    self.layout = layout
+    self.depth = depth
+    self.buffer = buffer
+    self.view = RasterView(
+      buffer, planes, format: layout.format, size: layout.size, depth: depth)
   }
 
   /// The layout of samples.
@@ -47,13 +52,17 @@ package struct Raster: Sendable {
   /// and by one band at a time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
-    let layout = self.planes[plane]
-    return unsafe self.buffer.bytes.baseAddress.unsafelyUnwrapped
-      + (layout.offset + row * layout.stride)
+    unsafe self.view.row(row, plane: plane)
   }
 
-  /// Bytes from one row of a plane to the next.
-  package func stride(plane: Int) -> Int { self.planes[plane].stride }
+  /// The samples as a frame in the making, for a user's function to write.
+  ///
+  /// - Precondition: The samples are bytes, and nobody else writes them meanwhile.
+  package func mutableFrame(color: ColorDescription) -> MutableFrame {
+    precondition(self.depth == .eight, "a deep picture is no frame")
+    return MutableFrame(
+      layout: self.layout, color: color, orientation: .upright, buffer: self.buffer)
+  }
 
   /// The samples as a frame.
   ///

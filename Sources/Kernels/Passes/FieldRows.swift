@@ -2,11 +2,16 @@ import CKernels
 
 /// The rows of factors of a chain in normal form: products of fields, in 1/16384.
 @safe
-struct FieldRows: Sendable {
+final class FieldRows: @unchecked Sendable {  // the buffers are written once, in init
   private let fields: [PlannedField]
-  /// Which products are needed besides the first: j stands for the product of the fields from j on.
-  private let products: [Int]
+  private let views: UnsafeMutableBufferPointer<FieldView>
+  /// Where each product starts: j stands for the product of the fields from j on.
+  private let starts: UnsafeMutableBufferPointer<Int>
 
+  /// How many rows ``fill(_:y:width:moment:rows:)`` writes.
+  let count: Int
+
+  /// - Parameter products: Which products are needed besides that of all fields.
   /// - Returns: `nil` if the products may leave what 1/16384 in 16 bits can hold.
   init?(_ fields: [PlannedField], products: [Int]) {
     var bound: Float = 1
@@ -15,22 +20,29 @@ struct FieldRows: Sendable {
       guard field.maximum < 1.99, bound < 1.99 else { return nil }
     }
     self.fields = fields
-    self.products = products
+    self.count = fields.isEmpty ? 0 : 1 + products.count
+    unsafe self.views = .allocate(capacity: fields.count)
+    _ = unsafe self.views.initialize(from: fields.map(\.view))
+    unsafe self.starts = .allocate(capacity: self.count)
+    _ = unsafe self.starts.initialize(from: fields.isEmpty ? [] : [0] + products)
   }
 
-  /// How many rows ``fill(_:y:width:moment:rows:)`` writes.
-  var count: Int { self.fields.isEmpty ? 0 : 1 + self.products.count }
+  deinit {
+    unsafe self.views.deallocate()
+    unsafe self.starts.deallocate()
+  }
 
   /// Writes the first product's row, and then those of the others, `width` apart.
   func fill(
-    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment, rows: sl_rows
+    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment,
+    rows: sl_rows
   ) {
-    let starts = [0] + self.products
-    for (index, start) in starts.enumerated() {
+    for index in 0 ..< self.count {
       let row = unsafe out + index * width
-      for (offset, field) in self.fields[start...].enumerated() {
-        unsafe field.fillFixed(
-          row, y: y, width: width, moment: moment, multiplies: offset > 0, rows)
+      let start = unsafe self.starts[index]
+      for field in unsafe start ..< self.views.count {
+        unsafe self.views[field].fillFixed(
+          row, y: y, width: width, moment: moment, multiplies: field > start, rows)
       }
     }
   }

@@ -1,11 +1,11 @@
 /// The rows of a 4:2:0 raster of bytes.
 @safe
 struct FoldedChroma {
-  private let raster: Raster
+  private let raster: RasterView
   /// Bytes from one chroma sample to the next: 1 in I420, 2 in NV12.
   let step: Int
 
-  init(_ raster: Raster) {
+  init(_ raster: RasterView) {
     self.raster = raster
     self.step = raster.format == .nv12 ? 2 : 1
   }

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A chain of colour matrices and fields on BGRA or RGBA bytes, in one go and in integers.
-package struct FoldedPixelsPass: Pass {
+package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
   private let fold: sl_fold
   private let fieldRows: FieldRows

@@ -4,7 +4,7 @@ import CKernels
 /// chain is carried over into the format's own coordinates, so that nothing is converted.
 ///
 /// Chroma is computed from the mean of the luma that shares it, with the mean of the fields.
-package struct FoldedPlanesPass: Pass {
+package final class FoldedPlanesPass: Pass {
   package let description: PassDescription
   /// For luma and the two chroma planes: the weights of (luma, Cb, Cr) in 1/8192.
   private let weights: [[Int16]]
@@ -98,17 +98,18 @@ package struct FoldedPlanesPass: Pass {
     }
     let (us, vs, means) = unsafe (scratch(0), scratch(1), scratch(2))
     let (shares, newUs, newVs) = unsafe (scratch(3), scratch(4), scratch(5))
-    let source = FoldedChroma(context.inputs[0])
-    let destination = FoldedChroma(context.output)
+    let source = FoldedChroma(context.inputs[0].view)
+    let destination = FoldedChroma(context.output.view)
     var planes = self.planes
     let mixesLuma = self.weights[1][0] != 0 || self.weights[2][0] != 0
+    let chromaWeights: [Int16] = [0, self.weights[0][1], self.weights[0][2]]
+    let (weights, biases) = (self.weights, self.biases)
     for y in stride(from: band.lowerBound, to: band.upperBound, by: 2) {
       let second = min(y + 1, size.height - 1)
       let input = unsafe source.rows(y)
       let output = unsafe destination.rows(y)
       unsafe rows.chroma_rows(input.u, input.v, source.step, half, us, vs)
-      unsafe rows.combine_planes(
-        us, us, vs, [0, self.weights[0][1], self.weights[0][2]], self.biases[0], half, shares)
+      unsafe rows.combine_planes(us, us, vs, chromaWeights, biases[0], half, shares)
       for (index, row) in [y, second].enumerated() where index == 0 || second > y {
         let fields = unsafe memory[index * fieldSpan]
         if fieldCount > 0 {
@@ -117,7 +118,7 @@ package struct FoldedPlanesPass: Pass {
         }
         unsafe self.withFields(fields, size.width) { fields in
           unsafe rows.folded_luma(
-            source.luma(row), shares, self.weights[0][0], size.width, &planes[0], fields,
+            source.luma(row), shares, weights[0][0], size.width, &planes[0], fields,
             destination.luma(row))
         }
       }
@@ -129,8 +130,8 @@ package struct FoldedPlanesPass: Pass {
         let lower = unsafe memory[(second > y ? fieldSpan : 0) + index * size.width]
         unsafe rows.mean_field(upper, lower, size.width, chromaFields + index * half)
       }
-      unsafe rows.combine_planes(means, us, vs, self.weights[1], self.biases[1], half, newUs)
-      unsafe rows.combine_planes(means, us, vs, self.weights[2], self.biases[2], half, newVs)
+      unsafe rows.combine_planes(means, us, vs, weights[1], biases[1], half, newUs)
+      unsafe rows.combine_planes(means, us, vs, weights[2], biases[2], half, newVs)
       unsafe self.withFields(chromaFields, half) { fields in
         unsafe rows.finish_plane(newUs, half, &planes[1], fields)
         unsafe rows.finish_plane(newVs, half, &planes[2], fields)

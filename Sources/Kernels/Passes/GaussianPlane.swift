@@ -9,7 +9,7 @@ struct GaussianPlane {
 
   func run(_ context: PassContext) async {
     let weights = GaussianWeights(sigma: self.sigma)
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let shape = self.shape
     let finish = RowFinish(
       context, shape, fractionBits: source.depth == .eight ? 6 : 5, keepsAlpha: self.keepsAlpha)
@@ -20,7 +20,7 @@ struct GaussianPlane {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ weights: GaussianWeights,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: GaussianWeights,
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

@@ -29,7 +29,7 @@ struct GaussianPyramid {
 
   /// Means over squares, margin included.
   private func reduce(_ context: PassContext, to means: CellGrid) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let shape = self.shape
     let factor = self.factor
     // From bytes in 1/64 level, from deep samples in their own unit.
@@ -37,8 +37,7 @@ struct GaussianPyramid {
     let cost = Double(shape.samples * shape.height) * 0.1
     await context.bands.run(rows: means.rowCount, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
-      let accumulate =
-        source.depth == .eight ? unsafe rows.accumulate_u8 : unsafe rows.accumulate_i16
+      let sumRows = source.depth == .eight ? unsafe rows.sum_rows_u8 : unsafe rows.sum_rows_i16
       let memory = SampleMemory(count: shape.samples * 2)
       let sums = unsafe UnsafeMutableRawPointer(memory[0])
         .bindMemory(to: Int32.self, capacity: shape.samples)
@@ -46,12 +45,10 @@ struct GaussianPyramid {
         let first = (row - means.margin) * factor
         // In the margin all rows are one.
         let isMargin = first < 0 || first >= shape.height
-        unsafe sums.update(repeating: 0, count: shape.samples)
-        for y in first ..< first + (isMargin ? 1 : factor) {
-          let y = min(max(y, 0), shape.height - 1)
-          unsafe accumulate(source.row(y, plane: shape.plane), shape.samples, sums)
-        }
         let height = isMargin ? 1 : factor
+        unsafe RowPointers.withRows(source, shape, first ... first + height - 1) {
+          unsafe sumRows($0, height, shape.samples, sums)
+        }
         unsafe rows.reduce_cells(
           sums, shape.step, shape.width, factor, unit / Float(factor * height), means.size.width,
           means.cell(row: row))
@@ -95,9 +92,11 @@ struct GaussianPyramid {
   private func expand(_ blurred: CellGrid, _ context: PassContext) async {
     let shape = self.shape
     let factor = self.factor
+    let fractionBits = context.inputs[0].depth == .eight ? 6 : 5
     let finish = RowFinish(
-      context, shape, fractionBits: context.inputs[0].depth == .eight ? 6 : 5,
-      keepsAlpha: self.keepsAlpha)
+      context, shape, fractionBits: fractionBits, keepsAlpha: self.keepsAlpha)
+    let destination = context.output.view
+    let isDirect = destination.depth == .eight
     let cost = Double(shape.samples * shape.height) * 0.15
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
@@ -119,10 +118,16 @@ struct GaussianPyramid {
           unsafe lower.row = row + 1
         }
         let phase = (y + factor / 2) % factor
-        unsafe rows.lerp_i16(
-          upper.samples, lower.samples, Int16((2 * phase + 1) * 16384 / factor), shape.samples,
-          result)
-        unsafe finish.write(result, y: y, rows)
+        let weight = Int16((2 * phase + 1) * 16384 / factor)
+        if isDirect {
+          unsafe rows.lerp_u8(
+            upper.samples, lower.samples, weight, fractionBits, shape.samples,
+            destination.row(y, plane: shape.plane).assumingMemoryBound(to: UInt8.self))
+          unsafe finish.copyAlpha(y: y, rows)
+        } else {
+          unsafe rows.lerp_i16(upper.samples, lower.samples, weight, shape.samples, result)
+          unsafe finish.write(result, y: y, rows)
+        }
       }
     }
   }

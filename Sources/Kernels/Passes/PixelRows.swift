@@ -3,12 +3,12 @@ import CKernels
 /// Reads and writes strips of a raster that is not YUV.
 @safe
 struct PixelRows {
-  private let raster: Raster
+  private let raster: RasterView
   private let loadRow: sl_load_pixels
   private let storeRow: sl_store_pixels
   private let pixelBytes: Int
 
-  init(_ raster: Raster, _ rows: sl_rows) {
+  init(_ raster: RasterView, _ rows: sl_rows) {
     self.raster = raster
     self.pixelBytes = raster.format.rowByteCount(plane: 0, width: 1) * raster.depth.byteCount
     unsafe (self.loadRow, self.storeRow) =

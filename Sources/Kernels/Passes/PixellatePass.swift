@@ -34,7 +34,7 @@ package struct PixellatePass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for (shape, columns, rows) in self.planes {
       let finish = RowFinish(
         context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
@@ -47,7 +47,7 @@ package struct PixellatePass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ columns: [Int], _ rows: [Int],
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ columns: [Int], _ rows: [Int],
     _ finish: RowFinish
   ) {
     let table = unsafe sl_rows_current().pointee

@@ -6,8 +6,8 @@ struct PlaneCopy {
   let shape: PlaneShape
 
   func run(_ context: PassContext) async {
-    let source = context.inputs[0]
-    let destination = context.output
+    let source = context.inputs[0].view
+    let destination = context.output.view
     let shape = self.shape
     await context.bands.run(
       rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.1

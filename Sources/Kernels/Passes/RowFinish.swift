@@ -4,8 +4,8 @@ import CKernels
 @safe
 struct RowFinish: Sendable {
   private let shape: PlaneShape
-  private let source: Raster
-  private let destination: Raster
+  private let source: RasterView
+  private let destination: RasterView
   private let keepsAlpha: Bool
   private let shift: Int
 
@@ -16,8 +16,8 @@ struct RowFinish: Sendable {
     _ context: PassContext, _ shape: PlaneShape, fractionBits: Int, keepsAlpha: Bool
   ) {
     self.shape = shape
-    self.source = context.inputs[0]
-    self.destination = context.output
+    self.source = context.inputs[0].view
+    self.destination = context.output.view
     self.keepsAlpha = keepsAlpha && shape.step == 4
     self.shift = fractionBits - (context.output.depth == .deep ? 5 : 0)
   }
@@ -29,7 +29,13 @@ struct RowFinish: Sendable {
     case .eight: unsafe rows.narrow_u8(sums, self.shift, self.shape.samples, output)
     case .deep: unsafe rows.narrow_i16(sums, self.shift, self.shape.samples, output)
     }
+    unsafe self.copyAlpha(y: y, rows)
+  }
+
+  /// Writes the source's fourth samples to a row, if they are to be kept.
+  func copyAlpha(y: Int, _ rows: sl_rows) {
     guard self.keepsAlpha else { return }
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
     let input = unsafe self.source.row(y, plane: self.shape.plane)
     switch (self.source.depth, self.destination.depth) {
     case (.eight, .eight): unsafe rows.copy_alpha_u8(input, self.shape.width, output)

@@ -3,7 +3,7 @@ enum RowPointers {
   /// Calls `body` with a pointer to each row of a range; rows beyond the edges are those at the
   /// edges.
   static func withRows<Result>(
-    _ raster: Raster, _ shape: PlaneShape, _ range: ClosedRange<Int>,
+    _ raster: RasterView, _ shape: PlaneShape, _ range: ClosedRange<Int>,
     _ body: (UnsafePointer<UnsafeRawPointer>) -> Result
   ) -> Result {
     unsafe withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: range.count) {

@@ -60,11 +60,7 @@ package struct Strip {
       let upper = min(max(columns.upperBound - self.x, lower), self.count)
       inside = lower ..< upper
     }
-    let planes = unsafe [
-      (self.red, before.red), (self.green, before.green), (self.blue, before.blue),
-      (self.alpha, before.alpha),
-    ]
-    for unsafe(result, earlier) in unsafe planes {
+    func mix(_ result: UnsafeMutablePointer<Float>, _ earlier: UnsafeMutablePointer<Float>) {
       unsafe result.update(from: earlier, count: inside.lowerBound)
       unsafe (result + inside.upperBound).update(
         from: earlier + inside.upperBound, count: self.count - inside.upperBound)
@@ -73,6 +69,10 @@ package struct Strip {
           result + inside.lowerBound, earlier + inside.lowerBound, inside.count, amount)
       }
     }
+    unsafe mix(self.red, before.red)
+    unsafe mix(self.green, before.green)
+    unsafe mix(self.blue, before.blue)
+    unsafe mix(self.alpha, before.alpha)
   }
 }
 

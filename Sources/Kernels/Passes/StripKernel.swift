@@ -1,6 +1,6 @@
 /// Any function of pixels and their places, applied to a strip in place: straight colour, 0 ... 1,
 /// unclamped.
-package struct StripKernel: Sendable {
+package final class StripKernel: Sendable {
   /// The function. Called for each strip, on compute threads, several at a time.
   package let apply: @Sendable (Strip) -> Void
 

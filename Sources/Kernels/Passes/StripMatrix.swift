@@ -1,18 +1,21 @@
+import CKernels
+
 /// A colour matrix as the rows in C take it.
-package struct StripMatrix: Sendable, Hashable {
+package struct StripMatrix: Sendable {
   /// Four rows of (red, green, blue, alpha, bias).
-  package let coefficients: [Float]
+  private(set) var coefficients = sl_matrix()
   /// Whether alpha comes out as it went in.
-  package let keepsAlpha: Bool
+  let keepsAlpha: Bool
 
   package init(_ matrix: ColorMatrix) {
-    let rows = [matrix.red, matrix.green, matrix.blue, matrix.alpha]
-    var coefficients: [Float] = []
-    for (index, row) in rows.enumerated() {
-      for column in 0 ..< 4 { coefficients.append(Float(row[column])) }
-      coefficients.append(Float(matrix.bias[index]))
-    }
-    self.coefficients = coefficients
     self.keepsAlpha = matrix.keepsAlpha
+    let rows = [matrix.red, matrix.green, matrix.blue, matrix.alpha]
+    unsafe withUnsafeMutableBytes(of: &self.coefficients) { bytes in
+      let floats = unsafe bytes.bindMemory(to: Float.self)
+      for (index, row) in rows.enumerated() {
+        for column in 0 ..< 4 { unsafe floats[5 * index + column] = Float(row[column]) }
+        unsafe floats[5 * index + 4] = Float(matrix.bias[index])
+      }
+    }
   }
 }

@@ -19,7 +19,7 @@ package struct StripPass: Pass {
     let source = context.inputs[0]
     let size = source.size
     let isYUV = source.format.isYUV
-    let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.steps.count))
+    let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.count))
     await context.bands.run(
       rows: size.height, alignment: isYUV ? 2 : 1, nanoseconds: nanoseconds
     ) { rows in
@@ -36,9 +36,9 @@ package struct StripPass: Pass {
     _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
     let table = unsafe sl_rows_current().pointee
-    let source = unsafe PixelRows(context.inputs[0], table)
-    let other = context.inputs.count > 1 ? unsafe PixelRows(context.inputs[1], table) : source
-    let destination = unsafe PixelRows(context.output, table)
+    let source = unsafe PixelRows(context.inputs[0].view, table)
+    let other = context.inputs.count > 1 ? unsafe PixelRows(context.inputs[1].view, table) : source
+    let destination = unsafe PixelRows(context.output.view, table)
     let width = context.output.size.width
     var strip = memory.strip(0, moment: context.moment)
     for y in rows {
@@ -57,11 +57,11 @@ package struct StripPass: Pass {
     _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
     let table = unsafe sl_rows_current().pointee
-    let source = unsafe YUVRows(context.inputs[0], self.conversion, table)
+    let source = unsafe YUVRows(context.inputs[0].view, self.conversion, table)
     let other =
       context.inputs.count > 1
-      ? unsafe YUVRows(context.inputs[1], self.conversion, table) : source
-    let destination = unsafe YUVRows(context.output, self.conversion, table)
+      ? unsafe YUVRows(context.inputs[1].view, self.conversion, table) : source
+    let destination = unsafe YUVRows(context.output.view, self.conversion, table)
     let size = context.output.size
     var strips = [
       memory.strip(0, moment: context.moment), memory.strip(1, moment: context.moment),

@@ -1,36 +1,30 @@
 import CKernels
 
 /// What is done to each strip, in order.
-package struct StripProgram: Sendable {
-  /// One step on a strip, in place.
-  package indirect enum Step: Sendable {
-    case matrix(StripMatrix)
-    case field(PlannedField)
-    /// A function; where the picture is opaque it sees alpha 1, and what it does to alpha is void.
-    case kernel(StripKernel, isOpaque: Bool)
-    /// Divides colour by alpha.
-    case unpremultiply
-    /// Multiplies colour by alpha.
-    case premultiply
-    /// Limits colour to alpha.
-    case limit
-    /// Steps whose result is mixed with their input, within a rectangle.
-    case group(StripProgram, amount: Float, rect: PixelRect?)
-    /// Mixes with the pass's other picture.
-    case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
-  }
+@safe
+package final class StripProgram: @unchecked Sendable {  // the steps are written once, in init
+  private let steps: UnsafeMutableBufferPointer<StripStep>
+  /// Fields, kernels and programs that steps refer to.
+  private let owned: [any AnyObject & Sendable]
 
-  package let steps: [Step]
-
-  package init(steps: [Step]) {
-    self.steps = steps
-  }
-
+  /// How many steps there are.
+  var count: Int { unsafe self.steps.count }
   /// How many strips of scratch the steps need.
-  package var scratchStrips: Int {
-    self.steps.reduce(1) { most, step in
-      if case .group(let inner, _, _) = step { max(most, 1 + inner.scratchStrips) } else { most }
-    }
+  let scratchStrips: Int
+
+  /// - Parameters:
+  ///   - steps: What is to be done.
+  ///   - owned: What the steps refer to.
+  init(steps: [StripStep], owned: [any AnyObject & Sendable]) {
+    unsafe self.steps = .allocate(capacity: steps.count)
+    _ = unsafe self.steps.initialize(from: steps)
+    self.owned = owned
+    self.scratchStrips =
+      1 + owned.reduce(0) { max($0, ($1 as? StripProgram)?.scratchStrips ?? 0) }
+  }
+
+  deinit {
+    unsafe self.steps.deallocate()
   }
 
   /// Runs the steps on one strip.
@@ -43,28 +37,27 @@ package struct StripProgram: Sendable {
     _ strip: Strip, memory: borrowing StripMemory, level: Int, rows: sl_rows,
     loadOther: (Strip) -> Void
   ) {
-    for step in self.steps {
-      let scratch = memory.strip(level, at: strip)
-      switch step {
+    let scratch = memory.strip(level, at: strip)
+    for index in unsafe 0 ..< self.steps.count {
+      switch unsafe self.steps[index] {
       case .matrix(let matrix):
-        unsafe matrix.coefficients.withUnsafeBufferPointer {
+        unsafe withUnsafePointer(to: matrix.coefficients) {
           unsafe rows.matrix(
-            strip.red, strip.green, strip.blue, strip.alpha, strip.count,
-            $0.baseAddress.unsafelyUnwrapped, matrix.keepsAlpha ? 0 : 1)
+            strip.red, strip.green, strip.blue, strip.alpha, strip.count, $0,
+            matrix.keepsAlpha ? 0 : 1)
         }
       case .field(let field):
         unsafe field.fill(scratch.red, for: strip, rows)
         unsafe rows.scale(strip.red, strip.green, strip.blue, scratch.red, strip.count)
       case .kernel(let kernel, let isOpaque):
+        var target = strip
         if isOpaque {
           unsafe scratch.alpha.update(repeating: 1, count: strip.count)
-          kernel.apply(strip.replacingAlpha(by: scratch))
-        } else {
-          kernel.apply(strip)
+          target = strip.replacingAlpha(by: scratch)
         }
+        unsafe kernel._withUnsafeGuaranteedRef { $0.apply(target) }
       case .unpremultiply:
-        unsafe rows.unpremultiply(
-          strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+        unsafe rows.unpremultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .premultiply:
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
@@ -72,8 +65,10 @@ package struct StripProgram: Sendable {
       case .group(let program, let amount, let rect):
         guard rect?.meets(strip) ?? true else { continue }
         scratch.copy(from: strip)
-        unsafe program.run(
-          strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
+        unsafe program._withUnsafeGuaranteedRef {
+          unsafe $0.run(
+            strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
+        }
         unsafe strip.mix(from: scratch, amount, rect, rows)
       case .blend(let amount, let rect, let premultiplies):
         loadOther(scratch)

@@ -3,13 +3,13 @@ import CKernels
 /// Reads and writes strips of a 4:2:0 raster.
 @safe
 struct YUVRows {
-  private let raster: Raster
+  private let raster: RasterView
   private let conversion: YUVConversion
   private let loadRow: sl_load_yuv
   private let lumaRow: sl_store_luma
   private let chromaRow: sl_store_chroma
 
-  init(_ raster: Raster, _ conversion: YUVConversion, _ rows: sl_rows) {
+  init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
     self.raster = raster
     self.conversion = conversion
     switch raster.depth {

@@ -10,6 +10,11 @@ public struct Point: Sendable, Hashable {
     self.y = y
   }
 
+  /// The place in pixels in a frame of the given size.
+  public func pixels(in size: FrameSize) -> (x: Double, y: Double) {
+    (self.x.pixels(in: size), self.y.pixels(in: size))
+  }
+
   /// The middle of the frame, whatever its size.
   public static let center = Point(x: Length(0.5, .width), y: Length(0.5, .height))
 }

@@ -33,8 +33,17 @@ public struct ColorMatrix: Sendable, Hashable {
     return ColorMatrix(red: row, green: row, blue: row)
   }
 
+  /// Each channel times a factor.
+  public static func scaling(_ factors: SIMD3<Double>) -> ColorMatrix {
+    ColorMatrix(
+      red: [factors.x, 0, 0, 0], green: [0, factors.y, 0, 0], blue: [0, 0, factors.z, 0])
+  }
+
   /// Whether alpha comes out as it went in.
   public var keepsAlpha: Bool { self.alpha == [0, 0, 0, 1] && self.bias.w == 0 }
+
+  /// Whether colour depends on alpha.
+  package var readsAlpha: Bool { self.red.w != 0 || self.green.w != 0 || self.blue.w != 0 }
 
   /// The map's result for one colour.
   public func callAsFunction(_ pixel: SIMD4<Double>) -> SIMD4<Double> {

@@ -1,12 +1,27 @@
 /// A smooth field, sampled on a grid of knots at plan time; pixels interpolate between them.
-package struct FieldGrid: Sendable {
-  /// Pixels from knot to knot: a power of two, 1 ... 32.
-  package let spacing: Int
-  /// Knots a row.
-  package let columns: Int
-  /// The greatest value of a knot.
+@safe
+package final class FieldGrid: @unchecked Sendable {  // the knots are written once, in init
+  /// Where the knots are: plain figures and an address.
+  @safe
+  package struct View: @unchecked Sendable {  // only read, while the grid lives
+    /// Pixels from knot to knot: a power of two, 1 ... 32. Knot k stands at pixel k * spacing.
+    let spacing: Int
+    /// Knots a row.
+    let columns: Int
+    fileprivate let knots: UnsafePointer<Float>
+
+    /// The two rows of knots between which a row of pixels lies, and how far between.
+    func rows(y: Int) -> (upper: UnsafePointer<Float>, lower: UnsafePointer<Float>, Float) {
+      let upper = unsafe self.knots + y / self.spacing * self.columns
+      return unsafe (upper, upper + self.columns, Float(y % self.spacing) / Float(self.spacing))
+    }
+  }
+
+  /// Where the knots are; valid while the grid lives.
+  package let view: View
+  /// The greatest magnitude of a knot.
   package let maximum: Float
-  private let knots: [Float]
+  private let knots: UnsafeMutablePointer<Float>
 
   /// An interpolated value may differ from the field by this: a quarter of a level.
   private static let tolerance = 1.0 / 1024
@@ -15,31 +30,24 @@ package struct FieldGrid: Sendable {
   package init(_ field: (Double, Double) -> Double, size: FrameSize) {
     var spacing = 32
     while spacing > 1, !Self.isAccurate(field, size, spacing) { spacing /= 2 }
-    self.spacing = spacing
-    self.columns = (size.width - 1) / spacing + 2
+    let columns = (size.width - 1) / spacing + 2
     let rows = (size.height - 1) / spacing + 2
-    var knots: [Float] = []
-    knots.reserveCapacity(self.columns * rows)
+    let knots = UnsafeMutablePointer<Float>.allocate(capacity: columns * rows)
+    var maximum: Float = 0
     for row in 0 ..< rows {
-      for column in 0 ..< self.columns {
-        knots.append(Float(Self.value(field, column * spacing, row * spacing)))
+      for column in 0 ..< columns {
+        let value = Float(Self.value(field, column * spacing, row * spacing))
+        maximum = max(maximum, abs(value))
+        unsafe (knots + row * columns + column).initialize(to: value)
       }
     }
-    self.knots = knots
-    self.maximum = knots.reduce(0) { max($0, abs($1)) }
+    self.maximum = maximum
+    unsafe self.knots = knots
+    self.view = unsafe View(spacing: spacing, columns: columns, knots: UnsafePointer(knots))
   }
 
-  /// Calls `body` with the two rows of knots between which the centres of a row of pixels lie, and
-  /// how far between.
-  package func withRows<Result>(
-    y: Int, _ body: (UnsafePointer<Float>, UnsafePointer<Float>, Float) -> Result
-  ) -> Result {
-    let row = y / self.spacing
-    let fraction = Float(y % self.spacing) / Float(self.spacing)
-    return unsafe self.knots.withUnsafeBufferPointer { knots in
-      let upper = unsafe knots.baseAddress.unsafelyUnwrapped + row * self.columns
-      return unsafe body(upper, upper + self.columns, fraction)
-    }
+  deinit {
+    unsafe self.knots.deallocate()
   }
 
   /// The field at a pixel's centre.
@@ -48,7 +56,9 @@ package struct FieldGrid: Sendable {
   }
 
   /// Compares the field with its interpolation in the middle of each cell, where it is worst.
-  private static func isAccurate(_ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int) -> Bool {
+  private static func isAccurate(
+    _ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int
+  ) -> Bool {
     for row in 0 ... (size.height - 1) / spacing {
       let (top, bottom) = (row * spacing, (row + 1) * spacing)
       var left = (Self.value(field, 0, top), Self.value(field, 0, bottom))

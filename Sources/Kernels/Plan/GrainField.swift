@@ -7,7 +7,7 @@ package struct GrainField: Sendable, Hashable {
 
   /// The noise at a pixel.
   package func value(x: Int, y: Int, moment: FrameMoment) -> Double {
-    let noise = NoiseTable.values[self.offset(y: y, moment: moment) + x]
+    let noise = unsafe NoiseTable.start[self.offset(y: y, moment: moment) + x]
     return 1 - self.amount * Double(noise) / 255
   }
 

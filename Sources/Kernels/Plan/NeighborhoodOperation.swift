@@ -8,6 +8,8 @@ package protocol NeighborhoodOperation: Sendable {
   var words: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
+  /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
+  var averages: Bool { get }
   /// The pictures that come out for those that go in.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// The pass for pictures as described.
@@ -23,6 +25,7 @@ package protocol NeighborhoodOperation: Sendable {
 
 extension NeighborhoodOperation {
   package var kind: PassDescription.Kind { .neighborhood }
+  package var averages: Bool { true }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(

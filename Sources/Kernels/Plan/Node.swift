@@ -12,6 +12,12 @@ public struct Node: Sendable {
     case kernel(StripKernel)
     /// Each pixel from its neighbourhood.
     case neighborhood(any NeighborhoodOperation)
+    /// Each pixel from its neighbourhood, by a user's kernel on RGB.
+    case window(any NeighborhoodKernel)
+    /// A user's function of the whole frame.
+    case frame(@Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void)
+    /// Looks, and does nothing.
+    case analysis(any FrameAnalysis)
     /// Nodes whose result is mixed with their input: 0 is the input, 1 the result, and beyond.
     indirect case mixed([Node], amount: Double)
   }
@@ -30,6 +36,47 @@ public struct Node: Sendable {
   /// Multiplies red, green and blue by a number that depends on the place. Folds with matrices.
   public static func field(_ field: ScalarField) -> Node {
     Node(.field(field))
+  }
+
+  /// A function of each colour channel by itself.
+  package static func curve(_ curve: ToneCurve) -> Node {
+    Node(.kernel(curve.kernel))
+  }
+
+  /// Any function of one pixel and its place. Fuses with its neighbours.
+  public static func colorKernel(_ kernel: some ColorKernel) -> Node {
+    Node(
+      .kernel(
+        StripKernel(
+          reference: { pixel, x, y, moment in
+            let result = kernel(
+              Pixel(
+                red: Float(pixel.x), green: Float(pixel.y), blue: Float(pixel.z),
+                alpha: Float(pixel.w)),
+              at: Place(x: x, y: y, frame: moment.index))
+            return SIMD4(
+              Double(result.red), Double(result.green), Double(result.blue),
+              Double(result.alpha))
+          },
+          apply: { strip in kernel.apply(to: ColorStrip(strip)) })))
+  }
+
+  /// Any function of a pixel's neighbourhood.
+  public static func neighborhoodKernel(_ kernel: some NeighborhoodKernel) -> Node {
+    Node(.window(kernel))
+  }
+
+  /// Any function of the whole frame: it reads one and writes every sample of the other, which has
+  /// the same geometry.
+  public static func frame(
+    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+  ) -> Node {
+    Node(.frame(body))
+  }
+
+  /// Something that only looks. It sees the frame as it came in, beside the frame's path.
+  public static func analysis(_ analysis: some FrameAnalysis) -> Node {
+    Node(.analysis(analysis))
   }
 
   /// A Gaussian of the given standard deviation in pixels; edges are clamped. Below 0.16 it changes

@@ -3,10 +3,22 @@ package enum NoiseTable {
   /// How many different offsets there are.
   package static let period = 65536
 
-  /// The noise; it goes on beyond ``period`` for the length of the longest row.
-  package static let values: [UInt8] = (0 ..< period + FrameLayout.maxDimension).map { index in
-    UInt8(truncatingIfNeeded: mix(UInt64(index)) >> 56)
+  private static let values: UnsafeSendableBytes = {
+    let count = Self.period + FrameLayout.maxDimension
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+    for index in 0 ..< count {
+      unsafe (bytes + index).initialize(to: UInt8(truncatingIfNeeded: mix(UInt64(index)) >> 56))
+    }
+    return unsafe UnsafeSendableBytes(start: UnsafePointer(bytes))
+  }()
+
+  @safe
+  private struct UnsafeSendableBytes: @unchecked Sendable {  // written once, never freed
+    let start: UnsafePointer<UInt8>
   }
+
+  /// The noise; it goes on beyond ``period`` for the length of the longest row.
+  package static var start: UnsafePointer<UInt8> { unsafe self.values.start }
 
   /// A hash of 64 bits in which every bit depends on every other (SplitMix64's finaliser).
   package static func mix(_ value: UInt64) -> UInt64 {

@@ -18,8 +18,7 @@ package struct NormalForm: Sendable {
       switch operation {
       case .matrix(let matrix):
         let matrix = isOpaque ? matrix.opaque : matrix
-        guard matrix.keepsAlpha, matrix.red.w == 0, matrix.green.w == 0, matrix.blue.w == 0
-        else { return nil }
+        guard matrix.keepsAlpha, !matrix.readsAlpha else { return nil }
         self.append(matrix)
       case .field(let field):
         self.fields.append(field)

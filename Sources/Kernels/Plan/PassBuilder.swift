@@ -8,8 +8,11 @@ struct PassBuilder {
   private var steps: [PlannedPass] = []
   /// Whether the latest picture (not the waiting operations' result) is premultiplied.
   private var isPremultiplied: Bool
+  /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
+  private var exceedsAlpha = false
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
+  private var analyses: [(filter: String, analysis: any FrameAnalysis)] = []
 
   init(geometry: FrameGeometry) {
     self.input = geometry
@@ -23,13 +26,19 @@ struct PassBuilder {
 
   /// Computes what still waits, and makes the last picture a frame again.
   consuming func finish() -> Plan {
+    self.makeFrame()
+    return Plan(
+      input: self.input, output: self.geometry, steps: self.steps, analyses: self.analyses)
+  }
+
+  /// Computes what still waits, and makes the latest picture a frame's samples.
+  private mutating func makeFrame() {
     let wanted = Self.alpha(of: self.geometry) == .premultiplied
-    if !self.waiting.isEmpty || self.isPremultiplied != wanted {
+    if !self.waiting.isEmpty || self.isPremultiplied != wanted || (wanted && self.exceedsAlpha) {
       self.flush(depth: .eight, premultiplied: wanted)
     } else if let last = self.steps.indices.last {
       self.steps[last].depth = .eight
     }
-    return Plan(input: self.input, output: self.geometry, steps: self.steps)
   }
 
   private mutating func append(_ item: PlanItem) {
@@ -46,6 +55,9 @@ struct PassBuilder {
       case .mixed(let nodes, let amount):
         self.append(
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
+      case .window(let kernel): self.append(kernel, filter)
+      case .frame(let body): self.append(body, filter)
+      case .analysis(let analysis): self.analyses.append((filter, analysis))
       case .matrix, .field, .kernel: break  // pointwise, and so done with
       }
     case .group(let items, let amount, let rect):
@@ -62,6 +74,30 @@ struct PassBuilder {
       PassSetting(description: description, geometry: self.geometry))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
+    self.exceedsAlpha = !operation.averages
+  }
+
+  private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
+    self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    let description = PassDescription(
+      filters: [filter], kind: .neighborhood,
+      words: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
+    let pass = WindowPass(
+      description: description, kernel: kernel, color: self.geometry.color)
+    self.emit(pass, inputs: [self.slot], depth: .deep)
+    self.exceedsAlpha = true
+  }
+
+  private mutating func append(
+    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void,
+    _ filter: String
+  ) {
+    // The function is given, and gives, a frame like any other.
+    self.makeFrame()
+    let description = PassDescription(
+      filters: [filter], kind: .frame, words: "a function of the whole frame")
+    let pass = FramePass(description: description, color: self.geometry.color, body: body)
+    self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
@@ -84,7 +120,9 @@ struct PassBuilder {
 
   /// Computes the waiting operations, if any, or converts alpha, if it must be.
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
-    guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied else { return }
+    let limits = self.exceedsAlpha && premultiplied && depth == .eight
+    guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
+    self.exceedsAlpha = false
     let alpha = Self.alpha(of: self.geometry)
     var compiler = StripCompiler(
       size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
@@ -95,7 +133,9 @@ struct PassBuilder {
     for case .blend(let slot, _, _, _) in self.waiting { inputs.append(slot) }
     let words =
       self.waiting.isEmpty
-      ? premultiplied ? "colour times alpha" : "colour divided by alpha"
+      ? limits
+        ? "colour limited to alpha"
+        : premultiplied ? "colour times alpha" : "colour divided by alpha"
       : PointOperation.words(self.waiting).joined(separator: ", then ")
     let filters = self.waitingFilters.isEmpty ? self.latestFilters : self.waitingFilters
     let description = PassDescription(

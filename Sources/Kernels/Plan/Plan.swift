@@ -4,10 +4,16 @@ public struct Plan: Sendable, CustomStringConvertible {
   public let input: FrameGeometry
   /// The frames that it makes.
   public let output: FrameGeometry
+  /// What looks at the input beside the frame's path, with the filters that ask for it.
+  public let analyses: [(filter: String, analysis: any FrameAnalysis)]
   package let steps: [PlannedPass]
   private let lastReaders: [[Int]]
 
-  package init(input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass]) {
+  package init(
+    input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
+    analyses: [(filter: String, analysis: any FrameAnalysis)] = []
+  ) {
+    self.analyses = analyses
     self.input = input
     self.output = output
     self.steps = steps

@@ -6,7 +6,8 @@ struct StripCompiler {
   private let size: FrameSize
   private let isOpaque: Bool
   private var isPremultiplied: Bool
-  private var steps: [StripProgram.Step] = []
+  private var steps: [StripStep] = []
+  private var owned: [any AnyObject & Sendable] = []
 
   /// - Parameters:
   ///   - size: The frame's.
@@ -27,7 +28,7 @@ struct StripCompiler {
     for operation in operations { self.append(operation) }
     self.convert(toPremultiplied: premultiplied)
     if limited && !self.isOpaque { self.steps.append(.limit) }
-    return StripProgram(steps: self.steps)
+    return StripProgram(steps: self.steps, owned: self.owned)
   }
 
   private mutating func append(_ operation: PointOperation) {
@@ -35,23 +36,28 @@ struct StripCompiler {
     case .matrix(let matrix):
       if self.isOpaque {
         self.steps.append(.matrix(StripMatrix(matrix.opaque)))
-      } else if self.isPremultiplied, matrix.keepsAlpha {
+      } else if self.isPremultiplied, matrix.keepsAlpha, !matrix.readsAlpha {
         self.steps.append(.matrix(StripMatrix(matrix.premultiplied)))
       } else {
         self.convert(toPremultiplied: false)
         self.steps.append(.matrix(StripMatrix(matrix)))
       }
     case .field(let field):
-      self.steps.append(.field(PlannedField(field, size: self.size)))
+      let planned = PlannedField(field, size: self.size)
+      self.owned.append(planned)
+      self.steps.append(.field(planned.view))
     case .kernel(let kernel):
       self.convert(toPremultiplied: false)
-      self.steps.append(.kernel(kernel, isOpaque: self.isOpaque))
+      self.owned.append(kernel)
+      self.steps.append(unsafe .kernel(.passUnretained(kernel), isOpaque: self.isOpaque))
     case .group(let operations, let amount, let rect):
       self.convert(toPremultiplied: false)
       var inner = StripCompiler(
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
       let program = inner.compile(operations, premultiplied: false, limited: false)
-      self.steps.append(.group(program, amount: Float(amount), rect: rect))
+      self.owned.append(program)
+      self.steps.append(
+        unsafe .group(.passUnretained(program), amount: Float(amount), rect: rect))
     case .blend(_, let isPremultiplied, let amount, let rect):
       self.convert(toPremultiplied: !self.isOpaque)
       self.steps.append(

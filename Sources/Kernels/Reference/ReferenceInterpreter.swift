@@ -49,6 +49,10 @@ package struct ReferenceInterpreter {
         current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.moment) }
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
+      case .window(let kernel):
+        current = self.apply(kernel, to: current)
+      case .frame, .analysis:
+        break  // not ours to say what it means
       case .mixed(let nodes, let amount):
         current = Self.mix(current, self.apply(nodes, to: current), amount, nil)
       }
@@ -62,8 +66,14 @@ package struct ReferenceInterpreter {
     let planes = picture.planes(isPremultiplied: true)
     let geometry = operation.output(for: picture.geometry)
     let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
-    let processed = operation.reference(planes, of: picture.geometry)
-    let results = zip(planes, processed).map { plane, result in
+    let empty = EmptyColor.samples(picture.geometry).map { $0.map(Double.init) }
+    let sources = zip(planes, empty).map { plane, empty in
+      var plane = plane
+      plane.emptySamples = empty
+      return plane
+    }
+    let processed = operation.reference(sources, of: picture.geometry)
+    let results = zip(sources, processed).map { plane, result in
       guard keepsFourth, result.width == plane.width, result.height == plane.height else {
         return result
       }
@@ -72,6 +82,49 @@ package struct ReferenceInterpreter {
       }
     }
     return ReferencePicture(planes: results, geometry: geometry, isPremultiplied: true)
+  }
+
+  private func apply(
+    _ kernel: any NeighborhoodKernel, to picture: ReferencePicture
+  ) -> ReferencePicture {
+    let (width, height) = (picture.geometry.size.width, picture.geometry.size.height)
+    let reach = kernel.reach
+    let planeStride = width + 2 * reach
+    // Premultiplied, with the edges' pixels beyond the edges: row by row, plane by plane.
+    var floats: [Float] = []
+    for y in -reach ..< height + reach {
+      for channel in 0 ..< 4 {
+        for x in -reach ..< width + reach {
+          let place = min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)
+          let pixel = picture.pixels[place]
+          let factor = picture.hasAlpha && channel < 3 ? pixel.w : 1
+          floats.append(Float(pixel[channel] * factor))
+        }
+      }
+    }
+    var result = picture
+    unsafe floats.withUnsafeBufferPointer { floats in
+      for y in 0 ..< height {
+        let rows = unsafe (0 ... 2 * reach).map {
+          unsafe floats.baseAddress.unsafelyUnwrapped + (y + $0) * 4 * planeStride + reach
+        }
+        unsafe rows.withUnsafeBufferPointer { rows in
+          var window = unsafe PixelWindow(
+            reach: reach, rows: rows.baseAddress.unsafelyUnwrapped, planeStride: planeStride)
+          for x in 0 ..< width {
+            window.x = x
+            let pixel = kernel(window, at: Place(x: x, y: y, frame: self.moment.index))
+            let alpha = picture.hasAlpha ? Double(pixel.alpha) : picture.pixels[y * width + x].w
+            let factor = picture.hasAlpha ? (alpha > 0 ? 1 / alpha : 0) : 1
+            result.pixels[y * width + x] = [
+              Double(pixel.red) * factor, Double(pixel.green) * factor,
+              Double(pixel.blue) * factor, alpha,
+            ]
+          }
+        }
+      }
+    }
+    return result
   }
 
   private static func mix(

@@ -11,6 +11,13 @@ package struct ReferencePlane: Sendable, Hashable {
   package let scale: Double
   /// Row by row, pixel by pixel, channel by channel.
   package var samples: [Double]
+  /// What stands where there is no image, channel by channel.
+  package var emptySamples: [Double] = []
+
+  /// What stands where there is no image.
+  package func empty(channel: Int) -> Double {
+    channel < self.emptySamples.count ? self.emptySamples[channel] : 0
+  }
 
   package init(width: Int, height: Int, step: Int, scale: Double, samples: [Double]) {
     self.width = width

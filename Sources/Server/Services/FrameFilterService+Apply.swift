@@ -126,7 +126,8 @@ extension JPEGSubsampling {
     case .chromaSubsampling444: self = .none
     case .chromaSubsampling422, .UNRECOGNIZED:
       throw FieldFault(
-        code: .unimplemented, field: "output.jpeg_subsampling", reason: "is neither 4:2:0 nor 4:4:4")
+        code: .unimplemented, field: "output.jpeg_subsampling", reason: "is neither 4:2:0 nor 4:4:4"
+      )
     }
   }
 }

@@ -26,16 +26,20 @@ extension FrameFilterService {
         callContext: self.engine.tracing.context(of: request.metadata))
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.id)"
-      logger.info("session opened", metadata: [
-        "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
-      ])
+      logger.info(
+        "session opened",
+        metadata: [
+          "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
+        ])
       defer {
         let counts = session.outbox.counts
-        logger.info("session ended", metadata: [
-          "received": "\(counts.received)", "filtered": "\(counts.filtered)",
-          "passed_through": "\(counts.passedThrough)",
-          "dropped": "\(counts.dropped.values.reduce(0, +))",
-        ])
+        logger.info(
+          "session ended",
+          metadata: [
+            "received": "\(counts.received)", "filtered": "\(counts.filtered)",
+            "passed_through": "\(counts.passedThrough)",
+            "dropped": "\(counts.dropped.values.reduce(0, +))",
+          ])
       }
       try await session.run(
         messages: messages, writer: writer, cancellation: context.cancellation)

@@ -14,7 +14,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     self.state = Mutex(StateMachine(depth: depth, policy: policy))
   }
 
-  /// Takes an element in; waits for room if nothing may be dropped.
+  /// Takes an element in; waits for room if nothing may be dropped. Cancelling a task that waits
+  /// closes the mailbox.
   ///
   /// - Returns: Who has no place any more: `nil`, a displaced element, or the offered one itself when
   ///   the mailbox is full or finished.
@@ -28,21 +29,25 @@ package final class Mailbox<Element: Sendable>: Sendable {
     case .handBack(let displaced): return displaced
     case .wait: break
     }
-    return await withCheckedContinuation { continuation in
-      // Between the two locks the consumer may have made room.
-      let action = self.state.withLock { state in
-        let action = state.offer(element)
-        if case .wait = action { state.suspendProducer(element, continuation) }
-        return action
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // Between the two locks the consumer may have made room.
+        let action = self.state.withLock { state in
+          let action = state.offer(element)
+          if case .wait = action { state.suspendProducer(element, continuation) }
+          return action
+        }
+        switch action {
+        case .deliver(let consumer):
+          consumer.resume(returning: element)
+          continuation.resume(returning: nil)
+        case .accept: continuation.resume(returning: nil)
+        case .handBack(let displaced): continuation.resume(returning: displaced)
+        case .wait: break
+        }
       }
-      switch action {
-      case .deliver(let consumer):
-        consumer.resume(returning: element)
-        continuation.resume(returning: nil)
-      case .accept: continuation.resume(returning: nil)
-      case .handBack(let displaced): continuation.resume(returning: displaced)
-      case .wait: break
-      }
+    } onCancel: {
+      self.finish()
     }
   }
 

@@ -64,7 +64,8 @@ extension Outbox {
     /// A frame was made.
     ///
     /// - Returns: The frame that it displaced, if too many wait.
-    package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload? {
+    package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload?
+    {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1

@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import GRPCCore
 import Logging
 import ServiceLifecycle
@@ -32,7 +33,8 @@ struct Session: Sendable {
     self.engine = engine
     self.callContext = callContext
     self.mailbox = Mailbox(depth: options.mailboxDepth, policy: options.dropPolicy)
-    self.outbox = Outbox(pictureLimit: 2)
+    // Whatever may wait to be filtered may wait to be written.
+    self.outbox = Outbox(pictureLimit: options.mailboxDepth + 1)
     do throws(PipelineError) {
       self.firstSelection = Selection(
         try engine.catalogue.resolve(options.pipeline), revision: Revision(number: 1, requestID: 0))
@@ -49,14 +51,30 @@ struct Session: Sendable {
     messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
+    self.outbox.push(self.opened)
+    try await withGracefulShutdownHandler {
+      try await self.runTasks(messages: messages, writer: writer, cancellation: cancellation)
+    } onGracefulShutdown: {
+      // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
+      // mailbox closed, and ends as DRAINING.
+      self.outbox.push(Self.draining)
+      self.mailbox.finish()
+    }
+    if Task.isShuttingDownGracefully {
+      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+    }
+  }
+
+  private func runTasks(
+    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    cancellation: ServerContext.RPCCancellationHandle
+  ) async throws {
     enum Part {
       case reader
       case lane
       case writer
-      case shutdown
+      case helper
     }
-    var isDraining = false
-    self.outbox.push(self.opened)
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
         var reader = SessionReader(session: self)
@@ -76,36 +94,30 @@ struct Session: Sendable {
         // themselves; and of a shutdown, in which sessions finish.
         try await cancellation.cancelled
         guard Task.isShuttingDownGracefully else {
-          throw RPCError(code: .cancelled, message: "The call was cancelled, or came to its deadline.")
+          throw RPCError(
+            code: .cancelled, message: "The call was cancelled, or came to its deadline.")
         }
-        return .shutdown
+        return .helper
       }
-      group.addTask {
-        try await gracefulShutdown()
-        return .shutdown
+      if let interval = self.options.statsInterval {
+        group.addTask {
+          for await _ in AsyncTimerSequence.repeating(every: interval) {
+            self.outbox.push(
+              .with { $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false) })
+          }
+          return .helper
+        }
       }
       while let part = try await group.next() {
         switch part {
-        case .reader:
-          self.mailbox.finish()
-        case .shutdown where isDraining:
-          break
-        case .shutdown:
-          // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
-          // mailbox closed, and ends as DRAINING.
-          isDraining = true
-          self.outbox.push(Self.draining)
-          self.mailbox.finish()
-        case .lane:
-          self.outbox.finish()
+        case .reader: self.mailbox.finish()
+        case .lane: self.outbox.finish()
         case .writer:
           group.cancelAll()
           return
+        case .helper: break
         }
       }
-    }
-    if isDraining {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
     }
   }
 

@@ -29,7 +29,8 @@ extension Duration {
   var wireMicroseconds: UInt32 {
     let (seconds, attoseconds) = self.components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return UInt32(clamping: seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
-      + attoseconds / 1_000_000_000_000)
+    return UInt32(
+      clamping: seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+        + attoseconds / 1_000_000_000_000)
   }
 }

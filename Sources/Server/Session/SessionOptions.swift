@@ -1,6 +1,7 @@
 import GRPCCore
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// What a client asked of a session in `open`, checked.
 struct SessionOptions: Sendable {
@@ -14,6 +15,8 @@ struct SessionOptions: Sendable {
   var allowUnmodified: Bool
   /// Whether frames whose stage failed come back as they were, or are dropped.
   var dropsFailedFrames: Bool
+  /// How often counts are sent; `nil` for only at the end.
+  var statsInterval: Duration?
   /// The first pipeline.
   var pipeline: Pipeline
 
@@ -38,12 +41,22 @@ struct SessionOptions: Sendable {
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
     }
     self.mailboxDepth = max(1, Int(open.mailboxDepth))
+    if open.hasStatsInterval {
+      let interval = Duration(
+        secondsComponent: open.statsInterval.seconds,
+        attosecondsComponent: Int64(open.statsInterval.nanos) * 1_000_000_000)
+      guard interval >= .milliseconds(100), interval <= .seconds(3600) else {
+        throw FieldFault(
+          field: "open.stats_interval", reason: "is \(interval), the range is 100 ms to 1 h")
+      }
+      self.statsInterval = interval
+    }
     self.allowUnmodified = open.allowUnmodified
     self.dropsFailedFrames = open.failurePolicy == .drop
     for (isAsked, field) in [
       (open.budgetUs != 0, "budget_us"), (open.hasOutput, "output"),
       (open.analysisOnly, "analysis_only"), (open.failurePolicy == .blur, "failure_policy"),
-      (open.maxFps != 0, "max_fps"), (open.hasStatsInterval, "stats_interval"),
+      (open.maxFps != 0, "max_fps"),
       (open.outputWindow != 0, "output_window"), (!open.resumeToken.isEmpty, "resume_token"),
     ] where isAsked {
       throw FieldFault(

@@ -53,8 +53,10 @@ extension Sidelight_V1_Image {
         let count = source.format.rowByteCount(plane: plane, width: source.size.width)
         for row in 0 ..< source.format.rowCount(plane: plane, height: source.size.height) {
           let start = layout.offset + row * layout.stride
-          frame.copyRow(row, plane: plane, from: UnsafeRawBufferPointer(
-            rebasing: bytes[start ..< start + count]))
+          frame.copyRow(
+            row, plane: plane,
+            from: UnsafeRawBufferPointer(
+              rebasing: bytes[start ..< start + count]))
         }
       }
     }

@@ -682,7 +682,7 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._maxFps = newValue}
   }
 
-  /// How often `stats` are sent. Default (none): only at the end.
+  /// How often `stats` are sent, 100 ms to 1 h. Default (none): only at the end.
   package var statsInterval: SwiftProtobuf.Google_Protobuf_Duration {
     get {_storage._statsInterval ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_uniqueStorage()._statsInterval = newValue}
@@ -731,9 +731,7 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
     set {_uniqueStorage()._sessionID = newValue}
   }
 
-  /// Frames that the client may have without outcome at a time. Frames beyond it end as NO_CREDIT
-  /// under DROP_POLICY_KEEP_OLDEST, and hold the sender back under DROP_POLICY_NEVER_DROP; under
-  /// DROP_POLICY_NEWEST_WINS they displace older ones, as any frame does.
+  /// Frames that the client should have without outcome at a time. Each outcome returns one.
   package var framesInFlight: UInt32 {
     get {_storage._framesInFlight}
     set {_uniqueStorage()._framesInFlight = newValue}

@@ -29,7 +29,8 @@ struct Workload {
     Workload(
       name: "pixellate 12", format: .bgra8,
       pipeline: [.filter("pixellate", ["scale": .number(12)])]),
-    Workload(name: "pixellate 12", format: .i420,
+    Workload(
+      name: "pixellate 12", format: .i420,
       pipeline: [.filter("pixellate", ["scale": .number(12)])]),
   ]
 

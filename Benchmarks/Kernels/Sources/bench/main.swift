@@ -7,12 +7,10 @@ import SidelightKernels
 #endif
 
 /// Milliseconds of the median of several runs.
-func median(_ runs: Int, _ body: (Int) async throws -> Void) async rethrows -> Double {
-  for index in 0 ..< 5 { try await body(index) }
-  var times: [Double] = []
-  for index in 0 ..< runs {
-    let elapsed = try await ContinuousClock().measure { try await body(index) }
-    times.append(Double(elapsed.components.attoseconds) / 1e15)
+func median(_ runs: Int, _ body: (Int) -> Void) -> Double {
+  for index in 0 ..< 5 { body(index) }
+  let times = (0 ..< runs).map { index in
+    Double(ContinuousClock().measure { body(index) }.components.attoseconds) / 1e15
   }
   return times.sorted()[runs / 2]
 }
@@ -52,8 +50,8 @@ let source = UnsafeMutableRawPointer.allocate(byteCount: bytes * 24, alignment: 
 let target = UnsafeMutableRawPointer.allocate(byteCount: bytes * 24, alignment: 64)
 memset(source, 1, bytes * 24)
 memset(target, 2, bytes * 24)
-let hotCopy = await median(101) { _ in memcpy(target, source, bytes) }
-let coldCopy = await median(101) { index in
+let hotCopy = median(101) { _ in memcpy(target, source, bytes) }
+let coldCopy = median(101) { index in
   memcpy(target + bytes * (index % 24), source + bytes * (index % 24), bytes)
 }
 print("memcpy of a BGRA frame: hot \(fixed(hotCopy)) ms, cold \(fixed(coldCopy)) ms")
@@ -71,14 +69,7 @@ where chosen.isEmpty || chosen.contains(where: { workload.name.contains($0) }) {
   let ring = try (0 ..< 24).map { try makeFrame(workload.format, $0) }
   let plan = try FilterCatalogue.builtIn.resolve(workload.pipeline).plan(for: ring[0].geometry)
   func time(_ compute: ComputePool, ring count: Int) async throws -> Double {
-    let executor = PlanExecutor(pool: pool, compute: compute)
-    // Results are kept for a while, so that a cold run writes to cold memory too.
-    var results: [Frame?] = Array(repeating: nil, count: count)
-    return try await median(61) { index in
-      results[index % count] = nil
-      results[index % count] = try await executor.run(
-        plan, on: ring[index % count], at: FrameMoment(index: UInt64(index)))
-    }
+    try await Timing(plan: plan, frames: Array(ring.prefix(count)), pool: pool).run(on: compute)
   }
   let hot = try await time(single, ring: 1)
   let cold = try await time(single, ring: 24)

@@ -40,7 +40,7 @@ public struct BumpDistortion: CatalogueFilter {
       return RadialMap.Factor(re: 1 - scale * inner * inner, im: 0)
     }
     return [
-      Node(.neighborhood(WarpOperation(map: map, words: "a bump of radius \(radius), in tiles")))
+      Node(.neighborhood(RadialWarpOperation(map: map, words: "a bump of radius \(radius), in tiles")))
     ]
   }
 }

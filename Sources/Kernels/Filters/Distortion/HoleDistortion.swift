@@ -38,7 +38,7 @@ public struct HoleDistortion: CatalogueFilter {
       return RadialMap.Factor(re: 1 - ratio * ratio, im: 0)
     }
     return [
-      Node(.neighborhood(WarpOperation(map: map, words: "a hole of radius \(radius), in tiles")))
+      Node(.neighborhood(RadialWarpOperation(map: map, words: "a hole of radius \(radius), in tiles")))
     ]
   }
 }

@@ -49,7 +49,7 @@ public struct PinchDistortion: CatalogueFilter {
       return RadialMap.Factor(re: exp(scale * inner * inner), im: 0)
     }
     return [
-      Node(.neighborhood(WarpOperation(map: map, words: "a pinch of radius \(radius), in tiles")))
+      Node(.neighborhood(RadialWarpOperation(map: map, words: "a pinch of radius \(radius), in tiles")))
     ]
   }
 }

@@ -49,7 +49,7 @@ public struct TwirlDistortion: CatalogueFilter {
       return RadialMap.Factor(re: cos(turn), im: sin(turn))
     }
     return [
-      Node(.neighborhood(WarpOperation(map: map, words: "a twirl of radius \(radius), in tiles")))
+      Node(.neighborhood(RadialWarpOperation(map: map, words: "a twirl of radius \(radius), in tiles")))
     ]
   }
 }

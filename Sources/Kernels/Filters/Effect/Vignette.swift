@@ -25,6 +25,12 @@ public struct Vignette: CatalogueFilter {
     self.radius = arguments.number("radius")
   }
 
+  /// A vignette of given settings.
+  init(intensity: Double, radius: Double) {
+    self.intensity = intensity
+    self.radius = radius
+  }
+
   public func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))

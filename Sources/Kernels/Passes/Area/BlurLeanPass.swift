@@ -19,7 +19,12 @@ package struct BlurLeanPass: Pass {
       PassContext(
         inputs: context.inputs, output: blurred, moment: context.moment, pool: context.pool,
         bands: context.bands))
-    let source = context.inputs[0]
+    await self.lean(context, blurred)
+  }
+
+  private func lean(_ context: PassContext, _ blurred: Raster) async {
+    let source = context.inputs[0].view
+    let blurred = blurred.view
     let operation = self.operation
     for shape in PlaneShape.planes(source.format, source.size) {
       let finish = LimitedFinish(context, shape, self.setting)
@@ -37,7 +42,7 @@ package struct BlurLeanPass: Pass {
   }
 
   private static func lean(
-    _ band: Range<Int>, _ source: Raster, _ blurred: Raster, _ shape: PlaneShape,
+    _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
     _ operation: BlurLeanOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
@@ -55,7 +60,7 @@ package struct BlurLeanPass: Pass {
 
   /// Chroma, by as much as luma says.
   private static func follow(
-    _ band: Range<Int>, _ source: Raster, _ blurred: Raster, _ shape: PlaneShape,
+    _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
     _ operation: BlurLeanOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
@@ -79,7 +84,7 @@ package struct BlurLeanPass: Pass {
   }
 }
 
-extension Raster {
+extension RasterView {
   /// The first sample of a row of a deep picture.
   func samples(_ row: Int, _ plane: Int) -> UnsafeMutablePointer<Int16> {
     unsafe self.row(row, plane: plane).assumingMemoryBound(to: Int16.self)

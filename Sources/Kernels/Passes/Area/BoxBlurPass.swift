@@ -21,7 +21,7 @@ package struct BoxBlurPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let reach = (
         x: BoxBlurOperation.reach(self.horizontal, scale: shape.scale),
@@ -43,7 +43,7 @@ package struct BoxBlurPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
     _ reach: (x: Double, y: Double), _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

@@ -13,7 +13,7 @@ package struct ConvolutionPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let kernel = self.operation.kernel(shape, of: self.setting.geometry)
       let finish = LimitedFinish(
@@ -26,7 +26,7 @@ package struct ConvolutionPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ kernel: ConvolutionKernel,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernel: ConvolutionKernel,
     _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

@@ -6,7 +6,7 @@ import CKernels
 /// A ring: a row stays until the one that is `capacity` further is asked for. Owned by one band.
 @safe
 struct FloatRows: ~Copyable {
-  private let source: Raster
+  private let source: RasterView
   private let shape: PlaneShape
   private let capacity: Int
   private let margin: Int
@@ -19,7 +19,7 @@ struct FloatRows: ~Copyable {
   ///   - shape: The plane.
   ///   - capacity: How many neighbouring rows are needed at once.
   ///   - margin: How many pixels beyond each end are read.
-  init(_ source: Raster, _ shape: PlaneShape, capacity: Int, margin: Int) {
+  init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
     self.capacity = capacity

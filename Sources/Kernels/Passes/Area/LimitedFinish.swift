@@ -8,9 +8,9 @@ import CKernels
 @safe
 struct LimitedFinish: Sendable {
   private let finish: RowFinish
-  private let output: Raster
+  private let output: RasterView
   private let shape: PlaneShape
-  private let source: Raster
+  private let source: RasterView
   private let hasAlpha: Bool
   private let keepsAlpha: Bool
   private let limits: Bool
@@ -21,8 +21,8 @@ struct LimitedFinish: Sendable {
   ) {
     self.finish = RowFinish(
       context, shape, fractionBits: 5, keepsAlpha: keepsAlpha || setting.keepsFourthChannel)
-    self.source = context.inputs[0]
-    self.output = context.output
+    self.source = context.inputs[0].view
+    self.output = context.output.view
     self.shape = shape
     self.hasAlpha = setting.geometry.format.hasAlpha && !setting.keepsFourthChannel
     self.keepsAlpha = keepsAlpha

@@ -21,7 +21,7 @@ package struct LineBlurPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for plane in self.planes {
       guard plane.line.taps.count > 1 else {
         await PlaneCopy(shape: plane.shape).run(context)
@@ -41,7 +41,7 @@ package struct LineBlurPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ plane: PlaneLine, _ weights: LineWeights,
+    _ band: Range<Int>, _ source: RasterView, _ plane: PlaneLine, _ weights: LineWeights,
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

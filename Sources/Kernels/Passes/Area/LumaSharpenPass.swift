@@ -45,8 +45,9 @@ package struct LumaSharpenPass: Pass {
 
   /// The luma of every pixel, in sums: 1/64 level from bytes, 1/32 from deep samples.
   private func luma(_ context: PassContext) async -> Raster {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let luma = Self.grayRaster(context)
+    let rows = luma.view
     let weights = LumaWeights(source.format).fixed
     let (width, height) = (source.size.width, source.size.height)
     let step = PlaneShape.planes(source.format, source.size)[0].step
@@ -59,7 +60,7 @@ package struct LumaSharpenPass: Pass {
         for y in band {
           unsafe convert(
             source.row(y), step, weights.baseAddress.unsafelyUnwrapped, width,
-            luma.samples(y, 0))
+            rows.samples(y, 0))
         }
       }
     }
@@ -69,7 +70,8 @@ package struct LumaSharpenPass: Pass {
   private func sharpen(
     _ context: PassContext, _ luma: Raster, _ shape: PlaneShape, blurred: Raster?
   ) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
+    let (luma, blurred) = (luma.view, blurred?.view)
     let colour = PlaneShape.planes(source.format, source.size)[0]
     let weights = ExactWeights(sigma: self.operation.sigma, gain: abs(self.operation.gain))
     let gain = Float(self.operation.gain)

@@ -3,12 +3,12 @@ import CKernels
 /// A narrow Gaussian of a plane of single samples, a row at a time. Owned by one band.
 @safe
 struct LumaWindow: ~Copyable {
-  private let source: Raster
+  private let source: RasterView
   private let shape: PlaneShape
   private let weights: ExactWeights
   private let memory: SampleMemory
 
-  init(_ source: Raster, _ shape: PlaneShape, _ weights: ExactWeights) {
+  init(_ source: RasterView, _ shape: PlaneShape, _ weights: ExactWeights) {
     self.source = source
     self.shape = shape
     self.weights = weights

@@ -11,7 +11,7 @@ package struct MedianPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let finish = RowFinish(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,

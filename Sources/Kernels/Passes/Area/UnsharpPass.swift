@@ -17,7 +17,7 @@ package struct UnsharpPass: Pass {
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let sigma = self.operation.sigma * shape.scale
       guard sigma >= GaussianBlurOperation.leastSigma else {
@@ -37,7 +37,7 @@ package struct UnsharpPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape, _ weights: ExactWeights,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: ExactWeights,
     _ gain: Float, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

@@ -29,7 +29,7 @@ package struct RayBlurPass: Pass {
   }
 
   private func run(_ context: PassContext, scales: [Double]) async {
-    let source = context.inputs[0]
+    let source = context.inputs[0].view
     let center = self.operation.center
     for shape in PlaneShape.planes(source.format, source.size) {
       let finish = RowFinish(
@@ -48,7 +48,7 @@ package struct RayBlurPass: Pass {
   private static let lanes = 32
 
   private static func run(
-    _ band: Range<Int>, _ source: Raster, _ shape: PlaneShape,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
     _ center: (x: Double, y: Double), _ scales: [Double], _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee

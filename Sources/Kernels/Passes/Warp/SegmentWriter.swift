@@ -3,15 +3,15 @@ import CKernels
 /// Writes parts of rows of the output: from sums, or as the input has them.
 @safe
 struct SegmentWriter: Sendable {
-  private let source: Raster
-  private let destination: Raster
+  private let source: RasterView
+  private let destination: RasterView
   private let shape: PlaneShape
   private let keepsAlpha: Bool
 
   /// - Parameter keepsAlpha: Whether every fourth sample is the source's.
   init(_ context: PassContext, _ shape: PlaneShape, keepsAlpha: Bool) {
-    self.source = context.inputs[0]
-    self.destination = context.output
+    self.source = context.inputs[0].view
+    self.destination = context.output.view
     self.shape = shape
     self.keepsAlpha = keepsAlpha && shape.step == 4
   }

@@ -1,5 +1,5 @@
 /// Pixels from other places round a centre, bilinear, with clamped edges.
-struct WarpOperation: NeighborhoodOperation {
+struct RadialWarpOperation: NeighborhoodOperation {
   /// Where from.
   let map: RadialMap
 
@@ -8,7 +8,7 @@ struct WarpOperation: NeighborhoodOperation {
   var kind: PassDescription.Kind { .warp }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    WarpPass(setting, self.map)
+    RadialWarpPass(setting, self.map)
   }
 
   /// The code values of what is not there: transparent, or black where nothing can be.

@@ -1,5 +1,5 @@
 /// A radial map on one plane, sampled by distance.
-struct WarpTable: Sendable {
+struct RadialWarpTable: Sendable {
   /// Pairs of numbers by distance; one more than ``entries``.
   let values: [Float]
   /// How many steps there are.

@@ -1,0 +1,49 @@
+/// A filter of your own without parameters, in a few lines.
+///
+/// ```swift
+/// catalogue.register(CustomFilter("solarize", "Bends the tones.", color: Solarize()))
+/// ```
+///
+/// For parameters conform to ``CatalogueFilter`` and return the same nodes.
+public struct CustomFilter: Filter {
+  public let description: FilterDescription
+  private let node: Node
+
+  /// A filter of the colour of each pixel; it fuses with its neighbours in the pipeline.
+  public init(_ name: String, _ summary: String, color kernel: some ColorKernel) {
+    self.init(name, summary, .pixel, .colorKernel(kernel))
+  }
+
+  /// A filter of each pixel's neighbourhood.
+  public init(_ name: String, _ summary: String, neighborhood kernel: some NeighborhoodKernel) {
+    self.init(name, summary, .neighborhood, .neighborhoodKernel(kernel))
+  }
+
+  /// A function of the whole frame.
+  ///
+  /// - Parameter body: Reads the frame and writes every sample of the other one, which has the same
+  ///   geometry. Called on compute threads, for several frames at a time.
+  public init(
+    _ name: String, _ summary: String,
+    frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+  ) {
+    self.init(name, summary, .frame, .frame(body))
+  }
+
+  /// An analysis that only looks.
+  public init(_ name: String, _ summary: String, analysis: some FrameAnalysis) {
+    self.init(name, summary, .frame, .analysis(analysis), category: .analysis)
+  }
+
+  private init(
+    _ name: String, _ summary: String, _ reach: FilterDescription.Reach, _ node: Node,
+    category: FilterDescription.Category = .custom
+  ) {
+    self.description = FilterDescription(
+      name: name, summary: summary, category: category, reach: reach, fidelity: .custom,
+      formula: "A filter of this server's own")
+    self.node = node
+  }
+
+  public func nodes(for geometry: FrameGeometry) -> [Node] { [self.node] }
+}

@@ -1,0 +1,20 @@
+/// One step on a strip, in place: plain figures and addresses without owners, so that threads that
+/// run the same program do not contend for reference counts. The ``StripProgram`` owns what they
+/// refer to.
+@safe
+enum StripStep {
+  case matrix(StripMatrix)
+  case field(FieldView)
+  /// A function; where the picture is opaque it sees alpha 1, and what it does to alpha is void.
+  case kernel(Unmanaged<StripKernel>, isOpaque: Bool)
+  /// Divides colour by alpha.
+  case unpremultiply
+  /// Multiplies colour by alpha.
+  case premultiply
+  /// Limits colour to alpha.
+  case limit
+  /// Steps whose result is mixed with their input, within a rectangle.
+  case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?)
+  /// Mixes with the pass's other picture.
+  case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
+}

@@ -1,0 +1,72 @@
+import SidelightKernels
+import SidelightWire
+import Testing
+
+@Suite struct PipelineConversionTests {
+  @Test("A pipeline survives the wire and back, whatever it holds")
+  func roundTrip() throws {
+    let pipeline = Pipeline(stages: [
+      Stage(
+        .filter(
+          FilterCall(
+            name: "anything",
+            parameters: [
+              "number": .number(-0.25), "length": .length(Length(0.5, .shortSide)),
+              "point": .point(Point(x: Length(3), y: Length(0.5, .height))),
+              "color": .color(Color(red: 1.5, green: 0, blue: -1, alpha: 0)),
+              "vector": .vector([1, 2, 3]), "flag": .flag(false), "text": .text("é"),
+            ])),
+        id: "first", isActive: false, mix: 0,
+        region: Region(
+          origin: Point(x: Length(0), y: Length(1)), width: Length(0.5, .width),
+          height: Length(2))),
+      Stage(.pipeline([.filter("inner"), Stage(.pipeline([]))])),
+    ])
+    #expect(try Pipeline(Sidelight_V1_Pipeline(pipeline)) == pipeline)
+  }
+
+  static func nested(_ depth: Int) -> Sidelight_V1_Pipeline {
+    var pipeline = Sidelight_V1_Pipeline()
+    for _ in 1 ..< depth {
+      var stage = Sidelight_V1_Stage()
+      stage.pipeline = pipeline
+      pipeline = Sidelight_V1_Pipeline()
+      pipeline.stages = [stage]
+    }
+    return pipeline
+  }
+
+  @Test("Nesting beyond the limit is refused before it is followed")
+  func depth() throws {
+    _ = try Pipeline(Self.nested(Pipeline.maxDepth))
+    let fault = #expect(throws: FieldFault.self) { try Pipeline(Self.nested(50)) }
+    #expect(fault?.reason.contains("8") == true)
+  }
+
+  @Test("A fault names its field from the pipeline down")
+  func paths() {
+    var wire = Sidelight_V1_Pipeline()
+    var inner = Sidelight_V1_Stage()
+    inner.filter.name = "a"
+    inner.filter.parameters["radius"] = Sidelight_V1_ParameterValue()
+    var outer = Sidelight_V1_Stage()
+    outer.pipeline.stages = [inner]
+    wire.stages = [outer]
+    let fault = #expect(throws: FieldFault.self) { try Pipeline(wire) }
+    #expect(
+      fault?.field == "stages[0].pipeline.stages[0].filter.parameters[\"radius\"].kind")
+  }
+
+  @Test("A stage without content, an unknown unit and an unknown working space are refused")
+  func unknownValues() {
+    var empty = Sidelight_V1_Pipeline()
+    empty.stages = [Sidelight_V1_Stage()]
+    #expect(throws: FieldFault.self) { try Pipeline(empty) }
+    var unit = Sidelight_V1_ParameterValue()
+    unit.length.unit = .UNRECOGNIZED(77)
+    #expect(throws: FieldFault.self) { try ParameterValue(unit) }
+    var space = Sidelight_V1_Pipeline()
+    space.workingSpace = .UNRECOGNIZED(77)
+    #expect(throws: FieldFault.self) { try Pipeline(space) }
+  }
+}
