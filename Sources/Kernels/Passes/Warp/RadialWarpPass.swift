@@ -29,7 +29,7 @@ package struct RadialWarpPass: Pass {
         shape: shape, table: RadialWarpTable(map, scale: shape.scale),
         center: (map.center.x * shape.scale - 0.5, map.center.y * shape.scale - 0.5),
         hole: map.hole * shape.scale, reach: map.reach * shape.scale,
-        nothing: RadialWarpOperation.nothing(shape, of: geometry).map { Int16($0) })
+        nothing: EmptyColor.samples(geometry)[shape.plane])
     }
   }
 
