@@ -39,8 +39,7 @@ public struct BumpDistortion: CatalogueFilter {
       let inner = 1 - (distance / radius) * (distance / radius)
       return RadialMap.Factor(re: 1 - scale * inner * inner, im: 0)
     }
-    return [
-      Node(.neighborhood(RadialWarpOperation(map: map, words: "a bump of radius \(radius), in tiles")))
-    ]
+    let words = "a bump of radius \(radius), in tiles"
+    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -37,8 +37,7 @@ public struct HoleDistortion: CatalogueFilter {
       let ratio = radius / max(distance, radius / 2)
       return RadialMap.Factor(re: 1 - ratio * ratio, im: 0)
     }
-    return [
-      Node(.neighborhood(RadialWarpOperation(map: map, words: "a hole of radius \(radius), in tiles")))
-    ]
+    let words = "a hole of radius \(radius), in tiles"
+    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -48,8 +48,7 @@ public struct PinchDistortion: CatalogueFilter {
       let inner = 1 - distance / radius
       return RadialMap.Factor(re: exp(scale * inner * inner), im: 0)
     }
-    return [
-      Node(.neighborhood(RadialWarpOperation(map: map, words: "a pinch of radius \(radius), in tiles")))
-    ]
+    let words = "a pinch of radius \(radius), in tiles"
+    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -48,8 +48,7 @@ public struct TwirlDistortion: CatalogueFilter {
       let turn = angle * (1 - distance / radius) * (1 - distance / radius)
       return RadialMap.Factor(re: cos(turn), im: sin(turn))
     }
-    return [
-      Node(.neighborhood(RadialWarpOperation(map: map, words: "a twirl of radius \(radius), in tiles")))
-    ]
+    let words = "a twirl of radius \(radius), in tiles"
+    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }
