@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CKernelsArea.h"
+
 #pragma clang assume_nonnull begin
 
 /// Reads pixels into four planes of floats. Formats without alpha give alpha 1.

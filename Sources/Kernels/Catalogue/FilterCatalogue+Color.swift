@@ -1,13 +1,17 @@
 extension FilterCatalogue {
   /// Adds the colour filters and the effects that work pixel by pixel.
   mutating func registerColorFilters() {
+    self.register(ColorControls.self)
     self.register(ColorCube.self)
+    self.register(ColorInvert.self)
     self.register(ColorMatrixFilter.self)
     self.register(DotScreen.self)
     self.register(ExposureAdjust.self)
     self.register(GammaAdjust.self)
     self.register(Glow.self)
     self.register(Grain.self)
+    self.register(Grayscale.self)
+    self.register(HueAdjust.self)
     self.register(PhotoEffectChrome.self)
     self.register(PhotoEffectFade.self)
     self.register(PhotoEffectInstant.self)
@@ -18,8 +22,10 @@ extension FilterCatalogue {
     self.register(PhotoEffectTransfer.self)
     self.register(Posterize.self)
     self.register(RandomGenerator.self)
+    self.register(SepiaTone.self)
     self.register(TemperatureAndTint.self)
     self.register(Vibrance.self)
+    self.register(Vignette.self)
     self.register(VignetteEffect.self)
     self.register(Vintage.self)
     self.register(VintageWarm.self)

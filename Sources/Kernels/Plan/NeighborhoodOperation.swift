@@ -18,6 +18,11 @@ package protocol NeighborhoodOperation: Sendable {
   func makePass(_ setting: PassSetting) -> any Pass
   /// The operation on one plane, as it is defined: naive, in double precision.
   func reference(_ plane: ReferencePlane) -> ReferencePlane
+  /// The operation on all planes of a picture, for one that treats them differently; by default
+  /// each plane by itself.
+  func reference(
+    _ planes: [ReferencePlane], of geometry: FrameGeometry
+  ) -> [ReferencePlane]
 }
 
 extension NeighborhoodOperation {
@@ -25,6 +30,12 @@ extension NeighborhoodOperation {
   package var mixesPixels: Bool { true }
   package var averages: Bool { true }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
+  package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
+  package func reference(
+    _ planes: [ReferencePlane], of geometry: FrameGeometry
+  ) -> [ReferencePlane] {
+    planes.map { self.reference($0) }
+  }
 }
 
 /// What a neighbourhood operation is told of the pictures that it will work on.

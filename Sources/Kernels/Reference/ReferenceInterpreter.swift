@@ -67,10 +67,13 @@ package struct ReferenceInterpreter {
     let geometry = operation.output(for: picture.geometry)
     let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
     let empty = EmptyColor.samples(picture.geometry).map { $0.map(Double.init) }
-    let results = zip(planes, empty).map { plane, empty in
+    let sources = zip(planes, empty).map { plane, empty in
       var plane = plane
       plane.emptySamples = empty
-      let result = operation.reference(plane)
+      return plane
+    }
+    let processed = operation.reference(sources, of: picture.geometry)
+    let results = zip(sources, processed).map { plane, result in
       guard keepsFourth, result.width == plane.width, result.height == plane.height else {
         return result
       }

@@ -1,0 +1,194 @@
+// Rows of the filters that make a pixel from others: means over boxes, lines and rays, sharpening,
+// convolution, medians, and pixels from another place.
+//
+// As in CKernels.h: total functions, bytes ("u8") or deep samples ("i16", 1/32 level). "Sums" are
+// 16-bit numbers of 1/64 level where they come from bytes, of 1/32 level where they come from deep
+// samples. A row is interleaved: a pixel's channels lie `step` apart. Destination and source must
+// not overlap.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+/// A place on a line: two neighbouring samples and how much of each.
+typedef struct sl_tap {
+  const void *first;
+  const void *second;
+  int16_t first_weight;
+  int16_t second_weight;
+} sl_tap;
+
+/// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped, between
+/// two rows.
+typedef struct sl_ray_tap {
+  const void *upper;
+  const void *lower;
+  float scale;
+  float offset;
+  /// How far towards the lower row, in 1/32767.
+  int16_t down;
+  /// scale * (lane / step) in 1/1024, for 32 lanes: the steps within a block of samples.
+  const int16_t *lanes;
+} sl_ray_tap;
+
+/// Where one row of pixels comes from: a similarity about a centre that depends on the distance.
+///
+/// The pixel at (x, y) comes from centre + (p - centre) * (re + i im), where re and im are looked
+/// up in a table at the distance and interpolated; beyond the table's last entry, from itself.
+typedef struct sl_warp_map {
+  /// Pairs (re, im); `entries` of them, and one more that repeats the last.
+  const float *table;
+  int32_t entries;
+  /// Entries a pixel of distance.
+  float density;
+  /// In pixels of the plane.
+  float center_x;
+  float center_y;
+  /// Within this distance of the centre there is nothing.
+  float hole;
+  /// The largest place that there is: width - 1 and height - 1.
+  float max_x;
+  float max_y;
+  /// Bytes from pixel to pixel and from row to row.
+  uint32_t pixel_bytes;
+  uint32_t row_bytes;
+} sl_warp_map;
+
+/// The places that a run of pixels comes from, as arrays.
+typedef struct sl_warp_places {
+  /// The bytes from the plane's first to the upper left of four pixels; never in the last column or
+  /// row, unless there is but one.
+  uint32_t *offset;
+  /// How far towards the right and the lower ones, in 1/32767.
+  int16_t *right;
+  int16_t *down;
+  /// How much there is of the pixel, in 1/32767.
+  int16_t *cover;
+} sl_warp_places;
+
+/// The rows of one instruction set.
+typedef struct sl_area_rows {
+  /// sums = sums + entering - leaving: slides a window of rows down by one.
+  void (*slide_u8)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);
+  void (*slide_i16)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);
+  /// out = (sums + fraction * (above + below)) * scale, rounded.
+  void (*box_down_u8)(
+      const int32_t *sums, const void *above, const void *below, float fraction, float scale,
+      ptrdiff_t count, int16_t *out);
+  void (*box_down_i16)(
+      const int32_t *sums, const void *above, const void *below, float fraction, float scale,
+      ptrdiff_t count, int16_t *out);
+  /// The mean of 2 * radius + 1 pixels along a row, and of `fraction` of those next to them. The row
+  /// must be readable radius + 1 pixels beyond both ends.
+  void (*box_across)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius, float fraction,
+      int16_t *out);
+
+  /// out = scale * the sum of the taps, rounded. "coarse": the weights of each tap sum to at most
+  /// 256 / group. "fine": no weight exceeds 4096, nor their sum 65536.
+  void (*line_coarse_u8)(
+      const sl_tap *taps, ptrdiff_t tap_count, ptrdiff_t group, float scale, ptrdiff_t count,
+      int16_t *out);
+  void (*line_fine_u8)(
+      const sl_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
+  void (*line_fine_i16)(
+      const sl_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
+
+  /// out = the weighted sum of 2 * radius + 1 rows, symmetric; weights in 1/32768, the centre's
+  /// first. Rounded once.
+  void (*symmetric_down_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  void (*symmetric_down_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// The same along a row that is readable `radius * step` samples beyond both ends.
+  void (*symmetric_across)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// out = in + up * max(0, d) + down * min(0, d), d = blurred * unit - in; deep. `unit` is a sum's
+  /// in levels.
+  void (*lean_u8)(
+      const void *in, const int16_t *blurred, float unit, float up, float down, ptrdiff_t count,
+      int16_t *out);
+  void (*lean_i16)(
+      const void *in, const int16_t *blurred, float unit, float up, float down, ptrdiff_t count,
+      int16_t *out);
+  /// One row of chroma, drawn to its blurred self as far as the luma of its pixels is to its own:
+  /// out = in + (blurred * unit - in) * g * min(|d| / ramp, 1), d the mean difference of luma in
+  /// levels over 2 x 2 pixels, g = up or down by its sign; deep. `blurred` is deep, `width` counts
+  /// pixels of luma.
+  void (*follow_u8)(
+      const void *upper, const void *lower, const int16_t *blurred_upper,
+      const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
+      ptrdiff_t step, float up, float down, float ramp, int16_t *out);
+  void (*follow_i16)(
+      const void *upper, const void *lower, const int16_t *blurred_upper,
+      const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
+      ptrdiff_t step, float up, float down, float ramp, int16_t *out);
+  /// Luma of pixels of four or three channels by three weights in 1/32768, as sums.
+  void (*luma_u8)(
+      const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
+      int16_t *out);
+  void (*luma_i16)(
+      const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
+      int16_t *out);
+  /// Adds gain * (luma - blurred) to the first three channels of each pixel; deep. The fourth, if
+  /// there is one, is passed on; if it is alpha, what is added is multiplied by it.
+  void (*lift_u8)(
+      const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
+  void (*lift_i16)(
+      const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
+
+  /// Limits the first three of every four bytes to the fourth.
+  void (*limit_to_alpha)(void *pixels, ptrdiff_t count);
+
+  /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and colour to -alpha ... 2 alpha.
+  void (*bound_by_alpha)(int16_t *pixels, ptrdiff_t count);
+
+  /// Samples to floats.
+  void (*float_u8)(const void *in, ptrdiff_t count, float *out);
+  void (*float_i16)(const void *in, ptrdiff_t count, float *out);
+  /// out = bias + the sum of weights[k] * (places[k])[i], deep.
+  void (*convolve)(
+      const float *_Nonnull const *_Nonnull places, const float *weights, ptrdiff_t tap_count,
+      float bias, ptrdiff_t count, int16_t *out);
+
+  /// The median of 3 x 3 samples. Rows are readable `step` samples beyond both ends.
+  void (*median_u8)(
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t count,
+      int16_t *out);
+  void (*median_i16)(
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t count,
+      int16_t *out);
+
+  /// Where the pixels of a row come from, from column `x`.
+  void (*warp_places)(
+      const sl_warp_map *map, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+      const sl_warp_places *places);
+  /// Reads pixels at places, bilinear, as sums; where there is less than all of a pixel, the rest
+  /// is `nothing`, one sum a channel.
+  void (*warp_read_u8)(
+      const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
+      int is_single_row, const sl_warp_places *places, const int16_t *_Nullable nothing,
+      ptrdiff_t count, int16_t *out);
+  void (*warp_read_i16)(
+      const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
+      int is_single_row, const sl_warp_places *places, const int16_t *_Nullable nothing,
+      ptrdiff_t count, int16_t *out);
+
+  /// The mean of all taps, bilinear, as sums.
+  void (*ray_u8)(
+      const sl_ray_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels, int16_t *out);
+  void (*ray_i16)(
+      const sl_ray_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels, int16_t *out);
+} sl_area_rows;
+
+/// The rows of the same instruction set as sl_rows_current().
+const sl_area_rows *sl_area_rows_current(void);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,27 @@
+/// The mean over a square about each pixel.
+struct BoxBlur: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "boxBlur",
+    summary: "Spreads pixels evenly over a square.",
+    category: .blur, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      The mean over the square of side 2 radius + 1 about the pixel; pixels that it covers in part \
+      count in part. Edges are clamped; alpha is blurred with premultiplied colour. 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 1 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "How far the square reaches beyond the pixel.")
+    ])
+
+  private let radius: Length
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let radius = min(self.radius.pixels(in: geometry.size), 1024)
+    return radius > 0 ? [Node(.neighborhood(BoxBlurOperation(radius: radius)))] : []
+  }
+}

@@ -1,0 +1,36 @@
+/// Every channel by weighted sums over 3x3 pixels.
+struct Convolution3X3: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "convolution3X3",
+    summary: "Every channel by weighted sums over 3x3 pixels.",
+    category: .stylize, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      out(x, y) = bias + the sum of weights[i] * in(x + i % 3 - 1, y + i / 3 - 1): weights row by \
+      row from the top left. Edges are clamped; colour is premultiplied; alpha is convolved too, and kept within 0 ... 1, colour then within \
+      -1 ... 2; what is opaque stays opaque. In YUV formats \
+      the same on luma, and on chroma what it comes to for samples that serve 2x2 pixels
+      """,
+    parameters: [
+      ParameterDescription(
+        "weights", .vector(count: 9),
+        default: .vector([0, 0, 0, 0, 1, 0, 0, 0, 0]),
+        limits: -256 ... 256, "The weights, row by row; by default they change nothing."),
+      ParameterDescription(
+        "bias", .number, default: .number(0), slider: -1 ... 1, limits: -256 ... 256,
+        "What is added to each channel."),
+    ])
+
+  private let weights: [Double]
+  private let bias: Double
+
+  init(_ arguments: Arguments) {
+    self.weights = arguments.vector("weights")
+    self.bias = arguments.number("bias")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let operation = ConvolutionOperation(
+      weights: self.weights, bias: self.bias, keepsAlpha: false)
+    return operation.isIdentity ? [] : [Node(.neighborhood(operation))]
+  }
+}

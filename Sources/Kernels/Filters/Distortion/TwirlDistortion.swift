@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Turns the picture about a point, most in the middle.
+struct TwirlDistortion: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "twirlDistortion",
+    summary: "Turns the picture about a point, most in the middle.",
+    category: .distortion, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      What lies at distance d < radius from center is turned by angle (1 - d / radius)^2, \
+      counterclockwise; what is further stays. Bilinear; edges are clamped
+      """,
+    parameters: [
+      ParameterDescription("center", .point, default: .point(.center), "What is turned about."),
+      ParameterDescription(
+        "radius", .length, default: .number(300), slider: 0 ... 500, limits: 0 ... 32768,
+        unit: .pixels, "Where the twirl ends."),
+      ParameterDescription(
+        "angle", .number, default: .number(3.141592653589793),
+        slider: -12.566370614359172 ... 12.566370614359172, limits: -1000 ... 1000, unit: .radians,
+        "The turn in the middle; 0 changes nothing."),
+    ])
+
+  private let center: Point
+  private let radius: Length
+  private let angle: Double
+
+  init(_ arguments: Arguments) {
+    self.center = arguments.point("center")
+    self.radius = arguments.length("radius")
+    self.angle = arguments.number("angle")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let size = geometry.size
+    let (radius, angle) = (self.radius.pixels(in: size), self.angle)
+    guard radius >= 0.5, angle != 0 else { return [] }
+    let map = RadialMap(
+      center: (self.center.x.pixels(in: size), self.center.y.pixels(in: size)), hole: 0,
+      reach: radius
+    ) { distance in
+      let turn = angle * (1 - distance / radius) * (1 - distance / radius)
+      return RadialMap.Factor(re: cos(turn), im: sin(turn))
+    }
+    let words = "a twirl of radius \(radius), in tiles"
+    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+  }
+}

@@ -1,0 +1,37 @@
+/// Lets the highlights glow into what surrounds them.
+struct Bloom: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "bloom",
+    summary: "Softens edges and gives highlights a glow.",
+    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
+      never darker, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
+      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Edges \
+      are clamped; alpha is a channel like the others
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation of the blur."),
+      ParameterDescription(
+        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
+        "How strong the glow is; 0 changes nothing."),
+    ])
+
+  private let radius: Length
+  private let intensity: Double
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.intensity = arguments.number("intensity")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
+    return [
+      Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: self.intensity, down: 0)))
+    ]
+  }
+}

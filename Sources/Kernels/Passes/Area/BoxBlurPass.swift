@@ -1,0 +1,82 @@
+import CKernels
+
+/// Means over boxes of each plane, by sums that slide: down the rows, and then along each.
+///
+/// A box that ends within a pixel takes that share of it. The result down the rows is rounded to
+/// 1/64 level (1/32 for deep pictures); the sums themselves are exact.
+package struct BoxBlurPass: Pass {
+  package let description: PassDescription
+  private let horizontal: Double
+  private let vertical: Double
+  private let keepsFourthChannel: Bool
+
+  /// - Parameters:
+  ///   - horizontal: How far boxes reach to both sides, in pixels of the frame; 0 for not at all.
+  ///   - vertical: How far they reach up and down.
+  init(_ setting: PassSetting, horizontal: Double, vertical: Double) {
+    self.description = setting.description
+    self.horizontal = horizontal
+    self.vertical = vertical
+    self.keepsFourthChannel = setting.keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let reach = (
+        x: BoxBlurOperation.reach(self.horizontal, scale: shape.scale),
+        y: BoxBlurOperation.reach(self.vertical, scale: shape.scale)
+      )
+      guard reach.x > 0 || reach.y > 0 else {
+        await PlaneCopy(shape: shape).run(context)
+        continue
+      }
+      let finish = RowFinish(
+        context, shape, fractionBits: source.depth == .eight ? 6 : 5,
+        keepsAlpha: self.keepsFourthChannel)
+      await context.bands.run(
+        rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.4
+      ) { band in
+        Self.run(band, source, shape, reach, finish)
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
+    _ reach: (x: Double, y: Double), _ finish: RowFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let radius = Int(reach.y)
+    let across = Int(reach.x)
+    let fraction = (x: Float(reach.x - Double(across)), y: Float(reach.y - Double(radius)))
+    let isNarrow = source.depth == .eight
+    let slide = unsafe isNarrow ? area.slide_u8 : area.slide_i16
+    let down = unsafe isNarrow ? area.box_down_u8 : area.box_down_i16
+    let accumulate = unsafe isNarrow ? rows.accumulate_u8 : rows.accumulate_i16
+    let scale = Float((isNarrow ? 64 : 1) / (2 * reach.y + 1))
+    let margin = (across + 1) * shape.step
+    let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
+    let sums = unsafe UnsafeMutableRawPointer(memory[0])
+      .bindMemory(to: Int32.self, capacity: shape.samples)
+    let column = unsafe memory[2 * shape.samples + margin]
+    let result = unsafe memory[3 * shape.samples + 2 * margin]
+    func row(_ y: Int) -> UnsafeMutableRawPointer {
+      unsafe source.row(min(max(y, 0), shape.height - 1), plane: shape.plane)
+    }
+    for y in band.lowerBound - radius ... band.lowerBound + radius {
+      unsafe accumulate(row(y), shape.samples, sums)
+    }
+    for y in band {
+      unsafe down(
+        sums, row(y - radius - 1), row(y + radius + 1), fraction.y, scale, shape.samples, column)
+      if reach.x > 0 {
+        unsafe rows.replicate_edges(column, shape.step, shape.width, across + 1)
+        unsafe area.box_across(column, shape.step, shape.width, across, fraction.x, result)
+      }
+      unsafe finish.write(reach.x > 0 ? result : column, y: y, rows)
+      unsafe slide(row(y + radius + 1), row(y - radius), shape.samples, sums)
+    }
+  }
+}

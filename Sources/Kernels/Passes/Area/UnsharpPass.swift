@@ -1,0 +1,70 @@
+import CKernels
+
+/// An unsharp mask with a narrow Gaussian, of each plane, row by row: down, across, and away from
+/// the result.
+///
+/// Each direction is rounded once, to 1/64 level of bytes (1/32 of deep samples), so that even
+/// large gains stay within a level.
+package struct UnsharpPass: Pass {
+  package let description: PassDescription
+  private let operation: BlurLeanOperation
+  private let setting: PassSetting
+
+  init(_ setting: PassSetting, _ operation: BlurLeanOperation) {
+    self.description = setting.description
+    self.operation = operation
+    self.setting = setting
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let sigma = self.operation.sigma * shape.scale
+      guard sigma >= GaussianBlurOperation.leastSigma else {
+        await PlaneCopy(shape: shape).run(context)
+        continue
+      }
+      let gain = Float(self.operation.up)
+      let weights = ExactWeights(sigma: sigma, gain: abs(self.operation.up))
+      let finish = LimitedFinish(context, shape, self.setting)
+      let samples = Double(shape.samples * shape.height)
+      await context.bands.run(
+        rows: shape.height, nanoseconds: samples * 0.04 * Double(8 + 2 * weights.radius)
+      ) { band in
+        Self.run(band, source, shape, weights, gain, finish)
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: ExactWeights,
+    _ gain: Float, _ finish: LimitedFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let radius = weights.radius
+    let margin = radius * shape.step
+    let memory = SampleMemory(count: 3 * (shape.samples + 2 * margin) + 64)
+    let column = unsafe memory[margin]
+    let blurred = unsafe memory[shape.samples + 2 * margin]
+    let result = unsafe memory[2 * (shape.samples + 2 * margin)]
+    let isNarrow = source.depth == .eight
+    let down = unsafe isNarrow ? area.symmetric_down_u8 : area.symmetric_down_i16
+    let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
+    let unit: Float = isNarrow ? 1 / 64 : 1 / 32
+    unsafe weights.values.withUnsafeBufferPointer { weights in
+      let weights = unsafe weights.baseAddress.unsafelyUnwrapped
+      for y in band {
+        unsafe RowPointers.withRows(source, shape, y - radius ... y + radius) {
+          unsafe down($0, radius, weights, shape.samples, column)
+        }
+        unsafe rows.replicate_edges(column, shape.step, shape.width, radius)
+        unsafe area.symmetric_across(
+          column, shape.step, radius, weights, shape.samples, blurred)
+        unsafe lean(
+          source.row(y, plane: shape.plane), blurred, unit, gain, gain, shape.samples, result)
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+}
