@@ -11,16 +11,25 @@ enum Spelling {
   }
 
   /// The candidate with the fewest edits to the given name, if it takes no more than a third of the
-  /// name's length (but at least two are allowed); the first in alphabetical order of several.
+  /// name's length (but at least two are allowed); or else the shortest that begins with the name, as
+  /// `sepiaTone` with `sepia`. The first in alphabetical order of several.
   static func nearest(to name: String, among candidates: [String]) -> String? {
     // A name of hostile length must not cost its square.
     guard name.utf8.count <= 64 else { return nil }
     let folded = Array(name.lowercased().utf8)
-    return candidates.sorted()
+    let candidates = candidates.sorted()
+    let misspelt =
+      candidates
       .map { (name: $0, distance: Self.distance(folded, Array($0.lowercased().utf8))) }
       .filter { $0.distance <= max(2, folded.count / 3) }
       .min { $0.distance < $1.distance }?
       .name
+    if let misspelt { return misspelt }
+    guard folded.count >= 3 else { return nil }
+    return
+      candidates
+      .filter { $0.lowercased().hasPrefix(name.lowercased()) }
+      .min { $0.count < $1.count }
   }
 
   private static func stripping(_ prefix: String, from name: String) -> String {

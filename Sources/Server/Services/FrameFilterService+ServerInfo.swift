@@ -24,5 +24,7 @@ extension FrameFilterService {
   }
 
   /// Optional behaviours of the contract that this build has.
-  private static let features = ["apply.jpeg", "apply.png", "process.unmodified"]
+  private static let features = [
+    "apply.jpeg", "apply.png", "process.stats_interval", "process.unmodified",
+  ]
 }
