@@ -1,10 +1,10 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-overload protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
-		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-12s %s\n' "$$name" "$$line"; done
+		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
 setup: ## Install what is missing (apt), or say plainly what is
 	@dev/setup
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+bench-overload: ## A sender three times as fast as its filter: outcomes, ages, memory
+	@dev/bench-overload
 
 protos: ## Generate Sources/Wire/Generated from Protos/
 	@dev/protos

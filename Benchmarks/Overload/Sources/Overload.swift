@@ -60,6 +60,7 @@ struct Report {
   private var made = 0
   private var dropped: [DroppedFrame.Reason: Int] = [:]
   private var ages: [Duration] = []
+  private var tooOld: [UInt64] = []
   private var memory: [Int] = []
   private var counts: SessionCounts?
 
@@ -68,6 +69,7 @@ struct Report {
     case .outcome(.made(let frame)):
       self.made += 1
       self.ages.append(frame.roundTripTime)
+      if frame.roundTripTime > .seconds(2 * Overload.work) { self.tooOld.append(frame.sequence) }
       if self.made.isMultiple(of: 20) { self.memory.append(Self.residentKiB) }
     case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
     case .finalCounts(let counts): self.counts = counts
@@ -92,6 +94,7 @@ struct Report {
       let age = sorted[(sorted.count - 1) * percent / 100] / .milliseconds(1)
       print("age p\(percent) \(String(format: "%.1f", age)) ms")
     }
+    print("older than two frames' work: \(self.tooOld)")
     print("resident MiB, each 20 frames made: \(self.memory.map { $0 / 1024 })")
   }
 
