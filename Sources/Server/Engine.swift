@@ -9,6 +9,7 @@ struct Engine: Sendable {
   let pool: BufferPool
   let compute: ComputePool
   let executor: PlanExecutor
+  let plans = PlanCache()
   let sessions: SessionGauge
   let clock: SessionClock
   let tracing: FrameTracing

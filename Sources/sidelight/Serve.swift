@@ -66,7 +66,9 @@ private struct Announcement: Service {
   let server: SidelightServer
 
   func run() async throws {
-    for address in try await self.server.listeningAddresses {
+    // Where there are none, the server itself says why.
+    let addresses = (try? await self.server.listeningAddresses) ?? []
+    for address in addresses {
       // Unbuffered, since whoever started us may wait for the line.
       FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
     }

@@ -37,7 +37,8 @@ struct Session: Sendable {
     self.outbox = Outbox(pictureLimit: options.mailboxDepth + 1)
     do throws(PipelineError) {
       self.firstSelection = Selection(
-        try engine.catalogue.resolve(options.pipeline), revision: Revision(number: 1, requestID: 0))
+        pipeline: try engine.catalogue.resolve(options.pipeline),
+        revision: Revision(number: 1, requestID: 0))
     } catch {
       throw FieldFault(error).within("open.pipeline")
     }

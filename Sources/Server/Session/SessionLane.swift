@@ -67,7 +67,7 @@ struct SessionLane {
 
   /// - Returns: What the pipeline makes of the frame; `nil` if it leaves it as it is.
   private func filter(_ frame: IncomingFrame) async throws -> Sidelight_V1_Image? {
-    let plan = frame.selection.plan(for: frame.geometry)
+    let plan = self.engine.plans.plan(for: frame.selection.pipeline, frame.geometry)
     guard !plan.isIdentity else { return nil }
     try self.engine.frameLimits.check(output: plan.output.size)
     let input = try frame.message.image.makeFrame(

@@ -131,7 +131,7 @@ struct SessionReader {
       throw FieldFault(code: .internalError, field: "select.pipeline", reason: "\(error)")
     }
     return Selection(
-      resolved, revision: Revision(number: current + 1, requestID: select.requestID))
+      pipeline: resolved, revision: Revision(number: current + 1, requestID: select.requestID))
   }
 
   private func answer(_ ping: Sidelight_V1_Ping) {
