@@ -141,6 +141,8 @@ def test_every_filter_can_be_described_by_either_spelling(stub):
 def test_every_filter_does_what_it_says_with_its_defaults_and_its_sliders_ends(stub):
     image = images.noise("I420", 64, 48)
     for each in stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters:
+        if any(not described.HasField("default_value") for described in each.parameters):
+            continue  # needs an asset, which a client cannot bring yet
         wanted = [pipeline(each.name)]
         for described in each.parameters:
             if described.HasField("slider") and described.kind in (
@@ -150,7 +152,11 @@ def test_every_filter_does_what_it_says_with_its_defaults_and_its_sliders_ends(s
                 ends = (described.slider.minimum, described.slider.maximum)
                 wanted += [pipeline((each.name, {described.name: end})) for end in ends]
         for one in wanted:
-            assert len(apply(stub, image, one).image.inline) == len(image.inline)
+            made = apply(stub, image, one).image
+            chroma = (made.width + 1) // 2 * ((made.height + 1) // 2)
+            assert len(made.inline) == made.width * made.height + 2 * chroma, one
+            if each.category != "geometry":
+                assert (made.width, made.height) == (image.width, image.height)
 
 
 def test_a_category_narrows_the_catalogue(stub):

@@ -103,8 +103,9 @@ struct Session: Sendable {
       if let interval = self.options.statsInterval {
         group.addTask {
           for await _ in AsyncTimerSequence.repeating(every: interval) {
-            self.outbox.push(
-              .with { $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false) })
+            self.outbox.pushCounts { counts in
+              .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
+            }
           }
           return .helper
         }
