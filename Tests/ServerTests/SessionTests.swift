@@ -238,6 +238,29 @@ import Testing
     #expect(answers.drops.first?.diagnostic.message.contains("36000000") == true)
   }
 
+  @Test(
+    "What a frame or a stage asks and this server cannot give is refused, not silently not done")
+  func wishesThatCannotBeMet() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open(), .frame(1, Self.image) { $0.budgetUs = 1000 },
+          .frame(2, Self.image) { $0.mustProcess = true },
+          .with {
+            $0.select.pipeline = Sidelight_V1_Pipeline([.filter("sepiaTone")])
+            $0.select.pipeline.stages[0].failurePolicy = .blur
+          },
+          .frame(3, Self.image),
+        ])
+      }
+    }
+    #expect(answers.drops.map(\.firstSequence) == [1, 2])
+    #expect(answers.drops[0].diagnostic.message.contains("budget_us"))
+    #expect(answers.drops[1].diagnostic.message.contains("must_process"))
+    #expect(answers.errors.first?.status.message.contains("failure_policy") == true)
+    #expect(answers.frames.map(\.revision) == [1])
+  }
+
   @Test("Counts come as often as asked, and their sums hold at any time")
   func periodicStats() async throws {
     try await withServer { _, address in

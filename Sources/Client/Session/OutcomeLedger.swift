@@ -7,7 +7,6 @@ package final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Send
     var consumer: CheckedContinuation<Void, Never>?
     /// Whether something changed since the consumer last looked.
     var hasNews = false
-    var isCancelled = false
   }
 
   private let state = Mutex(State())
@@ -81,7 +80,7 @@ package final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Send
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waits = self.state.withLock { state in
-          guard !state.isCancelled, !state.hasNews else { return false }
+          guard !Task.isCancelled, !state.hasNews else { return false }
           state.consumer = continuation
           return true
         }
@@ -89,8 +88,7 @@ package final class OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Send
       }
     } onCancel: {
       let consumer = self.state.withLock { state in
-        state.isCancelled = true
-        return state.consumer.take()
+        state.consumer.take()
       }
       consumer?.resume()
     }

@@ -22,7 +22,9 @@ extension FrameFilterService {
     }
     try await self.engine.sessions.withSession {
       let session = try Session(
-        id: Self.newSessionID(), options: try SessionOptions(open), engine: self.engine,
+        id: Self.newSessionID(),
+        options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
+        engine: self.engine,
         callContext: self.engine.tracing.context(of: request.metadata))
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.id)"

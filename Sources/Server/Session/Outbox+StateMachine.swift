@@ -44,6 +44,9 @@ extension Outbox {
       self.isFinished || self.entries.count + self.controls.count < self.backlogLimit
     }
 
+    /// Whether nothing waits that is no outcome, and more may come.
+    package var isQuiet: Bool { !self.isFinished && self.controls.isEmpty }
+
     /// Whether a made frame finds room without displacing another.
     package var hasRoomForPicture: Bool {
       self.isFinished || self.picturesWaiting < self.pictureLimit

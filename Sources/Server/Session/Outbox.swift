@@ -62,11 +62,11 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     self.update { $0.push(control) }
   }
 
-  /// Tells what has been counted so far; not while so much waits that the reader is held back, since
-  /// a client that does not read would gather counts without end.
+  /// Tells what has been counted so far; not while another message waits, since a client that does
+  /// not read would gather counts without end.
   func pushCounts(_ message: (FrameCounts) -> Control) {
     self.update { machine in
-      if machine.hasRoom { machine.push(message(machine.counts)) }
+      if machine.isQuiet { machine.push(message(machine.counts)) }
     }
   }
 

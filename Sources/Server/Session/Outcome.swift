@@ -56,8 +56,10 @@ package struct DropRun: Sendable, Hashable {
   /// Takes the run that follows into this one, if both say the same and no diagnostic would be lost.
   package mutating func absorb(_ next: DropRun) -> Bool {
     guard self.drop == next.drop, self.drop.diagnostic == nil else { return false }
+    let (count, isOverflow) = self.count.addingReportingOverflow(next.count)
+    guard !isOverflow else { return false }
     self.lastSequence = next.lastSequence
-    self.count += next.count
+    self.count = count
     return true
   }
 }

@@ -34,7 +34,7 @@ struct SessionLane {
       } else {
         disposition = .passedThrough
       }
-    } catch is CancellationError {
+    } catch is CancellationError where Task.isCancelled {
       return
     } catch {
       let status =

@@ -22,7 +22,9 @@ struct SessionOptions: Sendable {
 
   /// - Throws: ``FieldFault`` for a value outside its range, or a wish that this server cannot meet:
   ///   better refused at once than silently not done.
-  init(_ open: Sidelight_V1_Open) throws(FieldFault) {
+  ///
+  /// - Parameter framesInFlight: The grant; a deeper mailbox would only hold more memory.
+  init(_ open: Sidelight_V1_Open, framesInFlight: Int) throws(FieldFault) {
     guard open.label.utf8.count <= 128 else {
       throw FieldFault(
         field: "open.label", reason: "has \(open.label.utf8.count) bytes, the limit is 128")
@@ -40,7 +42,7 @@ struct SessionOptions: Sendable {
       throw FieldFault(
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
     }
-    self.mailboxDepth = max(1, Int(open.mailboxDepth))
+    self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
     if open.hasStatsInterval {
       let interval = Duration(
         secondsComponent: open.statsInterval.seconds,
@@ -52,6 +54,9 @@ struct SessionOptions: Sendable {
       self.statsInterval = interval
     }
     self.allowUnmodified = open.allowUnmodified
+    if case .UNRECOGNIZED(let value) = open.failurePolicy {
+      throw FieldFault(field: "open.failure_policy", reason: "\(value) is no failure policy")
+    }
     self.dropsFailedFrames = open.failurePolicy == .drop
     for (isAsked, field) in [
       (open.budgetUs != 0, "budget_us"), (open.hasOutput, "output"),

@@ -77,6 +77,11 @@ struct SessionReader {
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
     }
     self.lastSequence = frame.sequence
+    guard frame.budgetUs == 0, !frame.mustProcess else {
+      throw FieldFault(
+        code: .unimplemented, field: frame.mustProcess ? "frame.must_process" : "frame.budget_us",
+        reason: "this server does not offer it yet; see features in GetServerInfo")
+    }
     let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     guard frame.tags.count <= 16, tagBytes <= 1024 else {
       throw FieldFault(

@@ -37,6 +37,11 @@ extension Pipeline {
   private static func stage(
     _ wire: Sidelight_V1_Stage, depth: Int
   ) throws(FieldFault) -> Stage {
+    guard wire.failurePolicy == .unspecified else {
+      throw FieldFault(
+        code: .unimplemented, field: "failure_policy",
+        reason: "this server knows the session's policy only")
+    }
     let content: Stage.Content
     switch wire.content {
     case .filter(let filter)?:
@@ -45,7 +50,7 @@ extension Pipeline {
         do throws(FieldFault) {
           parameters[name] = try ParameterValue(value)
         } catch {
-          throw error.within("filter.parameters[\"\(name)\"]")
+          throw error.within("filter.parameters[\"\(name.prefix(64))\"]")
         }
       }
       content = .filter(FilterCall(name: filter.name, parameters: parameters))

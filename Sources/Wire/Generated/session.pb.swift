@@ -627,7 +627,8 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._dropPolicy = newValue}
   }
 
-  /// Frames that may wait before the lane, 1-64. Default (0): 1.
+  /// Frames that may wait before the lane, 1-64; no more than `frames_in_flight` are granted.
+  /// Default (0): 1.
   package var mailboxDepth: UInt32 {
     get {_storage._mailboxDepth}
     set {_uniqueStorage()._mailboxDepth = newValue}
@@ -936,7 +937,7 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   /// Clears the value of `trace`. Subsequent reads from it will return its default value.
   package mutating func clearTrace() {_uniqueStorage()._trace = nil}
 
-  /// Greater goes first when the server is short of time. Default: 0.
+  /// Greater goes first when the server is short of time; a hint. Default: 0.
   package var priority: Int32 {
     get {_storage._priority}
     set {_uniqueStorage()._priority = newValue}
