@@ -96,12 +96,6 @@ public struct FrameLayout: Sendable, Hashable {
     self.byteCount = byteCount
   }
 
-  /// Whether the rows follow each other without padding, in plane order from offset 0.
-  public var isPacked: Bool {
-    guard let packed = try? FrameLayout(packed: self.format, size: self.size) else { return false }
-    return packed.planes == self.planes
-  }
-
   private static func check(size: FrameSize) throws(FrameLayoutError) {
     guard (1 ... Self.maxDimension).contains(size.width),
       (1 ... Self.maxDimension).contains(size.height)

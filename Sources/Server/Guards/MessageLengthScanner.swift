@@ -6,9 +6,6 @@ struct MessageLengthScanner: Sendable {
   private var prefix: (bytes: UInt64, count: Int) = (0, 0)
   private var remaining = 0
 
-  /// Whether the bytes seen so far end within a message or its prefix.
-  var isWithinMessage: Bool { self.remaining > 0 || self.prefix.count > 0 }
-
   /// Moves over the bytes that came.
   ///
   /// - Returns: The first length beyond `limit` that a prefix announced, if one did.

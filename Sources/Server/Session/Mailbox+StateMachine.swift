@@ -91,11 +91,5 @@ extension Mailbox {
       self.isFinished = true
       return (self.consumer.take(), self.producer.take())
     }
-
-    /// Everything that is in, taken out at once.
-    package mutating func removeAll() -> [Element] {
-      defer { self.elements.removeAll() }
-      return Array(self.elements)
-    }
   }
 }

@@ -80,11 +80,4 @@ package final class Mailbox<Element: Sendable>: Sendable {
     consumer?.resume(returning: nil)
     if let producer { producer.continuation.resume(returning: producer.element) }
   }
-
-  /// Empties the mailbox.
-  ///
-  /// - Returns: What was in it, oldest first.
-  package func removeAll() -> [Element] {
-    self.state.withLock { $0.removeAll() }
-  }
 }

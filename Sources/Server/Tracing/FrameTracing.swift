@@ -6,7 +6,7 @@ import Tracing
 /// Starts the span of each frame, as a child of the frame's own trace context. A call lasts an hour
 /// and RPC metadata gives one parent for all of it, so each frame brings its own.
 struct FrameTracing: Sendable {
-  /// `nil` where nobody traces; spans then cost nothing.
+  /// `nil` makes no spans at all; a server has the one of `InstrumentationSystem` unless told otherwise.
   let tracer: (any Tracer)?
 
   /// The trace context that a call brings: the parent of frames that bring none.

@@ -4,7 +4,7 @@ public struct TransportConfiguration: Sendable, Hashable {
   /// - `maxMessageBytes` (bytes, default: 64 MiB): the largest message in either direction. A 4K
   ///   BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
-  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB-2 GiB): HTTP/2's flow-control
+  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB to 2 GiB - 1): HTTP/2's flow-control
   ///   window of one stream. Below 1 MiB large frames wait for window updates; above 4 MiB nothing is
   ///   gained, and stale bytes pile up.
   public var streamWindowBytes = 4 << 20
