@@ -47,6 +47,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
@@ -93,6 +94,7 @@ let package = Package(
         "SidelightKernels", "SidelightCodecs", "SidelightWire",
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
         asyncAlgorithms,
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),

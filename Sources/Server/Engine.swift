@@ -10,7 +10,10 @@ struct Engine: Sendable {
   let compute: ComputePool
   let executor: PlanExecutor
   let plans = PlanCache()
-  let sessions: SessionGauge
+  let costs = CostTable()
+  let scheduler: FrameScheduler
+  let sessions: SessionRegistry
+  let resumeTokens: ResumeTokens
   let clock: SessionClock
   let tracing: FrameTracing
   let logger: Logger
@@ -19,6 +22,8 @@ struct Engine: Sendable {
   let frameLimits: FrameLimits
   /// Frames of a session that may be without outcome.
   let framesInFlight: Int
+  /// How long a filter of a user's own may take where frames have no budget.
+  let customFilterTimeout: Duration
   /// Faults in a row after which a session ends.
   let maxConsecutiveErrors: Int
   /// All limits, as clients are told.
@@ -32,12 +37,21 @@ struct Engine: Sendable {
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
     self.compute = ComputePool(threadCount: configuration.computeThreads)
     self.executor = PlanExecutor(pool: self.pool, compute: self.compute)
-    self.sessions = SessionGauge(limit: configuration.maxSessions)
+    self.scheduler = FrameScheduler(threads: self.compute.threadCount, now: clock.now)
+    self.sessions = SessionRegistry(
+      limits: SessionRegistry.Limits(
+        total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
+        load: configuration.maxLoad),
+      scheduler: self.scheduler)
+    self.resumeTokens = ResumeTokens(
+      keys: configuration.resumeKeys, lifetime: configuration.resumeTokenLifetime)
+    self.customFilterTimeout = configuration.customFilterTimeout
     self.clock = clock
     self.tracing = tracing
     self.logger = logger
     self.frameLimits = FrameLimits(
-      maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels)
+      maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,
+      maxBytes: configuration.transport.maxMessageBytes - Self.messageOverhead)
     self.framesInFlight = configuration.framesInFlight
     self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
     self.limits = .with {
@@ -51,5 +65,36 @@ struct Engine: Sendable {
       $0.maxConcurrentStreams = UInt32(configuration.transport.maxConcurrentStreams)
       $0.maxSessions = UInt32(configuration.maxSessions)
     }
+  }
+
+  /// What a message may hold beside pixels: times, tags, a diagnostic.
+  private static let messageOverhead = 8192
+
+  /// What a pipeline comes to for frames of a geometry.
+  func program(
+    for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, allowsReduced: Bool
+  ) -> Program {
+    Program(
+      plan: self.plans.plan(for: pipeline, geometry),
+      cost: self.costs.estimate(for: pipeline, geometry),
+      isCustom: pipeline.activeFilters.contains {
+        self.catalogue.description(named: $0)?.fidelity == .custom
+      })
+  }
+
+  /// What stands in for a frame that may not be shown as it is.
+  ///
+  /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.
+  func blurBeyondRecognition(_ image: Sidelight_V1_Image) async throws -> Sidelight_V1_Image {
+    let frame = try image.makeFrame(limits: self.frameLimits, pool: self.pool)
+    let plan = self.plans.plan(for: try Self.blur.get(), frame.geometry)
+    return Sidelight_V1_Image(try await self.executor.run(plan, on: frame, bands: 1))
+  }
+
+  private static let blur = Result {
+    try FilterCatalogue.builtIn.resolve([
+      .filter("pixellate", ["scale": .length(Length(0.125, .shortSide))]),
+      .filter("gaussianBlur", ["radius": .length(Length(0.0625, .shortSide))]),
+    ])
   }
 }

@@ -46,9 +46,11 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
       clock: clock, logger: logger)
-    let service = FrameFilterService(engine: self.engine)
+    let services: [any RegistrableRPCService] = [
+      FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
+    ]
     self.listeners = configuration.addresses.map {
-      Listener(address: $0, configuration: configuration.transport, services: [service])
+      Listener(address: $0, configuration: configuration.transport, services: services)
     }
   }
 
@@ -80,7 +82,7 @@ public final class SidelightServer: Service {
   }
 
   /// Sessions that stand now.
-  public var sessionCount: Int { self.engine.sessions.current }
+  public var sessionCount: Int { self.engine.sessions.count }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

@@ -38,7 +38,7 @@ package struct StillImageFilter: Sendable {
     let plan = try self.catalogue.resolve(pipeline).plan(for: frame.geometry)
     guard !plan.isIdentity else { return Outcome(content: frame, isFiltered: false) }
     try FrameLimits(maxDimension: self.limits.maxDimension, maxPixels: self.limits.maxPixels)
-      .check(output: plan.output.size)
+      .check(output: plan.output)
     return Outcome(content: try await self.executor.run(plan, on: frame), isFiltered: true)
   }
 

@@ -66,14 +66,16 @@ import Testing
 
   @Test func `one stage can be turned off and on by its id`() async throws {
     let stage = Stage(.filter(FilterCall(name: "colorInvert")), id: "x")
-    let pipeline = try FilterCatalogue.builtIn.resolve([
-      .filter("sepiaTone"), Stage(.pipeline([stage])),
-    ])
-    let off = try pipeline.settingActive(false, stage: "x")
-    #expect(pipeline.activeFilters == ["sepiaTone", "colorInvert"])
-    #expect(off.activeFilters == ["sepiaTone"])
-    #expect(off != pipeline)
-    #expect(try off.settingActive(true, stage: "x") == pipeline)
+    let pipeline: Pipeline = [.filter("sepiaTone"), Stage(.pipeline([stage]))]
+    let resolved = try FilterCatalogue.builtIn.resolve(pipeline)
+    for name in ["x", "stages[1].pipeline.stages[0]"] {
+      var off = pipeline
+      try off.setActive(false, stage: name)
+      #expect(resolved.activeFilters == ["sepiaTone", "colorInvert"])
+      #expect(try FilterCatalogue.builtIn.resolve(off).activeFilters == ["sepiaTone"])
+      try off.setActive(true, stage: name)
+      #expect(off == pipeline)
+    }
   }
 
   @Test func `a plan of ten stages is made quickly`() throws {

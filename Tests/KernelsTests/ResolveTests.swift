@@ -119,11 +119,9 @@ import Testing
   }
 
   @Test func `a stage that is not there is named with its nearest`() throws {
-    let pipeline = try FilterCatalogue.builtIn.resolve([
-      Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm")
-    ])
+    var pipeline: Pipeline = [Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm")]
     let error = try #require(throws: PipelineError.self) {
-      try pipeline.settingActive(false, stage: "worm")
+      try pipeline.setActive(false, stage: "worm")
     }
     #expect(error.code == .unknownStage)
     #expect(error.suggestion == "warm")

@@ -15,8 +15,8 @@ import Testing
   func newestWins() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
     #expect(await mailbox.offer(1) == nil)
-    #expect(await mailbox.offer(2) == 1)
-    #expect(await mailbox.offer(3) == 2)
+    #expect(await mailbox.offer(2)?.element == 1)
+    #expect(await mailbox.offer(3)?.element == 2)
     #expect(await mailbox.next() == 3)
   }
 
@@ -24,7 +24,7 @@ import Testing
   func keepOldest() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
     #expect(await mailbox.offer(1) == nil)
-    #expect(await mailbox.offer(2) == 2)
+    #expect(await mailbox.offer(2)?.element == 2)
     #expect(await mailbox.next() == 1)
   }
 
@@ -47,7 +47,7 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 2)
     _ = await mailbox.offer(1)
     mailbox.finish()
-    #expect(await mailbox.offer(2) == 2)
+    #expect(await mailbox.offer(2)?.element == 2)
     #expect(await mailbox.next() == 1)
     #expect(await mailbox.next() == nil)
   }
@@ -78,7 +78,7 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     _ = await mailbox.offer(1)
     await withTaskGroup(of: Int?.self) { group in
-      group.addTask { await mailbox.offer(2) }
+      group.addTask { await mailbox.offer(2)?.element }
       if byCancellation { group.cancelAll() } else { mailbox.finish() }
       #expect(await group.next() == 2)
     }
@@ -91,7 +91,7 @@ import Testing
       group.addTask {
         var displaced: [Int] = []
         for number in 0 ..< 10_000 {
-          if let old = await mailbox.offer(number) { displaced.append(old) }
+          if let old = await mailbox.offer(number) { displaced.append(old.element) }
         }
         mailbox.finish()
         return displaced

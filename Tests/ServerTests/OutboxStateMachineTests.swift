@@ -37,7 +37,7 @@ import Testing
   @Test("Outcomes go out in the order of arrival, whatever the order in which they are known")
   func order() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     _ = machine.resolve(arrivals[2], made: Self.made(3))
     machine.resolve(arrivals[1], dropped: Self.superseded)
     #expect(Self.drain(&machine) == [])
@@ -48,7 +48,7 @@ import Testing
   @Test("Drops that follow each other and say the same become one notice")
   func coalescing() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1) }
+    let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for index in [3, 1, 2] { machine.resolve(arrivals[index], dropped: Self.superseded) }
     machine.resolve(arrivals[4], dropped: Drop(reason: .queueFull, stage: .mailbox))
     machine.resolve(arrivals[5], dropped: Self.superseded)
@@ -66,7 +66,8 @@ import Testing
       reason: .invalidFrame, stage: .arrival,
       diagnostic: .init(code: .invalidArgument, message: "no", details: []))
     for sequence: UInt64 in 1 ... 2 {
-      machine.resolve(machine.reserve(sequence: sequence, byteCount: 1), dropped: fault)
+      machine.resolve(
+        machine.reserve(sequence: sequence, byteCount: 1).arrival, dropped: fault)
     }
     #expect(Self.drain(&machine) == ["invalidFrame 1-1 x1", "invalidFrame 2-2 x1"])
   }
@@ -74,7 +75,7 @@ import Testing
   @Test("A picture too many displaces the oldest that waits")
   func pictureLimit() {
     var machine = Machine(pictureLimit: 2, backlogLimit: 256)
-    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     #expect(machine.resolve(arrivals[0], made: Self.made(1)) == nil)
     let hasRoomForPicture1 = machine.hasRoomForPicture
     #expect(hasRoomForPicture1)
@@ -90,7 +91,7 @@ import Testing
   func revisions() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
-      let arrival = machine.reserve(sequence: sequence, byteCount: 1)
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
       _ = machine.resolve(arrival, made: Self.made(sequence, revision: revision))
     }
     #expect(
@@ -102,7 +103,7 @@ import Testing
   @Test("Control messages overtake outcomes and are never dropped")
   func controls() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
-    let arrival = machine.reserve(sequence: 1, byteCount: 1)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     for number in 0 ..< 100 { machine.push("control \(number)") }
     _ = machine.resolve(arrival, made: Self.made(1))
     #expect(
@@ -112,7 +113,7 @@ import Testing
   @Test("After the end: what is in, then the counts, which sum, then nothing")
   func end() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7) }
+    let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7).arrival }
     _ = machine.resolve(arrivals[0], made: Self.made(1))
     _ = machine.resolve(arrivals[1], made: Self.made(2, disposition: .passedThrough))
     for index in 2 ... 4 { machine.resolve(arrivals[index], dropped: Self.superseded) }
@@ -138,7 +139,7 @@ import Testing
   @Test("A frame's fate is decided once")
   func oneFate() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let arrival = machine.reserve(sequence: 1, byteCount: 1)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     machine.resolve(arrival, dropped: Self.superseded)
     _ = machine.resolve(arrival, made: Self.made(1))
     machine.resolve(arrival, dropped: Drop(reason: .draining, stage: .arrival))
@@ -159,8 +160,8 @@ import Testing
   @Test("Numbers that senders repeat are told apart by their arrival")
   func repeatedNumbers() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let first = machine.reserve(sequence: 5, byteCount: 1)
-    let second = machine.reserve(sequence: 5, byteCount: 1)
+    let first = machine.reserve(sequence: 5, byteCount: 1).arrival
+    let second = machine.reserve(sequence: 5, byteCount: 1).arrival
     machine.resolve(second, dropped: Drop(reason: .invalidFrame, stage: .arrival))
     _ = machine.resolve(first, made: Self.made(5))
     #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])

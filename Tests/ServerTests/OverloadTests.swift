@@ -18,7 +18,9 @@ import Testing
     let gate = Gate()
     let answers = Answers()
     let read = AsyncStream<Never>.makeStream()
-    try await withServer(catalogue: gate.catalogue) { _, address in
+    var configuration = ServerConfiguration()
+    configuration.framesInFlight = 16
+    try await withServer(configuration, catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.process { writer in
           try await writer.write(

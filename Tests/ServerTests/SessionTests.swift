@@ -171,7 +171,7 @@ import Testing
     ),
     ("an unknown drop policy", [.open(policy: .UNRECOGNIZED(9))], .invalidArgument),
     ("an interval that is too short", [.open { $0.statsInterval.nanos = 1 }], .invalidArgument),
-    ("a wish that this server cannot meet", [.open { $0.maxFps = 15 }], .unimplemented),
+    ("a wish that this server cannot meet", [.open { $0.output.width = 16 }], .unimplemented),
   ]
 
   @Test("Protocol violations end the call with a status", arguments: violations)
@@ -236,29 +236,6 @@ import Testing
     }
     #expect(answers.drops.map(\.reason) == [.stageFailed])
     #expect(answers.drops.first?.diagnostic.message.contains("36000000") == true)
-  }
-
-  @Test(
-    "What a frame or a stage asks and this server cannot give is refused, not silently not done")
-  func wishesThatCannotBeMet() async throws {
-    let answers = try await withServer { _, address in
-      try await withStub(address) { stub in
-        try await stub.converse([
-          .open(), .frame(1, Self.image) { $0.budgetUs = 1000 },
-          .frame(2, Self.image) { $0.mustProcess = true },
-          .with {
-            $0.select.pipeline = Sidelight_V1_Pipeline([.filter("sepiaTone")])
-            $0.select.pipeline.stages[0].failurePolicy = .blur
-          },
-          .frame(3, Self.image),
-        ])
-      }
-    }
-    #expect(answers.drops.map(\.firstSequence) == [1, 2])
-    #expect(answers.drops[0].diagnostic.message.contains("budget_us"))
-    #expect(answers.drops[1].diagnostic.message.contains("must_process"))
-    #expect(answers.errors.first?.status.message.contains("failure_policy") == true)
-    #expect(answers.frames.map(\.revision) == [1])
   }
 
   @Test("Counts come as often as asked, and their sums hold at any time")

@@ -58,7 +58,7 @@ struct PipelineResolver {
       }
     return ResolvedStage(
       id: stage.id, isActive: stage.isActive, mix: stage.mix, region: stage.region,
-      content: content)
+      failurePolicy: stage.failurePolicy, content: content)
   }
 
   private func resolve(

@@ -25,6 +25,7 @@ public final class PlanExecutor: Sendable {
   ///   - plan: A plan for the frame's geometry.
   ///   - frame: The input; unchanged.
   ///   - moment: Which frame of its stream it is.
+  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
   ///   - observer: Stands around each pass, and may stop the frame by throwing.
   /// - Returns: The result in aligned strides, with the input's orientation unless the plan turns it.
   /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
@@ -32,13 +33,13 @@ public final class PlanExecutor: Sendable {
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
-    observer: some PassObserver = NoPassObserver()
+    bands: Int? = nil, observer: some PassObserver = NoPassObserver()
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     guard !plan.isIdentity else { return frame }
     let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
     defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
-    let bands = BandRunner(maxBands: max(1, self.compute.threadCount / inFlight))
+    let bands = BandRunner(maxBands: max(1, bands ?? self.compute.threadCount / inFlight))
     return try await withTaskExecutorPreference(self.compute) {
       try await self.compute(plan, frame, moment, observer, bands)
     }

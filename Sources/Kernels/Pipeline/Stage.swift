@@ -10,6 +10,8 @@ public struct Stage: Sendable, Hashable {
   public var region: Region?
   /// What the stage does.
   public var content: Content
+  /// What happens to a frame if this stage fails; if `nil`, what its session says.
+  public var failurePolicy: FailurePolicy?
 
   /// What a stage does.
   public indirect enum Content: Sendable, Hashable {
@@ -22,13 +24,14 @@ public struct Stage: Sendable, Hashable {
   /// Makes a stage: active, in full and everywhere unless said otherwise.
   public init(
     _ content: Content, id: String? = nil, isActive: Bool = true, mix: Double = 1,
-    region: Region? = nil
+    region: Region? = nil, failurePolicy: FailurePolicy? = nil
   ) {
     self.id = id
     self.isActive = isActive
     self.mix = mix
     self.region = region
     self.content = content
+    self.failurePolicy = failurePolicy
   }
 
   /// A stage that is a filter.

@@ -2,7 +2,7 @@
 ///
 /// Two that came from the same catalogue are equal if they do the same; so it serves as a key.
 public struct ResolvedPipeline: Sendable, Hashable {
-  package private(set) var stages: [ResolvedStage]
+  package let stages: [ResolvedStage]
 
   package init(items: [ResolvedStage]) {
     self.stages = items
@@ -20,46 +20,24 @@ public struct ResolvedPipeline: Sendable, Hashable {
     Planner(geometry: geometry).plan(self)
   }
 
-  /// The same pipeline with one stage turned on or off.
+  /// What happens to a frame if a pass fails: the strictest policy that the stages of its filters
+  /// state; `nil` if they state none.
   ///
-  /// - Parameters:
-  ///   - isActive: Whether the stage does anything.
-  ///   - id: The id that the stage was given; stages of nested pipelines are found too.
-  /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id.
-  public func settingActive(
-    _ isActive: Bool, stage id: String
-  ) throws(PipelineError) -> ResolvedPipeline {
-    var copy = self
-    guard Self.set(isActive, id, in: &copy.stages) else {
-      throw PipelineError(
-        code: .unknownStage, path: "stage", message: "no stage has the id \"\(id.prefix(64))\"",
-        suggestion: Spelling.nearest(to: id, among: Self.ids(of: self.stages)))
-    }
-    return copy
+  /// - Parameter filters: The pass's filters, as ``PassDescription/filters`` has them.
+  public func failurePolicy(ofPassWith filters: [String]) -> FailurePolicy? {
+    Self.failurePolicy(filters, in: self.stages, around: nil)
   }
 
-  private static func set(
-    _ isActive: Bool, _ id: String, in stages: inout [ResolvedStage]
-  ) -> Bool {
-    for index in stages.indices {
-      if stages[index].id == id {
-        stages[index].isActive = isActive
-        return true
+  private static func failurePolicy(
+    _ filters: [String], in stages: [ResolvedStage], around outer: FailurePolicy?
+  ) -> FailurePolicy? {
+    stages.filter(\.isActive).compactMap { stage in
+      let policy = stage.failurePolicy ?? outer
+      switch stage.content {
+      case .filter(let name, _, _): return filters.contains(name) ? policy : nil
+      case .stages(let inner): return Self.failurePolicy(filters, in: inner, around: policy)
       }
-      if case .stages(var inner) = stages[index].content, Self.set(isActive, id, in: &inner) {
-        stages[index].content = .stages(inner)
-        return true
-      }
-    }
-    return false
-  }
-
-  private static func ids(of stages: [ResolvedStage]) -> [String] {
-    stages.flatMap { stage in
-      let inner: [String] =
-        if case .stages(let stages) = stage.content { Self.ids(of: stages) } else { [] }
-      return (stage.id.map { [$0] } ?? []) + inner
-    }
+    }.max()
   }
 
   private static func activeFilters(of stages: [ResolvedStage]) -> [String] {

@@ -10,6 +10,7 @@ package struct ResolvedStage: Sendable, Hashable {
   package var isActive: Bool
   package let mix: Double
   package let region: Region?
+  package let failurePolicy: FailurePolicy?
   package var content: Content
 }
 

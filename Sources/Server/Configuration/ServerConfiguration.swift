@@ -13,12 +13,27 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var maxSessions = 256
+  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address at a time.
+  public var maxSessionsPerCaller = 256
+  /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
+  ///   frames that arrive ask for more than this part of what the compute threads can do; 2.0 means
+  ///   that every second frame is lost already. None: never for load.
+  public var maxLoad: Double? = 2
   /// - `framesInFlight` (count, default: 4, range: 1-64): frames of a session that may be without
   ///   outcome: one on the wire each way, one in the lane, one in the mailbox.
   public var framesInFlight = 4
   /// - `maxConsecutiveErrors` (count, default: 30): invalid frames and refused messages in a row, after
   ///   which a session ends.
   public var maxConsecutiveErrors = 30
+  /// - `customFilterTimeout` (duration, default: 2 s): how long a filter of your own may take where
+  ///   frames have no budget (else ten times the budget); then the failure policy applies.
+  public var customFilterTimeout = Duration.seconds(2)
+  /// - `resumeKeys` (default: a random one): the first signs resume tokens, all are accepted. Servers
+  ///   that share them resume each other's sessions. None: nothing is resumed.
+  public var resumeKeys = [ResumeKey.random()]
+  /// - `resumeTokenLifetime` (duration, default: 5 min): how long a resume token is good. Clients get a
+  ///   new one after half of it.
+  public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.

@@ -11,7 +11,7 @@ extension FrameFilterService {
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try self.resolve(request.source)
     let plan = resolved.plan(for: geometry)
-    try self.engine.frameLimits.check(output: plan.output.size)
+    try self.engine.frameLimits.check(output: plan.output)
     let response = Sidelight_V1_CheckPipelineResponse.with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
       $0.text = pipeline.text

@@ -20,14 +20,15 @@ extension FrameFilterService {
     guard case .open(let open)? = try await messages.next()?.kind else {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
-    try await self.engine.sessions.withSession {
+    let registry = self.engine.sessions
+    try await registry.withPlace(for: Caller(peer: context.remotePeer).name) { number in
       let session = try Session(
-        id: Self.newSessionID(),
+        number: number, peer: context.remotePeer,
         options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
-        engine: self.engine,
-        callContext: self.engine.tracing.context(of: request.metadata))
+        engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
+      registry.add(session.handle)
       var logger = self.engine.logger
-      logger[metadataKey: "session"] = "\(session.id)"
+      logger[metadataKey: "session"] = "\(session.handle.id)"
       logger.info(
         "session opened",
         metadata: [
@@ -46,11 +47,5 @@ extension FrameFilterService {
       try await session.run(
         messages: messages, writer: writer, cancellation: context.cancellation)
     }
-  }
-
-  /// 64 random bits: unique enough for logs, and nothing that a stranger could guess.
-  private static func newSessionID() -> String {
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -14,10 +14,11 @@ extension FrameFilterService {
       $0.limits = self.engine.limits
       $0.features = Self.features
       $0.instructionSet = InstructionSet.current.rawValue
-      $0.load.sessions = UInt32(clamping: self.engine.sessions.current)
+      $0.load.sessions = UInt32(clamping: self.engine.sessions.count)
       $0.load.computeThreads = UInt32(clamping: self.engine.compute.threadCount)
       $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
       $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
+      $0.load.schedulerLoad = self.engine.scheduler.load
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
     }
     return ServerResponse(message: response)
@@ -25,6 +26,9 @@ extension FrameFilterService {
 
   /// Optional behaviours of the contract that this build has.
   private static let features = [
-    "apply.jpeg", "apply.png", "process.stats_interval", "process.unmodified",
+    "apply.jpeg", "apply.png", "process.activate", "process.analysis_only", "process.budget",
+    "process.failure_policy", "process.max_fps", "process.output_window", "process.pause",
+    "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",
+    "sessions",
   ]
 }

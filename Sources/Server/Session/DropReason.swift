@@ -2,8 +2,20 @@
 package enum DropReason: Sendable, Hashable, CaseIterable {
   /// A newer frame took its place in the mailbox.
   case superseded
-  /// The mailbox was full, and the policy keeps the oldest.
+  /// The mailbox was full, and others had the better claim.
   case queueFull
+  /// On arrival its budget could not hold the work that is expected.
+  case lateOnArrival
+  /// Its budget was spent, or could no longer hold the work, before or between the passes.
+  case lateInPipeline
+  /// Its budget was spent before it was written.
+  case lateOnOutput
+  /// More frames were without outcome than were granted.
+  case noCredit
+  /// The session's frame rate was exceeded.
+  case rateLimited
+  /// The session is paused.
+  case paused
   /// The frame could not be read.
   case invalidFrame
   /// A stage failed, and the policy is to drop.

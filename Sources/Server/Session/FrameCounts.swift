@@ -25,4 +25,16 @@ package struct FrameCounts: Sendable, Hashable {
     self.received - self.filtered - self.passedThrough - self.degraded
       - self.dropped.values.reduce(0, +)
   }
+
+  /// Adds those of another session.
+  package mutating func add(_ other: FrameCounts) {
+    self.received += other.received
+    self.filtered += other.filtered
+    self.passedThrough += other.passedThrough
+    self.degraded += other.degraded
+    self.dropped.merge(other.dropped, uniquingKeysWith: +)
+    self.bytesIn += other.bytesIn
+    self.bytesOut += other.bytesOut
+    self.ignoredMessages += other.ignoredMessages
+  }
 }

@@ -1,19 +1,34 @@
 import DequeModule
 
 extension Mailbox {
+  /// An element that has no place in the mailbox any more, and why.
+  package struct Displaced: Sendable {
+    package var element: Element
+    package var reason: DropReason
+  }
+
   /// What a mailbox decides, without waiting for anything itself. One producer, one consumer.
   package struct StateMachine: ~Copyable {
+    package typealias Producer = (
+      element: Element, continuation: CheckedContinuation<Displaced?, Never>
+    )
+
     private let depth: Int
     private let policy: DropPolicy
+    private let standing: @Sendable (Element) -> MailboxStanding
     private var elements: Deque<Element> = []
     private var consumer: CheckedContinuation<Element?, Never>?
-    private var producer: (element: Element, continuation: CheckedContinuation<Element?, Never>)?
+    private var producer: Producer?
     private var isFinished = false
 
-    package init(depth: Int, policy: DropPolicy) {
+    package init(
+      depth: Int, policy: DropPolicy,
+      standing: @escaping @Sendable (Element) -> MailboxStanding = { _ in MailboxStanding() }
+    ) {
       precondition(depth >= 1, "a mailbox holds at least one element")
       self.depth = depth
       self.policy = policy
+      self.standing = standing
     }
 
     package enum OfferAction {
@@ -22,42 +37,55 @@ extension Mailbox {
       /// Taken in.
       case accept
       /// Somebody has no place any more: the displaced one, or the offered one itself.
-      case handBack(Element)
+      case handBack(Displaced)
       /// There is no room, and nothing may be dropped: the producer waits.
       case wait
     }
 
     /// An element arrives.
     package mutating func offer(_ element: Element) -> OfferAction {
-      guard !self.isFinished else { return .handBack(element) }
+      guard !self.isFinished else {
+        return .handBack(Displaced(element: element, reason: .draining))
+      }
       if let consumer = self.consumer.take() { return .deliver(consumer) }
       if self.elements.count < self.depth {
         self.elements.append(element)
         return .accept
       }
-      switch self.policy {
-      case .newestWins:
-        let displaced = self.elements.removeFirst()
-        self.elements.append(element)
-        return .handBack(displaced)
-      case .keepOldest:
-        return .handBack(element)
-      case .neverDrop:
-        return .wait
+      guard self.policy != .neverDrop else { return .wait }
+      guard let victim = self.victim(beside: element) else { return .wait }
+      let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
+      guard victim < self.elements.count else {
+        // Only a frame of lower priority than all that wait gives way to older ones.
+        return .handBack(Displaced(element: element, reason: .queueFull))
       }
+      let displaced = self.elements.remove(at: victim)
+      self.elements.append(element)
+      return .handBack(Displaced(element: displaced, reason: reason))
+    }
+
+    /// Who goes: of the lowest priority, the oldest or the newest as the policy has it.
+    ///
+    /// - Returns: Its place; that after the last is the offered element's. `nil` if all must stay.
+    private func victim(beside element: Element) -> Int? {
+      let standings = self.elements.map(self.standing) + [self.standing(element)]
+      let droppable = standings.indices.filter { !standings[$0].mustStay }
+      guard let lowest = droppable.map({ standings[$0].priority }).min() else { return nil }
+      let candidates = droppable.filter { standings[$0].priority == lowest }
+      return self.policy == .newestWins ? candidates.first : candidates.last
     }
 
     /// The producer waits with its element. Its continuation gets what is handed back: nothing, or
     /// the element itself if the mailbox closes first.
     package mutating func suspendProducer(
-      _ element: Element, _ continuation: CheckedContinuation<Element?, Never>
+      _ element: Element, _ continuation: CheckedContinuation<Displaced?, Never>
     ) {
       self.producer = (element, continuation)
     }
 
     package enum TakeAction {
       /// Here is one; and the producer that waited for the room, if one did, is to be resumed.
-      case take(Element, resume: CheckedContinuation<Element?, Never>?)
+      case take(Element, resume: CheckedContinuation<Displaced?, Never>?)
       /// There is none: the consumer waits.
       case wait
       /// There will be none any more.
@@ -85,8 +113,7 @@ extension Mailbox {
     ///
     /// - Returns: Who waits, to be resumed: the consumer with nothing, the producer with its element.
     package mutating func finish() -> (
-      consumer: CheckedContinuation<Element?, Never>?,
-      producer: (element: Element, continuation: CheckedContinuation<Element?, Never>)?
+      consumer: CheckedContinuation<Element?, Never>?, producer: Producer?
     ) {
       self.isFinished = true
       return (self.consumer.take(), self.producer.take())

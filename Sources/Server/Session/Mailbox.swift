@@ -10,16 +10,20 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// - Parameters:
   ///   - depth: How many elements may wait; at least 1.
   ///   - policy: Who goes when they do.
-  package init(depth: Int = 1, policy: DropPolicy = .newestWins) {
-    self.state = Mutex(StateMachine(depth: depth, policy: policy))
+  ///   - standing: What an element may claim against others.
+  package init(
+    depth: Int = 1, policy: DropPolicy = .newestWins,
+    standing: @escaping @Sendable (Element) -> MailboxStanding = { _ in MailboxStanding() }
+  ) {
+    self.state = Mutex(StateMachine(depth: depth, policy: policy, standing: standing))
   }
 
   /// Takes an element in; waits for room if nothing may be dropped. Cancelling a task that waits
   /// closes the mailbox.
   ///
   /// - Returns: Who has no place any more: `nil`, a displaced element, or the offered one itself when
-  ///   the mailbox is full or finished.
-  package func offer(_ element: Element) async -> Element? {
+  ///   the mailbox is full or finished; and why.
+  package func offer(_ element: Element) async -> Displaced? {
     let action = self.state.withLock { $0.offer(element) }
     switch action {
     case .deliver(let consumer):
@@ -78,6 +82,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
   package func finish() {
     let (consumer, producer) = self.state.withLock { $0.finish() }
     consumer?.resume(returning: nil)
-    if let producer { producer.continuation.resume(returning: producer.element) }
+    if let producer {
+      producer.continuation.resume(
+        returning: Displaced(element: producer.element, reason: .draining))
+    }
   }
 }

@@ -22,11 +22,17 @@ extension Outbox {
 
     private let pictureLimit: Int
     private let backlogLimit: Int
+    private let creditLimit: Int
+    private var window: OutputWindow
     private var entries: Deque<Entry> = []
     private var controls: Deque<Control> = []
     private var picturesWaiting = 0
+    /// Frames whose outcome has not gone out.
+    private var framesOpen = 0
     private var nextArrival: UInt64 = 0
     private var appliedRevision: UInt64 = 0
+    /// The frame that was announced as the first of its revision; it must be the next that goes out.
+    private var announced: UInt64?
     private var isFinished = false
     private var saidGoodbye = false
     package private(set) var counts = FrameCounts()
@@ -34,9 +40,15 @@ extension Outbox {
     /// - Parameters:
     ///   - pictureLimit: Made frames that may wait to be written; at least 1.
     ///   - backlogLimit: Entries of any kind beyond which the reader should hold the sender back.
-    package init(pictureLimit: Int, backlogLimit: Int) {
+    ///   - creditLimit: Frames that may be without outcome.
+    ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+    package init(
+      pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil
+    ) {
       self.pictureLimit = pictureLimit
       self.backlogLimit = backlogLimit
+      self.creditLimit = creditLimit
+      self.window = OutputWindow(size: outputWindow)
     }
 
     /// Whether the reader may go on.
@@ -54,32 +66,39 @@ extension Outbox {
 
     /// A frame arrives.
     ///
-    /// - Returns: Its arrival number, by which it is resolved.
-    package mutating func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
-      let arrival = self.nextArrival
+    /// - Returns: Its arrival number, by which it is resolved, and whether the sender had the credit
+    ///   for it.
+    package mutating func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
+      let reservation = Reservation(
+        arrival: self.nextArrival, hasCredit: self.framesOpen < self.creditLimit)
       self.nextArrival += 1
+      self.framesOpen += 1
       self.counts.received += 1
       self.counts.bytesIn += UInt64(byteCount)
-      self.entries.append(Entry(arrival: arrival, sequence: sequence, fate: .pending))
-      return arrival
+      self.entries.append(
+        Entry(arrival: reservation.arrival, sequence: sequence, fate: .pending))
+      return reservation
     }
 
     /// A frame was made.
     ///
-    /// - Returns: The frame that it displaced, if too many wait.
+    /// - Returns: What is not to be written after all: the frame that it displaced, if too many wait,
+    ///   or the frame itself, if its fate is decided already.
     package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload?
     {
-      guard let index = self.pendingIndex(of: arrival) else { return nil }
+      guard let index = self.pendingIndex(of: arrival) else { return frame.payload }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1
       guard self.picturesWaiting > self.pictureLimit else { return nil }
       return self.displaceOldestPicture()
     }
 
-    /// A frame was dropped.
-    package mutating func resolve(_ arrival: UInt64, dropped drop: Drop) {
+    /// A frame was dropped. Without effect if its fate is decided already.
+    package mutating func resolve(
+      _ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero
+    ) {
       guard let index = self.pendingIndex(of: arrival) else { return }
-      self.drop(at: index, drop)
+      self.drop(at: index, drop, lateness: lateness)
     }
 
     /// A message that is no frame's outcome.
@@ -92,6 +111,11 @@ extension Outbox {
       self.counts.ignoredMessages += 1
     }
 
+    /// The client has consumed the picture with that number, and all before it.
+    package mutating func acknowledge(_ sequence: UInt64) {
+      self.window.acknowledge(sequence)
+    }
+
     /// Nothing comes any more; what is in goes out, then the final counts.
     package mutating func finish() {
       self.isFinished = true
@@ -99,28 +123,21 @@ extension Outbox {
 
     package enum Next {
       case item(Item)
+      /// The picture at the head came too late to be written; its notice follows.
+      case late(Payload)
       case wait
       case finished
     }
 
     /// What to write next.
-    package mutating func next() -> Next {
+    package mutating func next(at now: Duration = .zero) -> Next {
       if let control = self.controls.popFirst() { return .item(.control(control)) }
       switch self.entries.first?.fate {
-      case .made(let frame)? where frame.revision.number != self.appliedRevision:
-        self.appliedRevision = frame.revision.number
-        return .item(.applied(frame.revision, firstSequence: frame.sequence))
       case .made(let frame)?:
-        self.entries.removeFirst()
-        self.picturesWaiting -= 1
-        self.counts.bytesOut += UInt64(frame.byteCount)
-        switch frame.disposition {
-        case .filtered: self.counts.filtered += 1
-        case .passedThrough: self.counts.passedThrough += 1
-        }
-        return .item(.frame(frame))
+        return self.next(frame, arrival: self.entries[0].arrival, at: now)
       case .dropped(let run)?:
         self.entries.removeFirst()
+        self.framesOpen -= Int(run.count)
         self.counts.dropped[run.drop.reason, default: 0] += UInt64(run.count)
         return .item(.dropped(run))
       case .pending?:
@@ -131,6 +148,36 @@ extension Outbox {
       case nil:
         return self.isFinished ? .finished : .wait
       }
+    }
+
+    private mutating func next(
+      _ frame: FinishedFrame<Payload>, arrival: UInt64, at now: Duration
+    ) -> Next {
+      let isAnnounced = self.announced == arrival
+      if let deadline = frame.deadline, now > deadline, !isAnnounced {
+        self.picturesWaiting -= 1
+        self.drop(at: 0, Drop(reason: .lateOnOutput, stage: .outbox), lateness: now - deadline)
+        return .late(frame.payload)
+      }
+      // A client that has closed its side may still read, but can acknowledge nothing.
+      guard self.window.isOpen || self.isFinished else { return .wait }
+      guard isAnnounced || frame.revision.number == self.appliedRevision else {
+        self.appliedRevision = frame.revision.number
+        self.announced = arrival
+        return .item(.applied(frame.revision, firstSequence: frame.sequence))
+      }
+      self.announced = nil
+      self.entries.removeFirst()
+      self.picturesWaiting -= 1
+      self.framesOpen -= 1
+      self.window.send(frame.sequence)
+      self.counts.bytesOut += UInt64(frame.byteCount)
+      switch frame.disposition {
+      case .filtered: self.counts.filtered += 1
+      case .passedThrough: self.counts.passedThrough += 1
+      case .degraded: self.counts.degraded += 1
+      }
+      return .item(.frame(frame))
     }
 
     /// Arrivals only grow, and a run stands at its first frame's, so the search is binary.
@@ -147,9 +194,10 @@ extension Outbox {
       return low
     }
 
-    private mutating func drop(at index: Int, _ drop: Drop) {
+    private mutating func drop(at index: Int, _ drop: Drop, lateness: Duration) {
       let sequence = self.entries[index].sequence
-      let run = DropRun(firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop)
+      let run = DropRun(
+        firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
       self.entries[index].fate = .dropped(run)
       self.merge(index + 1)
       self.merge(index)
@@ -167,14 +215,23 @@ extension Outbox {
     }
 
     private mutating func displaceOldestPicture() -> Payload? {
-      for index in self.entries.indices {
+      for index in self.entries.indices where self.entries[index].arrival != self.announced {
         if case .made(let frame) = self.entries[index].fate {
           self.picturesWaiting -= 1
-          self.drop(at: index, Drop(reason: .outputSuperseded, stage: .outbox))
+          self.drop(
+            at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)
           return frame.payload
         }
       }
       return nil
     }
+  }
+
+  /// A frame's place in the order of outcomes.
+  package struct Reservation: Sendable, Hashable {
+    /// The number by which it is resolved.
+    package var arrival: UInt64
+    /// Whether no more frames were without outcome than were granted.
+    package var hasCredit: Bool
   }
 }

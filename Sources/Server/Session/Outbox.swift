@@ -26,40 +26,57 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
+  private let now: @Sendable () -> Duration
+  private let discard: @Sendable (Payload, DropReason) -> Void
 
   /// - Parameters:
   ///   - pictureLimit: Made frames that may wait to be written.
   ///   - backlogLimit: Entries of any kind beyond which ``waitForRoom()`` waits.
-  package init(pictureLimit: Int, backlogLimit: Int = 256) {
+  ///   - creditLimit: Frames that may be without outcome.
+  ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  ///   - now: The session's clock, for pictures that are of no use after some time.
+  ///   - discard: Told of each made frame that is not written after all.
+  package init(
+    pictureLimit: Int, backlogLimit: Int = 256, creditLimit: Int = .max, outputWindow: Int? = nil,
+    now: @escaping @Sendable () -> Duration = { .zero },
+    discard: @escaping @Sendable (Payload, DropReason) -> Void = { _, _ in }
+  ) {
     self.state = Mutex(
-      State(machine: StateMachine(pictureLimit: pictureLimit, backlogLimit: backlogLimit)))
+      State(
+        machine: StateMachine(
+          pictureLimit: pictureLimit, backlogLimit: backlogLimit, creditLimit: creditLimit,
+          outputWindow: outputWindow)))
+    self.now = now
+    self.discard = discard
   }
 
   /// What has been counted so far.
   package var counts: FrameCounts { self.state.withLock { $0.machine.counts } }
 
   /// A frame arrives; its outcome will stand at this place.
-  ///
-  /// - Returns: The number by which it is resolved.
-  package func reserve(sequence: UInt64, byteCount: Int) -> UInt64 {
+  package func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }
 
-  /// A frame was made.
-  ///
-  /// - Returns: The frame that it displaced, if too many wait.
-  package func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload? {
-    self.update { $0.resolve(arrival, made: frame) }
+  /// A frame was made. It may displace another, if too many wait.
+  package func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) {
+    let displaced = self.update { $0.resolve(arrival, made: frame) }
+    if let displaced { self.discard(displaced, .outputSuperseded) }
   }
 
-  /// A frame was dropped.
-  package func resolve(_ arrival: UInt64, dropped drop: Drop) {
-    self.update { $0.resolve(arrival, dropped: drop) }
+  /// A frame was dropped. Without effect if its fate is decided already.
+  package func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
+    self.update { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
 
   /// A message that is no frame's outcome.
   package func push(_ control: Control) {
     self.update { $0.push(control) }
+  }
+
+  /// The client has consumed the picture with that number, and all before it.
+  package func acknowledge(_ sequence: UInt64) {
+    self.update { $0.acknowledge(sequence) }
   }
 
   /// Tells what has been counted so far; not while another message waits, since a client that does
@@ -102,24 +119,37 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
 
   private func nextItem() async -> Item? {
     await withCheckedContinuation { continuation in
-      let (item, ready, reader, lane) = self.state.withLock { state in
+      var late: [Payload] = []
+      let (item, isReady, reader, lane) = self.state.withLock { state in
         guard !state.isCancelled else {
           return (Item?.none, true, state.reader.take(), state.lane.take())
         }
-        let next = state.machine.next()
+        let next = Self.next(&state.machine, at: self.now(), late: &late)
         let reader = state.machine.hasRoom ? state.reader.take() : nil
         let lane = state.machine.hasRoomForPicture ? state.lane.take() : nil
         switch next {
         case .item(let item): return (item, true, reader, lane)
         case .finished: return (nil, true, reader, lane)
-        case .wait:
+        case .wait, .late:
           state.writer = continuation
           return (nil, false, reader, lane)
         }
       }
       reader?.resume()
       lane?.resume()
-      if ready { continuation.resume(returning: item) }
+      for payload in late { self.discard(payload, .lateOnOutput) }
+      if isReady { continuation.resume(returning: item) }
+    }
+  }
+
+  /// The next item, past pictures that came too late.
+  private static func next(
+    _ machine: inout StateMachine, at now: Duration, late: inout [Payload]
+  ) -> StateMachine.Next {
+    while true {
+      let next = machine.next(at: now)
+      guard case .late(let payload) = next else { return next }
+      late.append(payload)
     }
   }
 
@@ -155,21 +185,29 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     }
   }
 
-  /// Changes the machine, and wakes the writer if there is something for it.
+  /// Changes the machine, and wakes whoever waits for what that made possible.
   private func update<Result: Sendable>(_ body: (inout StateMachine) -> Result) -> Result {
-    let (result, writer, item) = self.state.withLock { state in
+    var late: [Payload] = []
+    let (result, writer, item, lane) = self.state.withLock { state in
       let result = body(&state.machine)
       guard let writer = state.writer.take() else {
-        return (result, CheckedContinuation<Item?, Never>?.none, Item?.none)
+        return (
+          result, CheckedContinuation<Item?, Never>?.none, Item?.none,
+          CheckedContinuation<Void, Never>?.none
+        )
       }
-      switch state.machine.next() {
-      case .item(let item): return (result, writer, item)
-      case .finished: return (result, writer, nil)
-      case .wait:
+      let next = Self.next(&state.machine, at: self.now(), late: &late)
+      let lane = state.machine.hasRoomForPicture ? state.lane.take() : nil
+      switch next {
+      case .item(let item): return (result, writer, item, lane)
+      case .finished: return (result, writer, nil, lane)
+      case .wait, .late:
         state.writer = writer
-        return (result, nil, nil)
+        return (result, nil, nil, lane)
       }
     }
+    for payload in late { self.discard(payload, .lateOnOutput) }
+    lane?.resume()
     writer?.resume(returning: item)
     return result
   }

@@ -15,7 +15,19 @@ extension Sidelight_V1_Dropped {
       case .pipeline: .pipeline
       case .outbox: .outbox
       }
+    self.lateUs = run.lateness.wireMicroseconds
     if let diagnostic = run.drop.diagnostic { self.diagnostic = Google_Rpc_Status(diagnostic) }
+  }
+}
+
+extension Sidelight_V1_Disposition {
+  init(_ disposition: Disposition) {
+    self =
+      switch disposition {
+      case .filtered: .filtered
+      case .passedThrough: .passedThrough
+      case .degraded: .degraded
+      }
   }
 }
 
@@ -25,6 +37,12 @@ extension Sidelight_V1_DropReason {
       switch reason {
       case .superseded: .superseded
       case .queueFull: .queueFull
+      case .lateOnArrival: .lateOnArrival
+      case .lateInPipeline: .lateInPipeline
+      case .lateOnOutput: .lateOnOutput
+      case .noCredit: .noCredit
+      case .rateLimited: .rateLimited
+      case .paused: .paused
       case .invalidFrame: .invalidFrame
       case .stageFailed: .stageFailed
       case .draining: .draining

@@ -1,3 +1,4 @@
+package import Foundation
 package import GRPCProtobuf
 
 /// What was done to a frame that comes back.
@@ -6,6 +7,8 @@ package enum Disposition: Sendable, Hashable {
   case filtered
   /// It is the input.
   case passedThrough
+  /// A cheaper variant of the pipeline made it.
+  case degraded
 }
 
 /// A frame that was made and waits to be written.
@@ -18,16 +21,20 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var revision: Revision
   /// Bytes of pixels.
   package var byteCount: Int
+  /// When it is of no use any more, on the session's clock; `nil`: never.
+  package var deadline: Duration?
   /// The message, less what is known only when it is written.
   package var payload: Payload
 
   package init(
-    sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int, payload: Payload
+    sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int,
+    deadline: Duration? = nil, payload: Payload
   ) {
     self.sequence = sequence
     self.disposition = disposition
     self.revision = revision
     self.byteCount = byteCount
+    self.deadline = deadline
     self.payload = payload
   }
 }
@@ -52,6 +59,8 @@ package struct DropRun: Sendable, Hashable {
   package var lastSequence: UInt64
   package var count: UInt32
   package var drop: Drop
+  /// How far past its budget the last frame was; zero where time was not the reason.
+  package var lateness: Duration = .zero
 
   /// Takes the run that follows into this one, if both say the same and no diagnostic would be lost.
   package mutating func absorb(_ next: DropRun) -> Bool {
@@ -59,6 +68,7 @@ package struct DropRun: Sendable, Hashable {
     let (count, isOverflow) = self.count.addingReportingOverflow(next.count)
     guard !isOverflow else { return false }
     self.lastSequence = next.lastSequence
+    self.lateness = next.lateness
     self.count = count
     return true
   }
@@ -66,13 +76,16 @@ package struct DropRun: Sendable, Hashable {
 
 /// The number of a selection, and the message that made it.
 package struct Revision: Sendable, Hashable {
-  /// Counts up from 1 with each accepted change.
+  /// Counts up from 1 with each change that is in force.
   package var number: UInt64
-  /// That of the message; 0 for `open`.
+  /// That of the message; 0 for `open` and for overrides.
   package var requestID: UInt64
+  /// Restores the session, with this revision, elsewhere; empty where the server does not resume.
+  package var resumeToken: Data
 
-  package init(number: UInt64, requestID: UInt64) {
+  package init(number: UInt64, requestID: UInt64, resumeToken: Data = Data()) {
     self.number = number
     self.requestID = requestID
+    self.resumeToken = resumeToken
   }
 }

@@ -1,47 +1,60 @@
 import AsyncAlgorithms
 import GRPCCore
-import Logging
 import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
+import Synchronization
 import Tracing
 
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///
 /// Three tasks share the work. The reader always reads: it checks messages, keeps the selection, and
-/// offers frames to the mailbox. The lane takes them out and filters them, on the compute pool. The
-/// writer sends what the outbox puts in order. When the client goes, or one of them fails, all end.
+/// offers frames to the mailbox. The lane takes them out and filters them, on the compute pool, when
+/// the scheduler says so. The writer sends what the outbox puts in order. When the client goes, or
+/// one of them fails, all end.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
   typealias FrameOutbox = Outbox<OutgoingFrame, Sidelight_V1_ServerMessage>
 
-  let id: String
+  let handle: SessionHandle
   let options: SessionOptions
   let engine: Engine
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
-  let firstSelection: Selection
+  let quality: SessionQuality
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
+  /// - Parameters:
+  ///   - number: For the scheduler.
+  ///   - peer: The caller's address.
+  /// - Throws: ``FieldFault`` if the first pipeline cannot be, or the resume token is not good.
   init(
-    id: String, options: SessionOptions, engine: Engine, callContext: ServiceContext
+    number: UInt64, peer: String, options: SessionOptions, engine: Engine,
+    callContext: ServiceContext
   ) throws(FieldFault) {
-    self.id = id
     self.options = options
     self.engine = engine
     self.callContext = callContext
-    self.mailbox = Mailbox(depth: options.mailboxDepth, policy: options.dropPolicy)
-    // Whatever may wait to be filtered may wait to be written.
-    self.outbox = Outbox(pictureLimit: options.mailboxDepth + 1)
-    do throws(PipelineError) {
-      self.firstSelection = Selection(
-        pipeline: try engine.catalogue.resolve(options.pipeline),
-        revision: Revision(number: 1, requestID: 0))
-    } catch {
-      throw FieldFault(error).within("open.pipeline")
-    }
+    self.mailbox = Mailbox(
+      depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)
+    let quality = SessionQuality(mayReduce: options.allowDegraded, clock: engine.clock)
+    self.quality = quality
+    self.outbox = FrameOutbox(
+      // Whatever may wait to be filtered may wait to be written; but before a client that says what
+      // it has consumed only the newest waits, so that the first it sees when it recovers is fresh.
+      pictureLimit: options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
+      creditLimit: engine.framesInFlight, outputWindow: options.outputWindow,
+      now: engine.clock.now,
+      discard: { frame, reason in
+        frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
+        quality.recordLostAtOutput()
+      })
+    self.handle = SessionHandle(
+      id: Self.newID(), number: number, label: options.label, peer: peer,
+      outbox: self.outbox,
+      desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
@@ -53,22 +66,39 @@ struct Session: Sendable {
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     self.outbox.push(self.opened)
+    if self.handle.state.state != .running { self.handle.tellState() }
+    let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
-      try await self.runTasks(messages: messages, writer: writer, cancellation: cancellation)
+      try await self.runTasks(
+        messages: messages, writer: writer, cancellation: cancellation
+      ) {
+        isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
+      }
     } onGracefulShutdown: {
       // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
       // mailbox closed, and ends as DRAINING.
-      self.outbox.push(Self.draining)
+      self.outbox.push(self.draining)
       self.mailbox.finish()
     }
-    if Task.isShuttingDownGracefully {
+    if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
       throw RPCError(code: .unavailable, message: "The server is shutting down.")
     }
   }
 
+  /// A frame that waited will not be filtered.
+  func drop(_ frame: IncomingFrame, _ drop: Drop) {
+    frame.span.end(dropped: drop)
+    self.outbox.resolve(frame.arrival, dropped: drop)
+    switch drop.reason {
+    case .superseded, .queueFull: self.quality.recordLost()
+    default: break
+    }
+  }
+
+  /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
-    cancellation: ServerContext.RPCCancellationHandle
+    cancellation: ServerContext.RPCCancellationHandle, onClientDone: () -> Void
   ) async throws {
     enum Part {
       case reader
@@ -110,9 +140,21 @@ struct Session: Sendable {
           return .helper
         }
       }
+      if self.engine.resumeTokens.isEnabled {
+        group.addTask {
+          // A client should always hold a token with half its life before it.
+          while !Task.isCancelled {
+            await self.engine.clock.wait(self.engine.resumeTokens.lifetime / 2)
+            if !Task.isCancelled { self.handle.tellState() }
+          }
+          return .helper
+        }
+      }
       while let part = try await group.next() {
         switch part {
-        case .reader: self.mailbox.finish()
+        case .reader:
+          onClientDone()
+          self.mailbox.finish()
         case .lane: self.outbox.finish()
         case .writer:
           group.cancelAll()
@@ -123,18 +165,25 @@ struct Session: Sendable {
     }
   }
 
-  private static let draining = Sidelight_V1_ServerMessage.with {
-    $0.state.state = .draining
-    $0.state.message = "The server is shutting down; open a session elsewhere."
+  private var draining: Sidelight_V1_ServerMessage {
+    .with {
+      $0.state.state = .draining
+      $0.state.message = "The server is shutting down; open a session elsewhere."
+      $0.state.resumeToken = self.handle.state.resumeToken
+    }
   }
 
   private var opened: Sidelight_V1_ServerMessage {
-    .with {
-      $0.opened.sessionID = self.id
+    let revision = self.handle.selection(at: self.engine.clock.now()).revision
+    return .with {
+      $0.opened.sessionID = self.handle.id
       $0.opened.framesInFlight = UInt32(self.engine.framesInFlight)
-      $0.opened.revision = self.firstSelection.revision.number
+      $0.opened.revision = revision.number
       $0.opened.limits = self.engine.limits
       $0.opened.mailboxDepth = UInt32(self.options.mailboxDepth)
+      $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
+      $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
+      $0.opened.resumeToken = revision.resumeToken
       $0.opened.dropPolicy =
         switch self.options.dropPolicy {
         case .newestWins: .newestWins
@@ -142,5 +191,27 @@ struct Session: Sendable {
         case .neverDrop: .neverDrop
         }
     }
+  }
+
+  private static func desk(
+    _ options: SessionOptions, _ engine: Engine
+  ) throws(FieldFault) -> SelectionDesk {
+    if let token = options.resumeToken {
+      let wallNow = engine.clock.nanosecondsSince1970()
+      return try SelectionDesk(
+        resuming: try engine.resumeTokens.verify(token, at: wallNow), at: engine.clock.now(),
+        wallNow: wallNow, catalogue: engine.catalogue)
+    }
+    do throws(PipelineError) {
+      return try SelectionDesk(pipeline: options.pipeline, catalogue: engine.catalogue)
+    } catch {
+      throw FieldFault(error).within("open.pipeline")
+    }
+  }
+
+  /// 64 random bits: unique enough for logs, and nothing that a stranger could guess.
+  private static func newID() -> String {
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

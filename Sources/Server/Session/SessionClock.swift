@@ -6,13 +6,17 @@ package struct SessionClock: Sendable {
   package var now: @Sendable () -> Duration
   /// Nanoseconds since 1970.
   package var nanosecondsSince1970: @Sendable () -> UInt64
+  /// Returns after the given time, or when the task is cancelled.
+  package var wait: @Sendable (Duration) async -> Void
 
   package init(
     now: @escaping @Sendable () -> Duration,
-    nanosecondsSince1970: @escaping @Sendable () -> UInt64
+    nanosecondsSince1970: @escaping @Sendable () -> UInt64,
+    wait: @escaping @Sendable (Duration) async -> Void
   ) {
     self.now = now
     self.nanosecondsSince1970 = nanosecondsSince1970
+    self.wait = wait
   }
 
   /// The system's clocks.
@@ -20,7 +24,8 @@ package struct SessionClock: Sendable {
     let start = ContinuousClock.now
     return SessionClock(
       now: { start.duration(to: .now) },
-      nanosecondsSince1970: { DefaultTracerClock.now.nanosecondsSinceEpoch })
+      nanosecondsSince1970: { DefaultTracerClock.now.nanosecondsSinceEpoch },
+      wait: { try? await Task.sleep(for: $0) })
   }()
 }
 
@@ -29,8 +34,8 @@ extension Duration {
   var wireMicroseconds: UInt32 {
     let (seconds, attoseconds) = self.components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return UInt32(
-      clamping: seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
-        + attoseconds / 1_000_000_000_000)
+    let (microseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !isOverflow else { return .max }
+    return UInt32(clamping: microseconds &+ attoseconds / 1_000_000_000_000)
   }
 }

@@ -4,99 +4,189 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Takes frames out of the mailbox and filters them, one at a time.
+/// Takes frames out of the mailbox and filters them, one at a time, when the scheduler says so.
 struct SessionLane {
   let session: Session
 
   private var engine: Engine { self.session.engine }
+  private var clock: SessionClock { self.session.engine.clock }
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
   func run() async {
-    while let frame = await self.session.mailbox.next() {
-      if self.session.options.dropPolicy != .newestWins {
-        await self.session.outbox.waitForPictureRoom()
+    // A filter of a user's own that does not come back is left behind here, until it does.
+    await withDiscardingTaskGroup { group in
+      while let frame = await self.session.mailbox.next() {
+        if self.session.options.dropPolicy != .newestWins {
+          await self.session.outbox.waitForPictureRoom()
+        }
+        guard !Task.isCancelled else { return }
+        if frame.program?.isCustom == true {
+          await self.supervise(frame, in: &group)
+        } else {
+          await self.process(frame)
+        }
       }
-      guard !Task.isCancelled else { return }
-      await self.process(frame)
     }
   }
+
+  // MARK: Filters of a user's own
+
+  /// Filters a frame, but goes on without it when that takes ten times what it may: it and those
+  /// that come meanwhile get what the failure policy says, until the filter comes back.
+  private func supervise(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
+    let work = Completion()
+    group.addTask(executorPreference: self.engine.compute) {
+      await self.process(frame)
+      work.finish()
+    }
+    let limit =
+      frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+    guard await work.wait(atMost: limit, on: self.clock) == false else { return }
+    let status = GoogleRPCStatus(
+      code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
+    await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
+    while !work.isOver, let next = await self.session.mailbox.next() {
+      guard !work.isOver else { return await self.process(next) }
+      await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
+    }
+  }
+
+  // MARK: One frame
 
   private func process(_ frame: IncomingFrame) async {
-    let started = self.engine.clock.now()
-    frame.span.leaveQueue()
-    let disposition: Disposition
-    var failure: GoogleRPCStatus?
-    var image = frame.message.image
+    guard let program = frame.program, !program.plan.isIdentity else {
+      return self.finish(
+        frame, frame.message.image, .passedThrough, started: self.clock.now())
+    }
+    guard self.hasTime(for: frame, program) else { return }
+    let observer = LanePassObserver(
+      tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
+    var started = self.clock.now()
     do {
-      if let filtered = try await self.filter(frame) {
-        image = filtered
-        disposition = .filtered
-      } else {
-        disposition = .passedThrough
+      let isReduced = self.session.quality.isReduced
+      let variant = isReduced ? program.reduced : nil
+      let output = try await self.engine.scheduler.withTurn(
+        session: self.session.handle.number,
+        deadline: frame.deadline ?? frame.received + Self.patience
+      ) { bands in
+        started = self.clock.now()
+        frame.span.leaveQueue()
+        return try await self.filter(frame, variant ?? program, bands, observer)
       }
+      self.session.quality.recordMade(
+        fullCost: program.cost.expected, slowest: observer.slowest.name)
+      self.finish(frame, output, variant == nil ? .filtered : .degraded, started: started)
     } catch is CancellationError where Task.isCancelled {
       return
+    } catch is LanePassObserver.Expired {
+      self.drop(frame, Drop(reason: .lateInPipeline, stage: .pipeline))
+    } catch let failure as LanePassObserver.Failure {
+      frame.span.record(failure.cause)
+      let status = GoogleRPCStatus(
+        code: .internalError,
+        message: "\(failure.filters.joined(separator: "+")) failed: \(failure.cause)")
+      await self.fail(
+        frame, status, self.policy(for: frame, failed: failure.filters), started: started)
     } catch {
+      frame.span.record(error)
       let status =
         (error as? FieldFault)?.status
-        ?? GoogleRPCStatus(code: .internalError, message: "A stage failed: \(error)")
-      guard !self.session.options.dropsFailedFrames else {
-        let drop = Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status)
-        frame.span.end(dropped: drop)
-        self.session.outbox.resolve(frame.arrival, dropped: drop)
-        return
-      }
-      frame.span.record(error)
-      failure = status
-      disposition = .passedThrough
+        ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
+      await self.fail(frame, status, self.policy(for: frame, failed: nil), started: started)
     }
-
-    let isUnmodified = disposition == .passedThrough && self.session.options.allowUnmodified
-    if isUnmodified { image.pixels = nil }
-    let message = self.message(
-      for: frame, image: image, disposition: disposition, isUnmodified: isUnmodified,
-      failure: failure, started: started)
-    let displaced = self.session.outbox.resolve(
-      frame.arrival,
-      made: FinishedFrame(
-        sequence: frame.message.sequence, disposition: disposition,
-        revision: frame.selection.revision, byteCount: image.inline.count,
-        payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
-    displaced?.span.end(dropped: Drop(reason: .outputSuperseded, stage: .outbox))
   }
 
-  /// - Returns: What the pipeline makes of the frame; `nil` if it leaves it as it is.
-  private func filter(_ frame: IncomingFrame) async throws -> Sidelight_V1_Image? {
-    let plan = self.engine.plans.plan(for: frame.selection.pipeline, frame.geometry)
-    guard !plan.isIdentity else { return nil }
-    try self.engine.frameLimits.check(output: plan.output.size)
+  /// Frames without a budget of their own stand behind those that have less time than this.
+  private static let patience = Duration.milliseconds(200)
+
+  /// Whether there is time left for the work that is expected; if not, the frame ends.
+  private func hasTime(for frame: IncomingFrame, _ program: Program) -> Bool {
+    guard let deadline = frame.deadline else { return true }
+    let now = self.clock.now()
+    guard now + (program.cost.expected ?? .zero) > deadline else { return true }
+    if now <= deadline { program.cost.recordRefusal() }
+    self.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
+    return false
+  }
+
+  private func filter(
+    _ frame: IncomingFrame, _ program: Program, _ bands: Int, _ observer: LanePassObserver
+  ) async throws -> Sidelight_V1_Image {
+    let start = self.clock.now()
+    if let deadline = frame.deadline, start > deadline { throw LanePassObserver.Expired() }
+    try self.engine.frameLimits.check(output: program.plan.output)
     let input = try frame.message.image.makeFrame(
       limits: self.engine.frameLimits, pool: self.engine.pool)
     let output = try await self.engine.executor.run(
-      plan, on: input, at: FrameMoment(index: frame.arrival), observer: frame.span.passObserver)
-    return Sidelight_V1_Image(output)
+      program.plan, on: input, at: FrameMoment(index: frame.arrival), bands: bands,
+      observer: observer)
+    let image = Sidelight_V1_Image(output)
+    program.cost.record(self.clock.now() - start)
+    return image
   }
 
-  private func message(
-    for frame: IncomingFrame, image: Sidelight_V1_Image, disposition: Disposition,
-    isUnmodified: Bool, failure: GoogleRPCStatus?, started: Duration
-  ) -> Sidelight_V1_FilteredFrame {
-    .with {
+  // MARK: Outcomes
+
+  /// Under an override a frame is never shown as it came.
+  private func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
+    let stated = filters.flatMap { frame.selection.pipeline.failurePolicy(ofPassWith: $0) }
+    let policy = stated ?? self.session.options.failurePolicy
+    return frame.selection.isOverride ? max(policy, .blur) : policy
+  }
+
+  private func fail(
+    _ frame: IncomingFrame, _ status: GoogleRPCStatus, _ policy: FailurePolicy, started: Duration
+  ) async {
+    switch policy {
+    case .passThrough:
+      self.finish(frame, frame.message.image, .passedThrough, failure: status, started: started)
+    case .drop:
+      self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+    case .blur:
+      guard let blurred = try? await self.engine.blurBeyondRecognition(frame.message.image) else {
+        return self.drop(
+          frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+      }
+      self.finish(frame, blurred, .degraded, failure: status, started: started)
+    }
+  }
+
+  private func drop(_ frame: IncomingFrame, _ drop: Drop) {
+    frame.span.end(dropped: drop)
+    let lateness = frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
+    self.session.outbox.resolve(
+      frame.arrival, dropped: drop, lateness: drop.reason == .lateInPipeline ? lateness : .zero)
+    if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ image: Sidelight_V1_Image, _ disposition: Disposition,
+    failure: GoogleRPCStatus? = nil, started: Duration
+  ) {
+    var image = image
+    let isUnmodified =
+      disposition == .passedThrough
+      && (self.session.options.allowUnmodified || self.session.options.analysisOnly)
+    if isUnmodified || self.session.options.analysisOnly { image.pixels = nil }
+    let message = Sidelight_V1_FilteredFrame.with {
       $0.sequence = frame.message.sequence
       $0.image = image
       $0.captureTimeNs = frame.message.captureTimeNs
       $0.rtpTimestamp = frame.message.rtpTimestamp
       $0.revision = frame.selection.revision.number
-      $0.disposition =
-        switch disposition {
-        case .filtered: .filtered
-        case .passedThrough: .passedThrough
-        }
+      $0.disposition = Sidelight_V1_Disposition(disposition)
       $0.unmodified = isUnmodified
       $0.timing.queueUs = (started - frame.received).wireMicroseconds
-      $0.timing.processUs = (self.engine.clock.now() - started).wireMicroseconds
+      $0.timing.processUs = (self.clock.now() - started).wireMicroseconds
       $0.tags = frame.message.tags
       if let failure { $0.failure = Google_Rpc_Status(failure) }
     }
+    self.session.outbox.resolve(
+      frame.arrival,
+      made: FinishedFrame(
+        sequence: frame.message.sequence, disposition: disposition,
+        revision: frame.selection.revision, byteCount: image.inline.count,
+        deadline: frame.message.mustProcess ? nil : frame.deadline,
+        payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
   }
 }

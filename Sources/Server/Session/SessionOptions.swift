@@ -1,4 +1,5 @@
 import GRPCCore
+import Foundation
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -11,19 +12,30 @@ struct SessionOptions: Sendable {
   var dropPolicy: DropPolicy
   /// Frames that may wait before the lane.
   var mailboxDepth: Int
+  /// The time from receipt in which a frame is of use, unless it says otherwise; `nil`: any.
+  var budget: Duration?
+  /// Frames a second beyond which frames are dropped evenly; `nil`: no limit.
+  var maxFPS: Double?
+  /// Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  var outputWindow: Int?
   /// Whether frames that no stage changes may come back without pixels.
   var allowUnmodified: Bool
-  /// Whether frames whose stage failed come back as they were, or are dropped.
-  var dropsFailedFrames: Bool
+  /// Whether frames come back without pixels, since only analyses are of interest.
+  var analysisOnly: Bool
+  /// Whether a cheaper variant of the pipeline may stand in before frames are dropped.
+  var allowDegraded: Bool
+  /// What happens to frames whose stage failed.
+  var failurePolicy: FailurePolicy
   /// How often counts are sent; `nil` for only at the end.
   var statsInterval: Duration?
   /// The first pipeline.
   var pipeline: Pipeline
+  /// Restores an earlier session's state in place of `pipeline`.
+  var resumeToken: Data?
 
+  /// - Parameter framesInFlight: The grant; a deeper mailbox would only hold more memory.
   /// - Throws: ``FieldFault`` for a value outside its range, or a wish that this server cannot meet:
   ///   better refused at once than silently not done.
-  ///
-  /// - Parameter framesInFlight: The grant; a deeper mailbox would only hold more memory.
   init(_ open: Sidelight_V1_Open, framesInFlight: Int) throws(FieldFault) {
     guard open.label.utf8.count <= 128 else {
       throw FieldFault(
@@ -43,35 +55,57 @@ struct SessionOptions: Sendable {
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
     }
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
-    if open.hasStatsInterval {
-      let interval = Duration(
-        secondsComponent: open.statsInterval.seconds,
-        attosecondsComponent: Int64(open.statsInterval.nanos) * 1_000_000_000)
-      guard interval >= .milliseconds(100), interval <= .seconds(3600) else {
-        throw FieldFault(
-          field: "open.stats_interval", reason: "is \(interval), the range is 100 ms to 1 h")
-      }
-      self.statsInterval = interval
-    }
-    self.allowUnmodified = open.allowUnmodified
-    if case .UNRECOGNIZED(let value) = open.failurePolicy {
-      throw FieldFault(field: "open.failure_policy", reason: "\(value) is no failure policy")
-    }
-    self.dropsFailedFrames = open.failurePolicy == .drop
-    for (isAsked, field) in [
-      (open.budgetUs != 0, "budget_us"), (open.hasOutput, "output"),
-      (open.analysisOnly, "analysis_only"), (open.failurePolicy == .blur, "failure_policy"),
-      (open.maxFps != 0, "max_fps"),
-      (open.outputWindow != 0, "output_window"), (!open.resumeToken.isEmpty, "resume_token"),
-    ] where isAsked {
+    self.budget = open.budgetUs == 0 ? nil : .microseconds(open.budgetUs)
+    guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
       throw FieldFault(
-        code: .unimplemented, field: "open.\(field)",
+        field: "open.max_fps", reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none"
+      )
+    }
+    self.maxFPS = open.maxFps == 0 ? nil : open.maxFps
+    guard open.outputWindow <= 64 else {
+      throw FieldFault(
+        field: "open.output_window", reason: "is \(open.outputWindow), the limit is 64")
+    }
+    self.outputWindow = open.outputWindow == 0 ? nil : Int(open.outputWindow)
+    self.statsInterval =
+      open.hasStatsInterval
+      ? try Duration(
+        open.statsInterval, field: "open.stats_interval", in: .milliseconds(100) ... .seconds(3600))
+      : nil
+    self.allowUnmodified = open.allowUnmodified
+    self.analysisOnly = open.analysisOnly
+    self.allowDegraded = open.allowDegraded
+    do throws(FieldFault) {
+      self.failurePolicy = try FailurePolicy.stated(by: open.failurePolicy) ?? .passThrough
+    } catch {
+      throw error.within("open")
+    }
+    guard !open.hasOutput else {
+      throw FieldFault(
+        code: .unimplemented, field: "open.output",
         reason: "this server does not offer it; see features in GetServerInfo")
     }
+    self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {
       self.pipeline = try Pipeline(open.pipeline)
     } catch {
       throw error.within("open.pipeline")
     }
+  }
+}
+
+extension Duration {
+  /// - Throws: ``FieldFault`` if it is outside `range`.
+  init(
+    _ wire: Google_Protobuf_Duration, field: String, in range: ClosedRange<Duration>
+  ) throws(FieldFault) {
+    let duration = Duration(
+      secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
+    guard range.contains(duration) else {
+      throw FieldFault(
+        field: field,
+        reason: "is \(duration), the range is \(range.lowerBound) to \(range.upperBound)")
+    }
+    self = duration
   }
 }

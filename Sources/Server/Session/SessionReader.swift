@@ -4,36 +4,43 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Reads a client's messages: frames go to the mailbox, changes make selections, faults are answered.
-struct SessionReader {
-  let session: Session
-  private var selection: Selection
+/// Reads a client's messages: frames go to the mailbox, changes to the desk, faults are answered.
+struct SessionReader: ~Copyable {
+  private let session: Session
+  private var programs: ProgramShelf
+  private var decimator: FrameDecimator?
   private var lastSequence: UInt64?
   private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
-    self.selection = session.firstSelection
+    self.programs = ProgramShelf(
+      engine: session.engine, allowsReduced: session.options.allowDegraded)
+    self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
   }
 
   private var engine: Engine { self.session.engine }
   private var outbox: Session.FrameOutbox { self.session.outbox }
+  private var handle: SessionHandle { self.session.handle }
 
   mutating func run(_ messages: ClientMessages) async throws {
     while let message = try await messages.next() {
       // A client that neither reads nor stops talking is held back here.
       await self.outbox.waitForRoom()
+      if let advice = self.session.quality.takeAdvice() {
+        self.outbox.push(.with { $0.advice = advice })
+      }
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame)
+      case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
       case .select(let select)?: try self.receive(select)
+      case .update(let update)?: try self.receive(update)
+      case .activate(let activate)?: try self.receive(activate)
+      case .pause(let pause)?: self.handle.setPause(pause.passThrough ? .passing : .dropping)
+      case .resume?: self.handle.setPause(.running)
       case .ping(let ping)?: self.answer(ping)
       case .open?:
         throw RPCError(code: .failedPrecondition, message: "open was sent twice.")
-      case .ack?: self.outbox.countIgnoredMessage()
-      case .update(let update)?: try self.refuse("update", requestID: update.requestID)
-      case .activate(let activate)?: try self.refuse("activate", requestID: activate.requestID)
-      case .pause?: try self.refuse("pause", requestID: 0)
-      case .resume?: try self.refuse("resume", requestID: 0)
       case nil:
         guard !message.unknownFields.data.isEmpty else {
           throw RPCError(code: .invalidArgument, message: "A message of no kind was sent.")
@@ -48,27 +55,66 @@ struct SessionReader {
   private mutating func receive(_ message: Sidelight_V1_Frame) async throws {
     let received = self.engine.clock.now()
     let span = self.engine.tracing.startFrame(message, in: self.session)
-    let arrival = self.outbox.reserve(
+    let reservation = self.outbox.reserve(
       sequence: message.sequence, byteCount: message.image.inline.count)
-    let frame: IncomingFrame
+    let geometry: FrameGeometry
     do throws(FieldFault) {
-      frame = IncomingFrame(
-        arrival: arrival, message: message, geometry: try self.check(message),
-        selection: self.selection, received: received, span: span)
+      geometry = try self.check(message)
       self.faultsInARow = 0
     } catch {
-      self.drop(arrival, span, .invalidFrame, at: .arrival, diagnostic: error.status)
-      try self.countFault(error)
-      return
+      self.drop(
+        reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
+      return try self.countFault(error)
+    }
+    self.handle.note(geometry)
+    let selection = self.handle.selection(at: received)
+    let pause = self.handle.pause
+    if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
+      return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
+    }
+    // What an operator forced holds for frames that a pause would let pass.
+    let passes =
+      self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
+    let frame = IncomingFrame(
+      arrival: reservation.arrival, message: message, selection: selection,
+      program: passes ? nil : self.programs.program(for: selection, geometry),
+      received: received, deadline: self.deadline(of: message, received: received), span: span)
+    guard self.hasTime(for: frame) else {
+      return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
     }
     guard let displaced = await self.session.mailbox.offer(frame) else { return }
-    let reason: DropReason =
-      switch self.session.options.dropPolicy {
-      case .newestWins where displaced.arrival != arrival: .superseded
-      case .keepOldest: .queueFull
-      case .newestWins, .neverDrop: .draining  // the mailbox has closed
-      }
-    self.drop(displaced.arrival, displaced.span, reason, at: .mailbox)
+    self.session.drop(
+      displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+  }
+
+  /// Why a sound frame has no place in the mailbox, if it has none.
+  private mutating func refusal(
+    of message: Sidelight_V1_Frame, _ reservation: Session.FrameOutbox.Reservation,
+    pause: SelectionDesk.Pause, at received: Duration
+  ) -> DropReason? {
+    if pause == .dropping { return .paused }
+    // Whoever may not lose a frame is held back instead.
+    if !reservation.hasCredit, self.session.options.dropPolicy != .neverDrop { return .noCredit }
+    if !message.mustProcess, self.decimator?.admits(at: received) == false { return .rateLimited }
+    return nil
+  }
+
+  private func deadline(of message: Sidelight_V1_Frame, received: Duration) -> Duration? {
+    guard !message.mustProcess else { return nil }
+    guard message.hasBudgetUs else { return self.session.options.budget.map { received + $0 } }
+    return message.budgetUs == 0 ? nil : received + .microseconds(message.budgetUs)
+  }
+
+  /// Whether the work that is expected fits into the frame's budget.
+  private func hasTime(for frame: IncomingFrame) -> Bool {
+    guard let program = frame.program, !program.plan.isIdentity else { return true }
+    guard let expected = program.cost.expected else { return true }
+    self.engine.scheduler.note(work: expected, session: self.handle.number)
+    let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
+    guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
+    program.cost.recordRefusal()
+    self.session.quality.recordLost()
+    return false
   }
 
   private mutating func check(_ frame: Sidelight_V1_Frame) throws(FieldFault) -> FrameGeometry {
@@ -77,11 +123,6 @@ struct SessionReader {
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
     }
     self.lastSequence = frame.sequence
-    guard frame.budgetUs == 0, !frame.mustProcess else {
-      throw FieldFault(
-        code: .unimplemented, field: frame.mustProcess ? "frame.must_process" : "frame.budget_us",
-        reason: "this server does not offer it yet; see features in GetServerInfo")
-    }
     let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     guard frame.tags.count <= 16, tagBytes <= 1024 else {
       throw FieldFault(
@@ -99,44 +140,73 @@ struct SessionReader {
   }
 
   private func drop(
-    _ arrival: UInt64, _ span: FrameSpan, _ reason: DropReason, at stage: DropStage,
-    diagnostic: GoogleRPCStatus? = nil
+    _ reservation: Session.FrameOutbox.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
-    let drop = Drop(reason: reason, stage: stage, diagnostic: diagnostic)
     span.end(dropped: drop)
-    self.outbox.resolve(arrival, dropped: drop)
+    self.outbox.resolve(reservation.arrival, dropped: drop)
   }
 
   // MARK: Control
 
   private mutating func receive(_ select: Sidelight_V1_Select) throws {
-    do throws(FieldFault) {
-      self.selection = try self.select(select)
-      self.faultsInARow = 0
-    } catch {
-      try self.answer(error, requestID: select.requestID)
+    try self.change(
+      "select", ifRevision: select.hasIfRevision ? select.ifRevision : nil,
+      requestID: select.requestID
+    ) { pipeline throws(FieldFault) in
+      do throws(FieldFault) {
+        pipeline = try Pipeline(select.pipeline)
+      } catch {
+        throw error.within("pipeline")
+      }
     }
   }
 
-  private func select(_ select: Sidelight_V1_Select) throws(FieldFault) -> Selection {
-    let current = self.selection.revision.number
-    if select.hasIfRevision, select.ifRevision != current {
-      throw FieldFault(
-        code: .aborted, field: "select.if_revision",
-        reason: "is \(select.ifRevision), in force is \(current)")
+  private mutating func receive(_ update: Sidelight_V1_Update) throws {
+    try self.change(
+      "update", ifRevision: update.hasIfRevision ? update.ifRevision : nil,
+      requestID: update.requestID
+    ) { pipeline throws(FieldFault) in
+      for (index, stage) in update.stages.enumerated() {
+        do throws(FieldFault) {
+          try pipeline.apply(stage)
+        } catch {
+          throw error.within("stages[\(index)]")
+        }
+      }
     }
-    let resolved: ResolvedPipeline
-    do {
-      resolved = try self.engine.catalogue.resolve(try Pipeline(select.pipeline))
-    } catch let error as PipelineError {
-      throw FieldFault(error).within("select.pipeline")
-    } catch let error as FieldFault {
-      throw error.within("select.pipeline")
+  }
+
+  private mutating func receive(_ activate: Sidelight_V1_Activate) throws {
+    try self.change(
+      "activate", ifRevision: activate.hasIfRevision ? activate.ifRevision : nil,
+      requestID: activate.requestID
+    ) { pipeline throws(FieldFault) in
+      for (name, isActive) in activate.stages {
+        do throws(PipelineError) {
+          try pipeline.setActive(isActive, stage: name)
+        } catch {
+          throw FieldFault(field: "stages[\"\(name.prefix(64))\"]", reason: "\(error)")
+        }
+      }
+    }
+  }
+
+  private mutating func change(
+    _ kind: String, ifRevision revision: UInt64?, requestID: UInt64,
+    _ body: (inout Pipeline) throws(FieldFault) -> Void
+  ) throws {
+    do throws(FieldFault) {
+      try self.handle.change(ifRevision: revision, requestID: requestID, body)
+      self.faultsInARow = 0
     } catch {
-      throw FieldFault(code: .internalError, field: "select.pipeline", reason: "\(error)")
+      let fault = error.within(kind)
+      self.outbox.push(
+        .with {
+          $0.error.requestID = requestID
+          $0.error.status = Google_Rpc_Status(fault.status)
+        })
+      try self.countFault(fault)
     }
-    return Selection(
-      pipeline: resolved, revision: Revision(number: current + 1, requestID: select.requestID))
   }
 
   private func answer(_ ping: Sidelight_V1_Ping) {
@@ -149,23 +219,6 @@ struct SessionReader {
       })
   }
 
-  private mutating func refuse(_ kind: String, requestID: UInt64) throws {
-    try self.answer(
-      FieldFault(
-        code: .unimplemented, field: kind,
-        reason: "this server does not offer it; see features in GetServerInfo"),
-      requestID: requestID)
-  }
-
-  private mutating func answer(_ fault: FieldFault, requestID: UInt64) throws {
-    self.outbox.push(
-      .with {
-        $0.error.requestID = requestID
-        $0.error.status = Google_Rpc_Status(fault.status)
-      })
-    try self.countFault(fault)
-  }
-
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
   private mutating func countFault(_ fault: FieldFault) throws {
     self.faultsInARow += 1
@@ -174,5 +227,26 @@ struct SessionReader {
     throw RPCError(
       code: .invalidArgument,
       message: "More than \(limit) faults in a row; the last was \(fault.field): \(fault.reason)")
+  }
+}
+
+extension Pipeline {
+  /// Changes the parameters that a message names.
+  fileprivate mutating func apply(
+    _ update: Sidelight_V1_Update.StageParameters
+  ) throws(FieldFault) {
+    var parameters: [String: ParameterValue] = [:]
+    for (name, value) in update.parameters {
+      do throws(FieldFault) {
+        parameters[name] = try ParameterValue(value)
+      } catch {
+        throw error.within("parameters[\"\(name.prefix(64))\"]")
+      }
+    }
+    do throws(PipelineError) {
+      try self.setParameters(parameters, stage: update.stage)
+    } catch {
+      throw FieldFault(field: "stage", reason: "\(error)")
+    }
   }
 }

@@ -22,10 +22,13 @@ struct SessionWriter {
             $0.applied.revision = revision.number
             $0.applied.requestID = revision.requestID
             $0.applied.firstSequence = firstSequence
+            $0.applied.resumeToken = revision.resumeToken
           })
       case .frame(let made):
         var frame = made.payload
-        frame.message.timing.totalUs = (clock.now() - frame.received).wireMicroseconds
+        let total = clock.now() - frame.received
+        frame.message.timing.totalUs = total.wireMicroseconds
+        self.session.handle.note(total: total)
         try await writer.write(.with { $0.frame = frame.message })
         frame.span.end(made: made.disposition)
       case .dropped(let run):

@@ -48,6 +48,7 @@ final class FrameSpan: Sendable {
     switch disposition {
     case .filtered: self.end(outcome: "filtered")
     case .passedThrough: self.end(outcome: "passed_through")
+    case .degraded: self.end(outcome: "degraded")
     }
   }
 

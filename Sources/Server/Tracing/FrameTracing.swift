@@ -24,7 +24,7 @@ struct FrameTracing: Sendable {
       tracer.extract(frame.trace, into: &context, using: TraceContextExtractor())
     }
     let span: any Span = tracer.startSpan("sidelight.frame", context: context, ofKind: .server)
-    span.attributes["sidelight.session"] = session.id
+    span.attributes["sidelight.session"] = session.handle.id
     span.attributes["sidelight.sequence"] = Int64(clamping: frame.sequence)
     return FrameSpan(span: span, tracer: tracer)
   }

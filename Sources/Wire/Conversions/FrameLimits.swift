@@ -7,20 +7,33 @@ package struct FrameLimits: Sendable, Hashable {
   package var maxDimension: Int
   /// Pixels a frame.
   package var maxPixels: Int
+  /// Bytes of a frame's samples.
+  package var maxBytes: Int
 
-  package init(maxDimension: Int, maxPixels: Int) {
+  package init(maxDimension: Int, maxPixels: Int, maxBytes: Int = .max) {
     self.maxDimension = maxDimension
     self.maxPixels = maxPixels
+    self.maxBytes = maxBytes
   }
 
   /// Checks what a pipeline would make of a frame, since pipelines may scale.
-  package func check(output size: FrameSize) throws(FieldFault) {
+  package func check(output: FrameGeometry) throws(FieldFault) {
+    let size = output.size
     guard max(size.width, size.height) <= self.maxDimension, size.pixelCount <= self.maxPixels
     else {
       throw FieldFault(
         code: .resourceExhausted, field: "pipeline",
         reason: "makes frames of \(size), the limits are \(self.maxDimension) pixels a side and "
           + "\(self.maxPixels) in all")
+    }
+    let byteCount = (0 ..< output.format.planeCount).reduce(0) { sum, plane in
+      sum + output.format.rowByteCount(plane: plane, width: size.width)
+        * output.format.rowCount(plane: plane, height: size.height)
+    }
+    guard byteCount <= self.maxBytes else {
+      throw FieldFault(
+        code: .resourceExhausted, field: "pipeline",
+        reason: "makes frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
     }
   }
 

@@ -37,11 +37,6 @@ extension Pipeline {
   private static func stage(
     _ wire: Sidelight_V1_Stage, depth: Int
   ) throws(FieldFault) -> Stage {
-    guard wire.failurePolicy == .unspecified else {
-      throw FieldFault(
-        code: .unimplemented, field: "failure_policy",
-        reason: "this server knows the session's policy only")
-    }
     let content: Stage.Content
     switch wire.content {
     case .filter(let filter)?:
@@ -68,7 +63,8 @@ extension Pipeline {
       id: wire.id.isEmpty ? nil : wire.id,
       isActive: wire.hasActive ? wire.active : true,
       mix: wire.hasMix ? wire.mix : 1,
-      region: wire.hasRegion ? try Region(wire.region) : nil)
+      region: wire.hasRegion ? try Region(wire.region) : nil,
+      failurePolicy: try FailurePolicy.stated(by: wire.failurePolicy))
   }
 }
 
@@ -86,6 +82,9 @@ extension Sidelight_V1_Stage {
     if !stage.isActive { self.active = false }
     if stage.mix != 1 { self.mix = stage.mix }
     if let region = stage.region { self.region = Sidelight_V1_Region(region) }
+    if let policy = stage.failurePolicy {
+      self.failurePolicy = Sidelight_V1_FailurePolicy(policy)
+    }
     switch stage.content {
     case .filter(let call):
       self.filter.name = call.name

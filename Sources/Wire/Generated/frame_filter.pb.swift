@@ -365,6 +365,9 @@ package nonisolated struct Sidelight_V1_Load: Sendable {
   /// How often a buffer was at hand, 0-1.
   package var poolHitRate: Double = 0
 
+  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
+  package var schedulerLoad: Double = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -916,7 +919,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -929,6 +932,7 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesInUse) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesIdle) }()
       case 5: try { try decoder.decodeSingularDoubleField(value: &self.poolHitRate) }()
+      case 6: try { try decoder.decodeSingularDoubleField(value: &self.schedulerLoad) }()
       default: break
       }
     }
@@ -950,6 +954,9 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.poolHitRate.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.poolHitRate, fieldNumber: 5)
     }
+    if self.schedulerLoad.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.schedulerLoad, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -959,6 +966,7 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.poolBytesInUse != rhs.poolBytesInUse {return false}
     if lhs.poolBytesIdle != rhs.poolBytesIdle {return false}
     if lhs.poolHitRate != rhs.poolHitRate {return false}
+    if lhs.schedulerLoad != rhs.schedulerLoad {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

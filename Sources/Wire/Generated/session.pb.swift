@@ -142,16 +142,17 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
   /// The queue was full.
   case queueFull // = 2
 
-  /// Its budget was spent when it arrived, or could not hold the work that is expected.
+  /// On arrival its budget could not hold the work that is expected.
   case lateOnArrival // = 3
 
-  /// Its budget was spent between two passes.
+  /// Its budget was spent, or could no longer hold the work that is expected, while it waited for the
+  /// pipeline (stage MAILBOX) or between two passes (stage PIPELINE).
   case lateInPipeline // = 4
 
   /// Its budget was spent before it was written.
   case lateOnOutput // = 5
 
-  /// More frames were in flight than were granted.
+  /// More frames were without outcome than were granted.
   case noCredit // = 6
 
   /// The session's or the caller's frame rate was exceeded.
@@ -707,7 +708,9 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._sharedMemory = newValue}
   }
 
-  /// A token from an earlier `opened`: restores selection, activation and override. Default: none.
+  /// A token from an earlier `opened` or `resume_token`: restores selection, parameters, activation,
+  /// pause and override, in place of `pipeline`. One that is not good is refused with
+  /// FAILED_PRECONDITION. Default: none.
   package var resumeToken: Data {
     get {_storage._resumeToken}
     set {_uniqueStorage()._resumeToken = newValue}
@@ -778,7 +781,8 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
     set {_uniqueStorage()._outputWindow = newValue}
   }
 
-  /// Restores the session elsewhere. Empty where the server does not resume.
+  /// Restores the session elsewhere; `applied` and `state` bring newer ones. Empty where the server
+  /// does not resume.
   package var resumeToken: Data {
     get {_storage._resumeToken}
     set {_uniqueStorage()._resumeToken = newValue}
@@ -937,7 +941,8 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   /// Clears the value of `trace`. Subsequent reads from it will return its default value.
   package mutating func clearTrace() {_uniqueStorage()._trace = nil}
 
-  /// Greater goes first when the server is short of time; a hint. Default: 0.
+  /// When one of the session's waiting frames has to go, it is one of the lowest priority; among
+  /// equals the oldest. Says nothing against other sessions' frames. Default: 0.
   package var priority: Int32 {
     get {_storage._priority}
     set {_uniqueStorage()._priority = newValue}
@@ -1374,8 +1379,11 @@ package nonisolated struct Sidelight_V1_Applied: Sendable {
   /// The first frame made with it.
   package var firstSequence: UInt64 = 0
 
-  /// That of the message that made the revision; 0 for `open`.
+  /// That of the message that made the revision; 0 for `open` and for overrides.
   package var requestID: UInt64 = 0
+
+  /// Restores the session, with this revision, elsewhere. Empty where the server does not resume.
+  package var resumeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1472,6 +1480,9 @@ package nonisolated struct Sidelight_V1_State: Sendable {
 
   /// Why, for a person to read.
   package var message: String = String()
+
+  /// Restores the session, in this state, elsewhere. Empty where the server does not resume.
+  package var resumeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3180,7 +3191,7 @@ nonisolated extension Sidelight_V1_Pong: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Sidelight_V1_Applied: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Applied"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{3}first_sequence\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{3}first_sequence\0\u{3}request_id\0\u{3}resume_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3191,6 +3202,7 @@ nonisolated extension Sidelight_V1_Applied: SwiftProtobuf.Message, SwiftProtobuf
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.firstSequence) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.resumeToken) }()
       default: break
       }
     }
@@ -3206,6 +3218,9 @@ nonisolated extension Sidelight_V1_Applied: SwiftProtobuf.Message, SwiftProtobuf
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 3)
     }
+    if !self.resumeToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.resumeToken, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3213,6 +3228,7 @@ nonisolated extension Sidelight_V1_Applied: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.revision != rhs.revision {return false}
     if lhs.firstSequence != rhs.firstSequence {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs.resumeToken != rhs.resumeToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3370,7 +3386,7 @@ nonisolated extension Sidelight_V1_Advice: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".State"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3380,6 +3396,7 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.state) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.resumeToken) }()
       default: break
       }
     }
@@ -3392,12 +3409,16 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.message.isEmpty {
       try visitor.visitSingularStringField(value: self.message, fieldNumber: 2)
     }
+    if !self.resumeToken.isEmpty {
+      try visitor.visitSingularBytesField(value: self.resumeToken, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_State, rhs: Sidelight_V1_State) -> Bool {
     if lhs.state != rhs.state {return false}
     if lhs.message != rhs.message {return false}
+    if lhs.resumeToken != rhs.resumeToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

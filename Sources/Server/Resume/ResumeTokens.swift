@@ -1,0 +1,78 @@
+import Crypto
+import GRPCCore
+package import Foundation
+import SidelightWire
+import SwiftProtobuf
+
+/// Signs what a session needs to be restored, and reads it back.
+///
+/// A token is no secret and hides nothing: it holds what its client selected. The signature
+/// (HMAC-SHA-256) says that a server with the key wrote it, so that nobody lifts an operator's
+/// override by writing a token of his own. A token from before an override is good until it expires;
+/// the short lifetime bounds that.
+package struct ResumeTokens: Sendable {
+  private let keys: [ResumeKey]
+  /// How long a token is good.
+  package let lifetime: Duration
+
+  /// - Parameters:
+  ///   - keys: The first signs; all are accepted. None: nothing is resumed.
+  ///   - lifetime: How long a token is good.
+  package init(keys: [ResumeKey], lifetime: Duration) {
+    self.keys = keys
+    self.lifetime = lifetime
+  }
+
+  /// Whether sessions can be resumed.
+  package var isEnabled: Bool { !self.keys.isEmpty }
+
+  /// Makes a token; empty if nothing is resumed.
+  package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
+    guard let key = self.keys.first, let bytes: Data = try? state.serializedBytes() else {
+      return Data()
+    }
+    let token = Sidelight_V1_ResumeToken.with {
+      $0.keyID = key.id
+      $0.state = bytes
+      $0.signature = Data(
+        HMAC<SHA256>.authenticationCode(
+          for: Self.message(key, bytes), using: SymmetricKey(data: key.secret)))
+    }
+    return (try? token.serializedBytes()) ?? Data()
+  }
+
+  /// Reads a token.
+  ///
+  /// - Parameter now: Nanoseconds since 1970.
+  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that this server did not or would
+  ///   not sign, or that has expired. Which of the first it is, is not said.
+  package func verify(_ token: Data, at now: UInt64) throws(FieldFault) -> Sidelight_V1_ResumeState
+  {
+    let refused = FieldFault(
+      code: .failedPrecondition, field: "open.resume_token",
+      reason: "is not one of this server's; open a session with a pipeline")
+    // What a client can select is bounded, and so are tokens.
+    guard token.count <= 1 << 20,
+      let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
+      let key = self.keys.first(where: { $0.id == parsed.keyID }),
+      HMAC<SHA256>.isValidAuthenticationCode(
+        parsed.signature, authenticating: Self.message(key, parsed.state),
+        using: SymmetricKey(data: key.secret)),
+      let state = try? Sidelight_V1_ResumeState(serializedBytes: parsed.state)
+    else { throw refused }
+    guard Int64(clamping: now) < state.expiresNs else {
+      throw FieldFault(
+        code: .failedPrecondition, field: "open.resume_token",
+        reason: "has expired; open a session with a pipeline")
+    }
+    return state
+  }
+
+  /// What is signed: the key's name too, with its length, so that no two tokens read alike.
+  private static func message(_ key: ResumeKey, _ state: Data) -> Data {
+    var message = withUnsafeBytes(of: UInt32(key.id.utf8.count).littleEndian) { Data($0) }
+    message.append(contentsOf: key.id.utf8)
+    message.append(state)
+    return message
+  }
+}

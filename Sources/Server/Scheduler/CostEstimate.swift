@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What a plan's frames take, as a moving average; shared by all sessions that run the plan.
+package final class CostEstimate: Sendable {
+  private let average = Mutex<Duration?>(nil)
+
+  package init() {}
+
+  /// What the next frame is expected to take; `nil` before the first is done.
+  package var expected: Duration? { self.average.withLock { $0 } }
+
+  /// A frame took so long.
+  package func record(_ elapsed: Duration) {
+    self.average.withLock { average in
+      average = average.map { $0 + (elapsed - $0) / 8 } ?? elapsed
+    }
+  }
+
+  /// A frame was not computed because it was expected to take too long. The estimate sinks a little,
+  /// so that now and then one is tried: else a plan that was slow once would never run again.
+  package func recordRefusal() {
+    self.average.withLock { average in
+      average = average.map { $0 - $0 / 32 }
+    }
+  }
+}

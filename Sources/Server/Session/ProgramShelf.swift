@@ -1,0 +1,36 @@
+import SidelightKernels
+
+/// The programs of a session's last frames, so that they are not looked up for each frame. Sizes may
+/// alternate from frame to frame (simulcast), so a few are kept.
+struct ProgramShelf: ~Copyable {
+  private struct Entry {
+    var revision: UInt64
+    var geometry: FrameGeometry
+    var program: Program
+  }
+
+  private static let capacity = 4
+
+  private let engine: Engine
+  private let allowsReduced: Bool
+  private var entries: [Entry] = []
+
+  init(engine: Engine, allowsReduced: Bool) {
+    self.engine = engine
+    self.allowsReduced = allowsReduced
+  }
+
+  /// The program of a selection for a geometry.
+  mutating func program(for selection: Selection, _ geometry: FrameGeometry) -> Program {
+    let known = self.entries.first {
+      $0.revision == selection.revision.number && $0.geometry == geometry
+    }
+    if let known { return known.program }
+    let program = self.engine.program(
+      for: selection.pipeline, geometry, allowsReduced: self.allowsReduced)
+    if self.entries.count == Self.capacity { self.entries.removeFirst() }
+    self.entries.append(
+      Entry(revision: selection.revision.number, geometry: geometry, program: program))
+    return program
+  }
+}

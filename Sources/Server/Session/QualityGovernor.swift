@@ -1,0 +1,114 @@
+/// Watches what becomes of a session's frames, second by second: says when a cheaper variant should
+/// stand in, when the full one may come back, and what the sender could do better. A pure state
+/// machine; time is handed in.
+///
+/// Life: full -> reduced when more than 1 frame in 20 of a second is lost to time; reduced -> full
+/// after some seconds without loss in which the full variant would have fitted. Each return that
+/// fails doubles that wait, up to a minute, so that the picture does not flicker.
+package struct QualityGovernor: Sendable {
+  /// What became of a frame.
+  package enum Event: Sendable, Hashable {
+    /// It was made, in full or by the cheaper variant.
+    case made
+    /// It was lost because there was not the time to make it.
+    case lostBeforePipeline
+    /// It was lost because the client did not read.
+    case lostAtOutput
+  }
+
+  /// What a second that was lossy comes to.
+  package struct Verdict: Sendable, Hashable {
+    /// Whether more frames were lost for the reader's slowness than for want of computing.
+    package var isOutputSlow: Bool
+    /// Frames a second that got through.
+    package var framesPerSecond: Double
+    /// Scale of width and height at which all would have: pixels are the work.
+    package var scale: Double
+  }
+
+  private static let window = Duration.seconds(1)
+  private static let lossLimit = 0.05
+  private static let longestWait = 60
+
+  private let mayReduce: Bool
+  /// Whether the cheaper variant should stand in.
+  package private(set) var isReduced = false
+  private var windowStart: Duration?
+  private var made = 0
+  private var lostBefore = 0
+  private var lostAtOutput = 0
+  private var quietWindows = 0
+  /// Quiet windows after which the full variant is tried again.
+  private var wait = 2
+  private var restoredAt: Duration?
+
+  /// - Parameter mayReduce: Whether the session allows a cheaper variant.
+  package init(mayReduce: Bool) {
+    self.mayReduce = mayReduce
+  }
+
+  /// Something became of a frame.
+  ///
+  /// - Parameters:
+  ///   - event: What.
+  ///   - fullCost: What a frame takes in full, as far as known.
+  ///   - now: The time.
+  /// - Returns: What to tell the sender, at most once a second.
+  package mutating func record(
+    _ event: Event, fullCost: Duration?, at now: Duration
+  ) -> Verdict? {
+    let start = self.windowStart ?? now
+    self.windowStart = start
+    switch event {
+    case .made:
+      self.made += 1
+    case .lostBeforePipeline: self.lostBefore += 1
+    case .lostAtOutput: self.lostAtOutput += 1
+    }
+    guard now - start >= Self.window else { return nil }
+    defer { self.startWindow(at: now) }
+    return self.judge(over: now - start, fullCost: fullCost, at: now)
+  }
+
+  private mutating func judge(
+    over elapsed: Duration, fullCost: Duration?, at now: Duration
+  ) -> Verdict? {
+    let lost = self.lostBefore + self.lostAtOutput
+    let all = self.made + lost
+    guard Double(lost) > Self.lossLimit * Double(all) else {
+      self.considerRestoring(all, over: elapsed, fullCost: fullCost, at: now)
+      return nil
+    }
+    self.quietWindows = 0
+    // Computing less does not help a client that does not read.
+    if self.mayReduce, !self.isReduced, self.lostBefore > self.lostAtOutput {
+      self.isReduced = true
+      if let restoredAt, now - restoredAt < Self.window * 10 {
+        self.wait = min(self.wait * 2, Self.longestWait)
+      }
+    }
+    return Verdict(
+      isOutputSlow: self.lostAtOutput > self.lostBefore,
+      framesPerSecond: Double(self.made) / (elapsed / .seconds(1)),
+      scale: (Double(self.made) / Double(all)).squareRoot())
+  }
+
+  private mutating func considerRestoring(
+    _ frames: Int, over elapsed: Duration, fullCost: Duration?, at now: Duration
+  ) {
+    guard self.isReduced else { return }
+    self.quietWindows += 1
+    let fits = fullCost.map { $0 * frames < elapsed * 0.8 } ?? true
+    guard fits, self.quietWindows >= self.wait else { return }
+    self.isReduced = false
+    self.quietWindows = 0
+    self.restoredAt = now
+  }
+
+  private mutating func startWindow(at now: Duration) {
+    self.windowStart = now
+    self.made = 0
+    self.lostBefore = 0
+    self.lostAtOutput = 0
+  }
+}

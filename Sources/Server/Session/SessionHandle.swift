@@ -1,0 +1,191 @@
+import Foundation
+import GRPCCore
+import Logging
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// A session as the rest of the server sees it: what is selected, what was counted, and the levers
+/// that an operator has.
+final class SessionHandle: Sendable {
+  /// What the last frame was like.
+  private struct LastFrame {
+    var geometry: FrameGeometry?
+    var total: Duration = .zero
+  }
+
+  /// For clients, logs and operators.
+  let id: String
+  /// For the scheduler.
+  let number: UInt64
+  let label: String
+  let peer: String
+  let opened: Duration
+  let outbox: Session.FrameOutbox
+  private let clock: SessionClock
+  private let tokens: ResumeTokens
+  private let desk: Mutex<SelectionDesk>
+  private let current: Mutex<Selection>
+  private let lastFrame = Mutex(LastFrame())
+
+  init(
+    id: String, number: UInt64, label: String, peer: String, outbox: Session.FrameOutbox,
+    desk: SelectionDesk, clock: SessionClock, tokens: ResumeTokens
+  ) {
+    self.id = id
+    self.number = number
+    self.label = label
+    self.peer = peer
+    self.opened = clock.now()
+    self.outbox = outbox
+    self.clock = clock
+    self.tokens = tokens
+    self.current = Mutex(
+      desk.selection(resumeToken: Self.token(desk, clock, tokens)))
+    self.desk = Mutex(desk)
+  }
+
+  // MARK: For the session
+
+  /// What a frame that arrives now is made with.
+  func selection(at now: Duration) -> Selection {
+    if self.desk.withLock({ $0.override.map { now >= $0.end } ?? false }) {
+      self.update { desk in _ = desk.expire(at: now) }
+    }
+    return self.current.withLock { $0 }
+  }
+
+  /// Whether frames that arrive now are filtered.
+  var pause: SelectionDesk.Pause { self.desk.withLock { $0.pause } }
+
+  /// Where the session stands.
+  var state: Sidelight_V1_State {
+    self.desk.withLock { self.state(of: $0) }
+  }
+
+  /// The participant changes his pipeline.
+  ///
+  /// - Throws: ``FieldFault``, as ``SelectionDesk/change(ifRevision:requestID:_:)`` does.
+  func change(
+    ifRevision revision: UInt64?, requestID: UInt64,
+    _ body: (inout Pipeline) throws(FieldFault) -> Void
+  ) throws(FieldFault) {
+    try self.update { desk throws(FieldFault) in
+      try desk.change(ifRevision: revision, requestID: requestID, body)
+    }
+  }
+
+  /// The participant pauses, or goes on.
+  func setPause(_ pause: SelectionDesk.Pause) {
+    var isChange = false
+    self.update { desk in isChange = desk.setPause(pause) }
+    if isChange { self.tellState() }
+  }
+
+  /// A frame arrived, and is sound.
+  func note(_ geometry: FrameGeometry) {
+    self.lastFrame.withLock { $0.geometry = geometry }
+  }
+
+  /// A frame was handed to the transport.
+  func note(total: Duration) {
+    self.lastFrame.withLock { $0.total = total }
+  }
+
+  /// Tells the client where the session stands, with a token that is good for its full time again.
+  func tellState() {
+    self.update { _ in }
+    self.outbox.push(.with { $0.state = self.state })
+  }
+
+  // MARK: For operators
+
+  /// Forces a pipeline until the given time.
+  ///
+  /// - Returns: The revision.
+  /// - Throws: ``PipelineError``.
+  func override(
+    with pipeline: Pipeline, reason: String, until end: Duration
+  ) throws(PipelineError) -> UInt64 {
+    try self.update { desk throws(PipelineError) in
+      try desk.override(with: pipeline, reason: reason, until: end)
+    }
+    self.tellState()
+    return self.current.withLock { $0.revision.number }
+  }
+
+  /// Ends an override, if one is in force.
+  ///
+  /// - Returns: The revision.
+  func endOverride() -> UInt64 {
+    self.update { desk in _ = desk.endOverride() }
+    return self.current.withLock { $0.revision.number }
+  }
+
+  /// The session in figures.
+  func info(at now: Duration) -> Sidelight_V1_SessionInfo {
+    let desk = self.desk.withLock { $0 }
+    let last = self.lastFrame.withLock { $0 }
+    return .with {
+      $0.sessionID = self.id
+      $0.label = self.label
+      $0.peer = self.peer
+      $0.state = self.state(of: desk).state
+      $0.pipeline = desk.pipelineInForce.text
+      $0.revision = desk.revision
+      let age = (now - self.opened).components
+      $0.age = Google_Protobuf_Duration(
+        seconds: age.seconds, nanos: Int32(age.attoseconds / 1_000_000_000))
+      $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false)
+      if let geometry = last.geometry {
+        $0.width = UInt32(geometry.size.width)
+        $0.height = UInt32(geometry.size.height)
+        $0.format = Sidelight_V1_PixelFormat(geometry.format)
+      }
+      $0.lastTotalUs = last.total.wireMicroseconds
+      $0.overrideReason = desk.override?.reason ?? ""
+    }
+  }
+
+  // MARK: Within
+
+  /// Changes the desk, and puts what it then selects into force; tells of an override that ended.
+  private func update<Failure: Error>(
+    _ body: (inout SelectionDesk) throws(Failure) -> Void
+  ) throws(Failure) {
+    let result: Result<Bool, Failure> = self.desk.withLock { desk in
+      let wasOverridden = desk.override != nil
+      do throws(Failure) {
+        try body(&desk)
+      } catch {
+        return .failure(error)
+      }
+      let selection = desk.selection(resumeToken: Self.token(desk, self.clock, self.tokens))
+      self.current.withLock { $0 = selection }
+      return .success(wasOverridden && desk.override == nil)
+    }
+    if try result.get() { self.outbox.push(.with { $0.state = self.state }) }
+  }
+
+  private func state(of desk: SelectionDesk) -> Sidelight_V1_State {
+    .with {
+      if let override = desk.override {
+        $0.state = .overridden
+        $0.message = override.reason
+      } else {
+        $0.state = desk.pause == .running ? .running : .paused
+      }
+      $0.resumeToken = self.current.withLock { $0.revision.resumeToken }
+    }
+  }
+
+  private static func token(
+    _ desk: SelectionDesk, _ clock: SessionClock, _ tokens: ResumeTokens
+  ) -> Data {
+    guard tokens.isEnabled else { return Data() }
+    return tokens.sign(
+      desk.resumeState(
+        at: clock.now(), wallNow: clock.nanosecondsSince1970(), lifetime: tokens.lifetime))
+  }
+}

@@ -1,0 +1,122 @@
+import GRPCCore
+import GRPCProtobuf
+import Synchronization
+
+/// The sessions that stand, and the rule by which new ones are let in.
+final class SessionRegistry: Sendable {
+  /// How many sessions there may be.
+  struct Limits: Sendable {
+    /// In all.
+    var total: Int
+    /// From one caller.
+    var perCaller: Int
+    /// The load from which on nobody is let in; `nil`: never.
+    var load: Double?
+  }
+
+  private struct State {
+    /// Sessions that stand or are about to, by caller.
+    var callers: [String: Int] = [:]
+    var handles: [UInt64: SessionHandle] = [:]
+    var nextNumber: UInt64 = 0
+    /// The counts of sessions that are over.
+    var past = FrameCounts()
+  }
+
+  private let limits: Limits
+  private let scheduler: FrameScheduler
+  private let state = Mutex(State())
+
+  init(limits: Limits, scheduler: FrameScheduler) {
+    self.limits = limits
+    self.scheduler = scheduler
+  }
+
+  /// Sessions that stand.
+  var count: Int { self.state.withLock { $0.callers.values.reduce(0, +) } }
+
+  /// The sessions that stand, the oldest first.
+  var handles: [SessionHandle] {
+    self.state.withLock { $0.handles.values.sorted { $0.number < $1.number } }
+  }
+
+  /// The session of that name.
+  func handle(_ id: String) -> SessionHandle? {
+    self.state.withLock { $0.handles.values.first { $0.id == id } }
+  }
+
+  /// The frames of all sessions, those that are over included.
+  var totals: FrameCounts {
+    let (past, handles) = self.state.withLock { ($0.past, Array($0.handles.values)) }
+    return handles.reduce(into: past) { $0.add($1.outbox.counts) }
+  }
+
+  /// Makes room for a session while `body` serves it.
+  ///
+  /// - Parameters:
+  ///   - caller: Whose session it is.
+  ///   - body: Gets the session's number for the scheduler.
+  /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` when there is no room for one more.
+  func withPlace<Result>(
+    for caller: String, _ body: (_ number: UInt64) async throws -> Result
+  ) async throws -> Result {
+    let load = self.scheduler.load
+    let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
+      state in
+      if let refusal = self.refusal(of: caller, load: load, state) { return .failure(refusal) }
+      state.callers[caller, default: 0] += 1
+      defer { state.nextNumber += 1 }
+      return .success(state.nextNumber)
+    }
+    let number = try admission.get()
+    defer {
+      self.scheduler.leave(session: number)
+      self.state.withLock { state in
+        state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if let handle = state.handles.removeValue(forKey: number) {
+          state.past.add(handle.outbox.counts)
+        }
+      }
+    }
+    return try await body(number)
+  }
+
+  /// The session stands.
+  func add(_ handle: SessionHandle) {
+    self.state.withLock { $0.handles[handle.number] = handle }
+  }
+
+  private func refusal(
+    of caller: String, load: Double, _ state: borrowing State
+  ) -> GoogleRPCStatus? {
+    let total = state.callers.values.reduce(0, +)
+    if total >= self.limits.total {
+      return Self.refusal(
+        subject: "server", limit: "max_sessions is \(self.limits.total)",
+        message: "The server holds \(total) sessions, its limit (max_sessions).")
+    }
+    let own = state.callers[caller] ?? 0
+    if own >= self.limits.perCaller {
+      return Self.refusal(
+        subject: caller, limit: "max_sessions_per_caller is \(self.limits.perCaller)",
+        message: "\(caller) holds \(own) sessions, the limit (max_sessions_per_caller).")
+    }
+    if let limit = self.limits.load, load >= limit {
+      let percent = Int(load * 100)
+      return Self.refusal(
+        subject: "server", limit: "max_load is \(limit)",
+        message: "The sessions that stand ask for \(percent) % of what the server can compute; "
+          + "above \(Int(limit * 100)) % (max_load) no more are opened.")
+    }
+    return nil
+  }
+
+  private static func refusal(
+    subject: String, limit: String, message: String
+  ) -> GoogleRPCStatus {
+    GoogleRPCStatus(
+      code: .resourceExhausted, message: message,
+      details: .quotaFailure(violations: [.init(subject: subject, description: limit)]),
+      .retryInfo(delay: .seconds(1)))
+  }
+}
