@@ -79,6 +79,7 @@ struct SessionLane {
     } catch is CancellationError where Task.isCancelled {
       return
     } catch is LanePassObserver.Expired {
+      program.cost.record(atLeast: self.clock.now() - started)
       self.drop(frame, Drop(reason: .lateInPipeline, stage: .pipeline))
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)
