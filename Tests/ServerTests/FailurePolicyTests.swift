@@ -99,7 +99,7 @@ import Testing
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           // Ten times the budget of a session without one: the configuration's two seconds.
-          while !clock.isAwaited { await Task.yield() }
+          await clock.awaited(within: .seconds(3))
           clock.advance(by: .seconds(3))
           await iterator.next()
           for sequence: UInt64 in 2 ... 4 {

@@ -104,7 +104,7 @@ import Testing
           var iterator = turns.makeAsyncIterator()
           try await writer.write(.open())
           await iterator.next()
-          while !clock.isAwaited { await Task.yield() }
+          await clock.awaited(within: .seconds(150))
           clock.advance(by: .seconds(150))
           await iterator.next()
         } onResponse: { response in

@@ -63,8 +63,7 @@ struct SessionLane {
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     var started = self.clock.now()
     do {
-      let isReduced = self.session.quality.isReduced
-      let variant = isReduced ? program.reduced : nil
+      let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience

@@ -37,8 +37,12 @@ final class ManualClock: Sendable {
     for continuation in due { continuation.resume() }
   }
 
-  /// Whether a task waits for the clock.
-  var isAwaited: Bool { self.state.withLock { !$0.waiters.isEmpty } }
+  /// Returns when a task waits for no more than the given time.
+  func awaited(within duration: Duration) async {
+    while !self.state.withLock({ state in
+      state.waiters.values.contains { $0.end <= state.now + duration }
+    }) { await Task.yield() }
+  }
 
   private func wait(_ duration: Duration) async {
     let number = self.state.withLock { state in
