@@ -12,7 +12,6 @@ struct PassBuilder {
   private var exceedsAlpha = false
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
-  private var analyses: [(filter: String, analysis: any FrameAnalysis)] = []
 
   init(geometry: FrameGeometry) {
     self.input = geometry
@@ -25,10 +24,10 @@ struct PassBuilder {
   }
 
   /// Computes what still waits, and makes the last picture a frame again.
-  consuming func finish() -> Plan {
+  consuming func finish(analyses: [PlannedAnalysis]) -> Plan {
     self.makeFrame()
     return Plan(
-      input: self.input, output: self.geometry, steps: self.steps, analyses: self.analyses)
+      input: self.input, output: self.geometry, steps: self.steps, analyses: analyses)
   }
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
@@ -57,7 +56,7 @@ struct PassBuilder {
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
-      case .analysis(let analysis): self.analyses.append((filter, analysis))
+      case .analysis: break  // the planner has it, beside the frame's path
       case .matrix, .field, .kernel: break  // pointwise, and so done with
       }
     case .group(let items, let amount, let rect):
@@ -75,7 +74,7 @@ struct PassBuilder {
       PassSetting(description: description, geometry: self.geometry))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
-    self.exceedsAlpha = !operation.averages
+    self.exceedsAlpha = self.exceedsAlpha || !operation.averages
   }
 
   private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
@@ -123,7 +122,8 @@ struct PassBuilder {
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
     guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
-    self.exceedsAlpha = false
+    // Nothing is limited between passes, and brighter colours exceed their alpha.
+    self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.waiting.isEmpty)
     let alpha = Self.alpha(of: self.geometry)
     var compiler = StripCompiler(
       size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)

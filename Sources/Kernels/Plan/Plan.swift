@@ -4,14 +4,14 @@ public struct Plan: Sendable, CustomStringConvertible {
   public let input: FrameGeometry
   /// The frames that it makes.
   public let output: FrameGeometry
-  /// What looks at the input beside the frame's path, with the filters that ask for it.
-  public let analyses: [(filter: String, analysis: any FrameAnalysis)]
+  /// What looks at the input beside the frame's path, in the stages' order.
+  public let analyses: [PlannedAnalysis]
   package let steps: [PlannedPass]
   private let lastReaders: [[Int]]
 
   package init(
     input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
-    analyses: [(filter: String, analysis: any FrameAnalysis)] = []
+    analyses: [PlannedAnalysis] = []
   ) {
     self.analyses = analyses
     self.input = input

@@ -6,6 +6,8 @@ struct Planner {
   private let input: FrameGeometry
   /// The geometry after the items so far: some filters change it.
   private var geometry: FrameGeometry
+  /// What only looks.
+  private var analyses: [PlannedAnalysis] = []
 
   init(geometry: FrameGeometry) {
     self.input = geometry
@@ -14,14 +16,15 @@ struct Planner {
 
   func plan(_ pipeline: ResolvedPipeline) -> Plan {
     var copy = self
-    let items = copy.items(pipeline.stages)
+    let items = copy.items(pipeline.stages, path: "")
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
-    return builder.finish()
+    return builder.finish(analyses: copy.analyses)
   }
 
-  private mutating func items(_ stages: [ResolvedStage]) -> [PlanItem] {
-    stages.flatMap { stage -> [PlanItem] in
+  /// - Parameter path: Where the stages stand, with a trailing dot unless empty.
+  private mutating func items(_ stages: [ResolvedStage], path: String) -> [PlanItem] {
+    stages.enumerated().flatMap { index, stage -> [PlanItem] in
       guard stage.isActive, stage.mix > 0 else { return [] }
       var rect: PixelRect?
       if let region = stage.region {
@@ -29,10 +32,12 @@ struct Planner {
         rect = found.covers(self.geometry.size) ? nil : found
       }
       let before = self.geometry
+      let path = "\(path)stages[\(index)]"
       let inner =
         switch stage.content {
-        case .filter(let name, _, let value): self.items(value, name)
-        case .stages(let stages): self.items(stages)
+        case .filter(let name, _, let value):
+          self.items(value, name, stage: stage.id ?? path)
+        case .stages(let stages): self.items(stages, path: "\(path).pipeline.")
         }
       // A picture of another size cannot be mixed with what it was.
       guard stage.mix < 1 || rect != nil, !inner.isEmpty, self.geometry == before else {
@@ -42,13 +47,20 @@ struct Planner {
     }
   }
 
-  private mutating func items(_ filter: any Filter, _ name: String) -> [PlanItem] {
-    let nodes = filter.nodes(for: self.geometry)
-    for node in nodes {
-      if case .neighborhood(let operation) = node.kind {
-        self.geometry = operation.output(for: self.geometry)
+  private mutating func items(
+    _ filter: any Filter, _ name: String, stage: String
+  ) -> [PlanItem] {
+    var items: [PlanItem] = []
+    for node in filter.nodes(for: self.geometry) {
+      switch node.kind {
+      case .analysis(let analysis):
+        self.analyses.append(PlannedAnalysis(stage: stage, filter: name, analysis: analysis))
+        continue
+      case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
+      case .matrix, .field, .kernel, .window, .frame, .mixed: break
       }
+      items.append(.node(node, filter: name))
     }
-    return nodes.map { .node($0, filter: name) }
+    return items
   }
 }
