@@ -6,6 +6,9 @@ struct PassBuilder {
   private let input: FrameGeometry
   private var geometry: FrameGeometry
   private var steps: [PlannedPass] = []
+  /// The latest picture: 0 is the frame, n the result of pass n - 1.
+  private var slot = 0
+  private var byteCost = 0
   /// Whether the latest picture (not the waiting operations' result) is premultiplied.
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
@@ -24,10 +27,15 @@ struct PassBuilder {
   }
 
   /// Computes what still waits, and makes the last picture a frame again.
-  consuming func finish(analyses: [PlannedAnalysis]) -> Plan {
+  ///
+  /// - Parameters:
+  ///   - analyses: What looks at the frames.
+  ///   - byteCost: What the items hold in memory, in bytes.
+  consuming func finish(analyses: [PlannedAnalysis], byteCost: Int) -> Plan {
     self.makeFrame()
     return Plan(
-      input: self.input, output: self.geometry, steps: self.steps, analyses: analyses)
+      input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
+      byteCost: self.byteCost + byteCost)
   }
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
@@ -35,8 +43,8 @@ struct PassBuilder {
     let wanted = Self.alpha(of: self.geometry) == .premultiplied
     if !self.waiting.isEmpty || self.isPremultiplied != wanted || (wanted && self.exceedsAlpha) {
       self.flush(depth: .eight, premultiplied: wanted)
-    } else if let last = self.steps.indices.last {
-      self.steps[last].depth = .eight
+    } else if self.slot > 0 {
+      self.steps[self.slot - 1].depth = .eight
     }
   }
 
@@ -56,11 +64,13 @@ struct PassBuilder {
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
+      case .source(let kernel): self.append(kernel, filter)
       case .analysis: break  // the planner has it, beside the frame's path
       case .matrix, .field, .kernel: break  // pointwise, and so done with
       }
     case .group(let items, let amount, let rect):
       self.append(group: items, amount: amount, rect: rect)
+    case .convert: break  // pointwise
     }
   }
 
@@ -100,6 +110,43 @@ struct PassBuilder {
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
+  private mutating func append(_ kernel: SourceKernel, _ filter: String) {
+    // A pass reads at most one earlier picture.
+    if PointOperation.hasBlend(self.waiting) {
+      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    }
+    let source = self.source(for: filter)
+    self.waiting.append(
+      .source(kernel, slot: source.slot, isPremultiplied: source.isPremultiplied))
+    self.waitingFilters.append(filter)
+  }
+
+  /// The frame as it came in, in the size of the latest picture.
+  private mutating func source(for filter: String) -> (slot: Int, isPremultiplied: Bool) {
+    let alpha = Self.alpha(of: self.input)
+    guard self.geometry.size != self.input.size else { return (0, alpha == .premultiplied) }
+    var slot = 0
+    if alpha == .straight {
+      var compiler = StripCompiler(
+        size: self.input.size, isOpaque: false, isPremultiplied: false)
+      let program = compiler.compile([], premultiplied: true, limited: false)
+      let description = PassDescription(
+        filters: [filter], kind: .pointwise, words: "the frame's colour times alpha")
+      slot = self.emitBeside(
+        StripPass(description: description, program: program, color: self.input.color),
+        input: 0, self.input)
+    }
+    let operation = ResampleOperation(
+      origin: (0, 0),
+      extent: (Double(self.input.size.width), Double(self.input.size.height)),
+      size: self.geometry.size)
+    let description = PassDescription(
+      filters: [filter], kind: operation.kind, words: "the frame as it came in: \(operation.words)")
+    let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
+    slot = self.emitBeside(pass, input: slot, self.geometry)
+    return (slot, alpha != .opaque)
+  }
+
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
     if !self.waiting.isEmpty {
       self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
@@ -115,9 +162,6 @@ struct PassBuilder {
         slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
   }
 
-  /// The latest picture: 0 is the frame, n the result of pass n - 1.
-  private var slot: Int { self.steps.count }
-
   /// Computes the waiting operations, if any, or converts alpha, if it must be.
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
@@ -131,7 +175,10 @@ struct PassBuilder {
       self.waiting, premultiplied: premultiplied,
       limited: depth == .eight && alpha == .premultiplied)
     var inputs = [self.slot]
-    for case .blend(let slot, _, _, _) in self.waiting { inputs.append(slot) }
+    for operation in self.waiting {
+      if let slot = operation.slot { inputs.append(slot) }
+    }
+    self.byteCost += compiler.byteCost
     let words =
       self.waiting.isEmpty
       ? limits
@@ -165,17 +212,39 @@ struct PassBuilder {
   }
 
   /// How the latest picture's samples are stored.
-  private var latestDepth: SampleDepth { self.steps.last?.depth ?? .eight }
+  private var latestDepth: SampleDepth {
+    self.slot > 0 ? self.steps[self.slot - 1].depth : .eight
+  }
 
   private mutating func emit(_ pass: any Pass, inputs: [Int], depth: SampleDepth) {
+    self.steps.append(
+      PlannedPass(
+        pass: pass, inputs: inputs, layout: Self.layout(self.geometry), depth: depth))
+    self.slot = self.steps.count
+  }
+
+  /// Adds a pass whose result is not the latest picture; a deep one.
+  ///
+  /// - Returns: Which picture it is.
+  private mutating func emitBeside(
+    _ pass: any Pass, input: Int, _ geometry: FrameGeometry
+  ) -> Int {
+    self.steps.append(
+      PlannedPass(pass: pass, inputs: [input], layout: Self.layout(geometry), depth: .deep))
+    return self.steps.count
+  }
+
+  private static func layout(_ geometry: FrameGeometry) -> FrameLayout {
     // Every geometry here was checked: the input's is a frame's, and filters keep within limits.
-    guard let layout = try? FrameLayout(aligned: self.geometry.format, size: self.geometry.size)
-    else { preconditionFailure("no frame has the geometry \(self.geometry)") }
-    self.steps.append(PlannedPass(pass: pass, inputs: inputs, layout: layout, depth: depth))
+    guard let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
+    else { preconditionFailure("no frame has the geometry \(geometry)") }
+    return layout
   }
 
   /// For passes that only serve others.
-  private var latestFilters: [String] { self.steps.last?.pass.description.filters ?? [] }
+  private var latestFilters: [String] {
+    self.slot > 0 ? self.steps[self.slot - 1].pass.description.filters : []
+  }
 
   /// What alpha means; opaque too where a format has none.
   private static func alpha(of geometry: FrameGeometry) -> AlphaMode {
@@ -184,8 +253,16 @@ struct PassBuilder {
 }
 
 extension PointOperation {
-  /// Whether an earlier picture is mixed in.
+  /// The earlier picture that is read; `nil` if none is.
+  var slot: Int? {
+    switch self {
+    case .blend(let slot, _, _, _), .source(_, let slot, _): slot
+    case .matrix, .field, .kernel, .transfer, .group: nil
+    }
+  }
+
+  /// Whether an earlier picture is read.
   static func hasBlend(_ operations: [PointOperation]) -> Bool {
-    operations.contains { if case .blend = $0 { true } else { false } }
+    operations.contains { $0.slot != nil }
   }
 }

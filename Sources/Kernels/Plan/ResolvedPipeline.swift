@@ -4,8 +4,12 @@
 public struct ResolvedPipeline: Sendable, Hashable {
   package private(set) var stages: [ResolvedStage]
 
-  package init(items: [ResolvedStage]) {
+  /// Where colour is computed.
+  public let workingSpace: WorkingSpace
+
+  package init(items: [ResolvedStage], workingSpace: WorkingSpace = .sRGBGamma) {
     self.stages = items
+    self.workingSpace = workingSpace
   }
 
   /// A pipeline without stages: every frame comes back as it is.
@@ -46,8 +50,10 @@ public struct ResolvedPipeline: Sendable, Hashable {
         stages[index].isActive = isActive
         return true
       }
-      if case .stages(var inner) = stages[index].content, Self.set(isActive, id, in: &inner) {
-        stages[index].content = .stages(inner)
+      if case .stages(var inner, let space) = stages[index].content,
+        Self.set(isActive, id, in: &inner)
+      {
+        stages[index].content = .stages(inner, in: space)
         return true
       }
     }
@@ -57,7 +63,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
   private static func ids(of stages: [ResolvedStage]) -> [String] {
     stages.flatMap { stage in
       let inner: [String] =
-        if case .stages(let stages) = stage.content { Self.ids(of: stages) } else { [] }
+        if case .stages(let stages, _) = stage.content { Self.ids(of: stages) } else { [] }
       return (stage.id.map { [$0] } ?? []) + inner
     }
   }
@@ -66,7 +72,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
     stages.filter(\.isActive).flatMap { stage in
       switch stage.content {
       case .filter(let name, _, _): [name]
-      case .stages(let inner): Self.activeFilters(of: inner)
+      case .stages(let inner, _): Self.activeFilters(of: inner)
       }
     }
   }
