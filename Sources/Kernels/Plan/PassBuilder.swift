@@ -13,6 +13,10 @@ struct PassBuilder {
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
   private var exceedsAlpha = false
+  /// Whether the latest pass limits colour to alpha if what it makes is a frame.
+  private var limitsLast = false
+  /// The frame as it came in, by the sizes in which it was asked for.
+  private var sources: [FrameSize: Int] = [:]
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
 
@@ -41,7 +45,8 @@ struct PassBuilder {
   /// Computes what still waits, and makes the latest picture a frame's samples.
   private mutating func makeFrame() {
     let wanted = Self.alpha(of: self.geometry) == .premultiplied
-    if !self.waiting.isEmpty || self.isPremultiplied != wanted || (wanted && self.exceedsAlpha) {
+    let exceeds = wanted && self.exceedsAlpha && !self.limitsLast
+    if !self.waiting.isEmpty || self.isPremultiplied != wanted || exceeds {
       self.flush(depth: .eight, premultiplied: wanted)
     } else if self.slot > 0 {
       self.steps[self.slot - 1].depth = .eight
@@ -84,7 +89,8 @@ struct PassBuilder {
       PassSetting(description: description, geometry: self.geometry))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
-    self.exceedsAlpha = self.exceedsAlpha || !operation.averages
+    self.exceedsAlpha = self.exceedsAlpha || !operation.averages || operation.limitsLast
+    self.limitsLast = operation.limitsLast
   }
 
   private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
@@ -111,11 +117,8 @@ struct PassBuilder {
   }
 
   private mutating func append(_ kernel: SourceKernel, _ filter: String) {
-    // A pass reads at most one earlier picture.
-    if PointOperation.hasBlend(self.waiting) {
-      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
-    }
     let source = self.source(for: filter)
+    self.makeRoom(for: source.slot)
     self.waiting.append(
       .source(kernel, slot: source.slot, isPremultiplied: source.isPremultiplied))
     self.waitingFilters.append(filter)
@@ -125,6 +128,7 @@ struct PassBuilder {
   private mutating func source(for filter: String) -> (slot: Int, isPremultiplied: Bool) {
     let alpha = Self.alpha(of: self.input)
     guard self.geometry.size != self.input.size else { return (0, alpha == .premultiplied) }
+    if let slot = self.sources[self.geometry.size] { return (slot, alpha != .opaque) }
     var slot = 0
     if alpha == .straight {
       var compiler = StripCompiler(
@@ -144,6 +148,7 @@ struct PassBuilder {
       filters: [filter], kind: operation.kind, words: "the frame as it came in: \(operation.words)")
     let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
     slot = self.emitBeside(pass, input: slot, self.geometry)
+    self.sources[self.geometry.size] = slot
     return (slot, alpha != .opaque)
   }
 
@@ -153,13 +158,16 @@ struct PassBuilder {
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
     self.append(items)
-    // A pass reads at most one earlier picture.
-    if PointOperation.hasBlend(self.waiting) {
-      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
-    }
+    self.makeRoom(for: saved.slot)
     self.waiting.append(
       .blend(
         slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
+  }
+
+  /// A pass reads at most one earlier picture: computes what waits if it reads another one.
+  private mutating func makeRoom(for slot: Int) {
+    guard self.waiting.contains(where: { ($0.slot ?? slot) != slot }) else { return }
+    self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
   }
 
   /// Computes the waiting operations, if any, or converts alpha, if it must be.
@@ -175,9 +183,7 @@ struct PassBuilder {
       self.waiting, premultiplied: premultiplied,
       limited: depth == .eight && alpha == .premultiplied)
     var inputs = [self.slot]
-    for operation in self.waiting {
-      if let slot = operation.slot { inputs.append(slot) }
-    }
+    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
     self.byteCost += compiler.byteCost
     let words =
       self.waiting.isEmpty
@@ -221,6 +227,7 @@ struct PassBuilder {
       PlannedPass(
         pass: pass, inputs: inputs, layout: Self.layout(self.geometry), depth: depth))
     self.slot = self.steps.count
+    self.limitsLast = false
   }
 
   /// Adds a pass whose result is not the latest picture; a deep one.
@@ -259,10 +266,5 @@ extension PointOperation {
     case .blend(let slot, _, _, _), .source(_, let slot, _): slot
     case .matrix, .field, .kernel, .transfer, .group: nil
     }
-  }
-
-  /// Whether an earlier picture is read.
-  static func hasBlend(_ operations: [PointOperation]) -> Bool {
-    operations.contains { $0.slot != nil }
   }
 }
