@@ -10,7 +10,12 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   public var workingSpace: WorkingSpace?
 
   /// Strings stages together.
-  public init(stages: [Stage] = [], workingSpace: WorkingSpace? = nil) {
+  public init(stages: [Stage] = []) {
+    self.init(stages: stages, workingSpace: nil)
+  }
+
+  /// Strings stages together, with a working space of their own.
+  public init(stages: [Stage] = [], workingSpace: WorkingSpace?) {
     self.stages = stages
     self.workingSpace = workingSpace
   }
