@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "CKernelsArea.h"
+#include "CKernelsLook.h"
 
 #pragma clang assume_nonnull begin
 

@@ -16,7 +16,7 @@ extension FilterCatalogue {
       let down = self.stretch(to: half), let up = self.stretch(to: size)
     else { return nil }
     return ResolvedPipeline(
-      items: [down] + stages + [up])
+      items: [down] + stages + [up], workingSpace: pipeline.workingSpace)
   }
 
   /// - Parameter blurs: Set if a stage blurs.
@@ -37,9 +37,9 @@ extension FilterCatalogue {
         }
         let halved = Self.halved(arguments, entry.description)
         content = .filter(name: name, arguments: halved, value: entry.make(halved))
-      case .stages(let inner):
+      case .stages(let inner, let space):
         guard let inner = self.halved(inner, blurs: &blurs) else { return nil }
-        content = .stages(inner)
+        content = .stages(inner, in: space)
       }
       result.append(
         ResolvedStage(

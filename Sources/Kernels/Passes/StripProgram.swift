@@ -56,6 +56,9 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
           target = strip.replacingAlpha(by: scratch)
         }
         unsafe kernel._withUnsafeGuaranteedRef { $0.apply(target) }
+      case .source(let step):
+        loadOther(scratch)
+        unsafe step.run(strip, source: scratch, rows: rows)
       case .unpremultiply:
         unsafe rows.unpremultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .premultiply:

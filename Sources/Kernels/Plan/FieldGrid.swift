@@ -19,6 +19,8 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
 
   /// Where the knots are; valid while the grid lives.
   package let view: View
+  /// The bytes of the knots.
+  package let byteCount: Int
   /// The greatest magnitude of a knot.
   package let maximum: Float
   private let knots: UnsafeMutablePointer<Float>
@@ -42,6 +44,7 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
       }
     }
     self.maximum = maximum
+    self.byteCount = columns * rows * MemoryLayout<Float>.stride
     unsafe self.knots = knots
     self.view = unsafe View(spacing: spacing, columns: columns, knots: UnsafePointer(knots))
   }

@@ -12,6 +12,9 @@ package protocol NeighborhoodOperation: Sendable {
   var mixesPixels: Bool { get }
   /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
   var averages: Bool { get }
+  /// Whether colour may exceed its alpha, and is limited to it by the pass itself where that makes
+  /// the frame.
+  var limitsLast: Bool { get }
   /// The pictures that come out for those that go in.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// The pass for pictures as described.
@@ -29,6 +32,7 @@ extension NeighborhoodOperation {
   package var kind: PassDescription.Kind { .neighborhood }
   package var mixesPixels: Bool { true }
   package var averages: Bool { true }
+  package var limitsLast: Bool { false }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(

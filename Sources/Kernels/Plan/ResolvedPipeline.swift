@@ -4,8 +4,12 @@
 public struct ResolvedPipeline: Sendable, Hashable {
   package let stages: [ResolvedStage]
 
-  package init(items: [ResolvedStage]) {
+  /// Where colour is computed.
+  public let workingSpace: WorkingSpace
+
+  package init(items: [ResolvedStage], workingSpace: WorkingSpace = .sRGBGamma) {
     self.stages = items
+    self.workingSpace = workingSpace
   }
 
   /// A pipeline without stages: every frame comes back as it is.
@@ -35,7 +39,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
       let policy = stage.failurePolicy ?? outer
       switch stage.content {
       case .filter(let name, _, _): return filters.contains(name) ? policy : nil
-      case .stages(let inner): return Self.failurePolicy(filters, in: inner, around: policy)
+      case .stages(let inner, _): return Self.failurePolicy(filters, in: inner, around: policy)
       }
     }.max()
   }
@@ -44,7 +48,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
     stages.filter(\.isActive).flatMap { stage in
       switch stage.content {
       case .filter(let name, _, _): [name]
-      case .stages(let inner): Self.activeFilters(of: inner)
+      case .stages(let inner, _): Self.activeFilters(of: inner)
       }
     }
   }

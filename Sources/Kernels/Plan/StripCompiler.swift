@@ -8,6 +8,8 @@ struct StripCompiler {
   private var isPremultiplied: Bool
   private var steps: [StripStep] = []
   private var owned: [any AnyObject & Sendable] = []
+  /// What the fields hold in memory, roughly.
+  private(set) var byteCost = 0
 
   /// - Parameters:
   ///   - size: The frame's.
@@ -44,17 +46,25 @@ struct StripCompiler {
       }
     case .field(let field):
       let planned = PlannedField(field, size: self.size)
+      self.byteCost += planned.byteCost
       self.owned.append(planned)
       self.steps.append(.field(planned.view))
     case .kernel(let kernel):
+      self.append(kernel)
+    case .transfer(let space):
+      self.append(space.entrance.kernel)
+    case .source(let kernel, _, let isPremultiplied):
       self.convert(toPremultiplied: false)
       self.owned.append(kernel)
-      self.steps.append(unsafe .kernel(.passUnretained(kernel), isOpaque: self.isOpaque))
+      self.steps.append(
+        .source(
+          SourceStep(kernel, isPremultiplied: isPremultiplied, isOpaque: self.isOpaque)))
     case .group(let operations, let amount, let rect):
       self.convert(toPremultiplied: false)
       var inner = StripCompiler(
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
       let program = inner.compile(operations, premultiplied: false, limited: false)
+      self.byteCost += inner.byteCost
       self.owned.append(program)
       self.steps.append(
         unsafe .group(.passUnretained(program), amount: Float(amount), rect: rect))
@@ -64,6 +74,12 @@ struct StripCompiler {
         .blend(
           amount: Float(amount), rect: rect, premultiplies: !isPremultiplied && !self.isOpaque))
     }
+  }
+
+  private mutating func append(_ kernel: StripKernel) {
+    self.convert(toPremultiplied: false)
+    self.owned.append(kernel)
+    self.steps.append(unsafe .kernel(.passUnretained(kernel), isOpaque: self.isOpaque))
   }
 
   private mutating func convert(toPremultiplied wanted: Bool) {

@@ -3,6 +3,8 @@
 /// Nothing is folded, fused, banded or approximated. Slow, and meant to be.
 package struct ReferenceInterpreter {
   private let moment: FrameMoment
+  /// The frame as it came in, once a pipeline is applied.
+  private var source: ReferencePicture?
 
   package init(moment: FrameMoment = FrameMoment()) {
     self.moment = moment
@@ -11,17 +13,36 @@ package struct ReferenceInterpreter {
   /// The pipeline's result, unclamped.
   package func apply(_ pipeline: ResolvedPipeline, to picture: ReferencePicture) -> ReferencePicture
   {
-    self.apply(pipeline.stages, to: picture)
+    var copy = self
+    copy.source = picture
+    let space = pipeline.workingSpace
+    let inside = Self.convert(picture, from: .sRGBGamma, to: space)
+    let result = copy.apply(pipeline.stages, in: space, to: inside)
+    return Self.convert(result, from: space, to: .sRGBGamma)
   }
 
-  private func apply(_ stages: [ResolvedStage], to picture: ReferencePicture) -> ReferencePicture {
+  private static func convert(
+    _ picture: ReferencePicture, from outer: WorkingSpace, to inner: WorkingSpace
+  ) -> ReferencePicture {
+    guard outer != inner else { return picture }
+    var result = picture
+    result.mapPixels { pixel, _, _ in inner.converted(pixel) }
+    return result
+  }
+
+  private func apply(
+    _ stages: [ResolvedStage], in space: WorkingSpace, to picture: ReferencePicture
+  ) -> ReferencePicture {
     var current = picture
     for stage in stages where stage.isActive {
       let result =
         switch stage.content {
         case .filter(_, _, let value):
-          self.apply(value.nodes(for: current.geometry), to: current)
-        case .stages(let inner): self.apply(inner, to: current)
+          self.apply(value.nodes(for: current.geometry, in: space), to: current)
+        case .stages(let stages, let inner):
+          Self.convert(
+            self.apply(stages, in: inner, to: Self.convert(current, from: space, to: inner)),
+            from: inner, to: space)
         }
       var rect: PixelRect?
       if let region = stage.region {
@@ -47,6 +68,8 @@ package struct ReferenceInterpreter {
         }
       case .kernel(let kernel):
         current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.moment) }
+      case .source(let kernel):
+        current = self.apply(kernel, to: current)
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
       case .window(let kernel):
@@ -82,6 +105,27 @@ package struct ReferenceInterpreter {
       }
     }
     return ReferencePicture(planes: results, geometry: geometry, isPremultiplied: true)
+  }
+
+  private func apply(_ kernel: SourceKernel, to picture: ReferencePicture) -> ReferencePicture {
+    var source = self.source ?? picture
+    if source.geometry.size != picture.geometry.size {
+      let extent = (
+        width: Double(source.geometry.size.width), height: Double(source.geometry.size.height)
+      )
+      source = Self.apply(
+        ResampleOperation(origin: (0, 0), extent: extent, size: picture.geometry.size), to: source)
+    }
+    source = Self.convert(source, from: .sRGBGamma, to: kernel.space)
+    let width = picture.geometry.size.width
+    var result = picture
+    result.mapPixels { pixel, x, y in
+      let other = source.pixels[y * width + x]
+      let alpha = picture.hasAlpha ? other.w : 1
+      return kernel.reference(
+        pixel, [other.x * alpha, other.y * alpha, other.z * alpha, alpha], x, y)
+    }
+    return result
   }
 
   private func apply(
@@ -164,5 +208,12 @@ extension ReferencePicture {
       if !self.hasAlpha { after.w = before.w }
       self.pixels[index] = after
     }
+  }
+}
+
+extension WorkingSpace {
+  /// A colour of the other space, in this one.
+  fileprivate func converted(_ pixel: SIMD4<Double>) -> SIMD4<Double> {
+    [self.entrance(pixel.x), self.entrance(pixel.y), self.entrance(pixel.z), pixel.w]
   }
 }
