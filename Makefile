@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-overload gallery reference protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-overload gallery reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -32,6 +32,9 @@ gallery: ## A sheet of filters on a picture: out/gallery (SIDELIGHT_TEST_MEDIA n
 
 reference: ## Write docs/filters.md from the filters' own descriptions
 	@dev/reference
+
+examples: ## Build the Swift packages in Examples/
+	@dev/examples
 
 protos: ## Generate Sources/Wire/Generated from Protos/
 	@dev/protos
