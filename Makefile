@@ -27,7 +27,7 @@ test-python: ## Run the Python client's tests only
 bench-overload: ## A sender three times as fast as its filter: outcomes, ages, memory
 	@dev/bench-overload
 
-gallery: ## A sheet of filters on a picture: out/gallery (SIDELIGHT_TEST_MEDIA names a folder of pictures)
+gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
 reference: ## Write docs/filters.md from the filters' own descriptions

@@ -28,9 +28,10 @@ struct FilterReference {
     and `DescribeFilter`. Do not edit. -->
     # The filters
 
-    \(count) filters. Names, parameters and defaults are those of Core Image's filter of the same \
-    name, where there is one; its spellings (`CISepiaTone`, `inputIntensity`) are understood too. The \
-    [gallery](gallery.md) shows every filter on a photograph and on a chart.
+    \(count) filter\(count == 1 ? "" : "s"). Names, parameters and defaults are those of Core \
+    Image's filter of the same name, where there is one; its spellings (`CISepiaTone`, \
+    `inputIntensity`) are understood too. The [gallery](gallery.md) shows every filter on a \
+    photograph and on a chart.
 
     - **Text form**: the filter as a pipeline has it, all parameters at their defaults. What is left \
     out has its default.
