@@ -11,6 +11,16 @@ extension FilterDescription {
     }
     return parameters.isEmpty ? self.name : "\(self.name)(\(parameters.joined(separator: ", ")))"
   }
+
+  /// What the filter sees of a frame, and whether it fuses.
+  var sees: String {
+    if self.category == .analysis { return "frames as they come in; no pass, and no frame waits" }
+    switch self.reach {
+    case .pixel: return "one pixel; fuses with its neighbours in the pipeline into one pass"
+    case .neighborhood: return "a neighbourhood; a pass that takes pointwise neighbours into itself"
+    case .frame: return "the whole frame; a pass of its own"
+    }
+  }
 }
 
 extension FilterDescription.Category {
@@ -27,17 +37,6 @@ extension FilterDescription.Category {
     case .compositing: "Compositing"
     case .analysis: "Analyses"
     case .custom: "Of one's own"
-    }
-  }
-}
-
-extension FilterDescription.Reach {
-  /// What the filter sees of a frame, and whether it fuses.
-  var words: String {
-    switch self {
-    case .pixel: "one pixel; fuses with its neighbours in the pipeline into one pass"
-    case .neighborhood: "a neighbourhood; a pass that takes pointwise neighbours into itself"
-    case .frame: "the whole frame; a pass of its own"
     }
   }
 }

@@ -10,7 +10,7 @@ struct FilterPage {
     lines += Self.wrapped("  ", self.filter.textForm)
     lines.append("")
     for (name, value) in [
-      ("Fidelity", self.filter.fidelity.words), ("Sees", self.filter.reach.words),
+      ("Fidelity", self.filter.fidelity.words), ("Sees", self.filter.sees),
       ("Category", self.filter.category.rawValue), ("Formula", self.filter.formula),
     ] {
       lines += Self.wrapped("  " + name + String(repeating: " ", count: 10 - name.count), value)

@@ -69,7 +69,7 @@ struct FilterReference {
       lines.append("")
     }
     lines.append("- Fidelity: \(filter.fidelity.rawValue)")
-    lines.append("- Sees: \(filter.reach.words)")
+    lines.append("- Sees: \(filter.sees)")
     lines.append("- Formula: \(Self.escaped(filter.formula))")
     lines.append("")
     guard !filter.parameters.isEmpty else {
