@@ -123,7 +123,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        logging, lifecycle, protobuf,
+        grpcCore, logging, lifecycle, protobuf,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",
