@@ -81,8 +81,9 @@ struct Engine: Sendable {
     return Program(
       plan: self.plans.plan(for: pipeline, geometry),
       cost: self.costs.estimate(for: pipeline, geometry),
-      isCustom: pipeline.activeFilters.contains {
-        self.catalogue.description(named: $0)?.fidelity == .custom
+      isCustom: pipeline.activeFilters.contains { name in
+        guard let description = self.catalogue.description(named: name) else { return false }
+        return description.fidelity == .custom && description.category != .analysis
       },
       reduced: reduced.map { self.program(for: $0, geometry, allowsReduced: false) })
   }

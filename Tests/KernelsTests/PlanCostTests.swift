@@ -129,13 +129,13 @@ import Testing
   }
 
   @Test func `turning a stage off and on finds the plans that were made`() throws {
-    let pipeline = try FilterCatalogue.builtIn.resolve([
+    var pipeline: Pipeline = [
       Stage(.filter(FilterCall(name: "sepiaTone")), id: "look"), .filter("colorInvert"),
-    ])
+    ]
     let cache = PlanCache()
     for isActive in [true, false, true, false, true] {
-      _ = cache.plan(
-        for: try pipeline.settingActive(isActive, stage: "look"), Self.geometry)
+      try pipeline.setActive(isActive, stage: "look")
+      _ = cache.plan(for: try FilterCatalogue.builtIn.resolve(pipeline), Self.geometry)
     }
     #expect(cache.contents.plans == 2)
   }

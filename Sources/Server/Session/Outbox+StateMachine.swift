@@ -56,8 +56,9 @@ extension Outbox {
       self.isFinished || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether nothing waits that is no outcome, and more may come.
-    package var isQuiet: Bool { !self.isFinished && self.controls.isEmpty }
+    /// Whether messages may be added that lose nothing by being left out: not while others wait
+    /// because the client does not read, and not after the last.
+    package var hasRoomForNews: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether a made frame finds room without displacing another.
     package var hasRoomForPicture: Bool {

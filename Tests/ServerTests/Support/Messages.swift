@@ -131,6 +131,9 @@ extension [Sidelight_V1_ServerMessage] {
   var applied: [Sidelight_V1_Applied] {
     self.compactMap { if case .applied(let applied)? = $0.kind { applied } else { nil } }
   }
+  var analyses: [Sidelight_V1_Analysis] {
+    self.compactMap { if case .analysis(let analysis)? = $0.kind { analysis } else { nil } }
+  }
   var states: [Sidelight_V1_SessionState] {
     self.compactMap { if case .state(let state)? = $0.kind { state.state } else { nil } }
   }
