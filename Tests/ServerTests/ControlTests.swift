@@ -153,8 +153,9 @@ import Testing
       .open(Self.looks), .with { $0.pause = .init() }, .frame(1, Self.image),
       .frame(2, Self.image), .with { $0.resume = .init() }, .frame(3, Self.image),
     ])
-    #expect(answers.drops.map(\.reason) == [.paused])
-    #expect(answers.drops.map(\.count) == [2])
+    // One notice or two, as the writer was there in between or not.
+    #expect(Set(answers.drops.map(\.reason)) == [.paused])
+    #expect(answers.drops.reduce(0) { $0 + $1.count } == 2)
     #expect(answers.frames.map(\.sequence) == [3])
     #expect(answers.states == [.paused, .running])
     #expect(answers.finalStats?.outcomes == 3)
