@@ -6,13 +6,15 @@ struct PlanRun: Sendable {
   let pool: BufferPool
   let bands: BandRunner
 
-  /// Runs the passes, in order.
+  /// Runs the passes, in order, on the task's preferred executor from the first on: a function that
+  /// inherits its caller's place would start the first pass on the caller's thread.
   ///
   /// - Parameters:
   ///   - input: The frame's samples.
   ///   - target: Where the result goes; a buffer of the pool if `nil`.
   ///   - observer: Stands around each pass.
   /// - Returns: The target, or what was made instead of it.
+  @concurrent
   func callAsFunction(
     on input: Raster, into target: Raster?, _ observer: some PassObserver
   ) async throws -> Raster {
