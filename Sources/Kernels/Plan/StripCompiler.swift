@@ -56,8 +56,12 @@ struct StripCompiler {
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
       let program = inner.compile(operations, premultiplied: false, limited: false)
       self.owned.append(program)
+      // Where alpha changes, colours are mixed as they are seen: invisible ones must not shine
+      // through. Where it does not, straight colours mix to the same.
+      let weighsAlpha = !self.isOpaque && operations.contains { $0.mayChangeAlpha }
       self.steps.append(
-        unsafe .group(.passUnretained(program), amount: Float(amount), rect: rect))
+        unsafe .group(
+          .passUnretained(program), amount: Float(amount), rect: rect, weighsAlpha: weighsAlpha))
     case .blend(_, let isPremultiplied, let amount, let rect):
       self.convert(toPremultiplied: !self.isOpaque)
       self.steps.append(
@@ -70,6 +74,18 @@ struct StripCompiler {
     guard !self.isOpaque, self.isPremultiplied != wanted else { return }
     self.steps.append(wanted ? .premultiply : .unpremultiply)
     self.isPremultiplied = wanted
+  }
+}
+
+extension PointOperation {
+  /// Whether alpha may come out another; of kernels that is not known.
+  fileprivate var mayChangeAlpha: Bool {
+    switch self {
+    case .matrix(let matrix): !matrix.keepsAlpha
+    case .field: false
+    case .kernel, .blend: true
+    case .group(let operations, _, _): operations.contains { $0.mayChangeAlpha }
+    }
   }
 }
 
