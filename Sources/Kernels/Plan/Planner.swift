@@ -43,7 +43,9 @@ struct Planner {
   }
 
   private mutating func items(_ filter: any Filter, _ name: String) -> [PlanItem] {
-    let nodes = filter.nodes(for: self.geometry)
+    var nodes = filter.nodes(for: self.geometry)
+    let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
+    if isOpaque { nodes = nodes.map(\.keepingOpaque) }
     for node in nodes {
       if case .neighborhood(let operation) = node.kind {
         self.geometry = operation.output(for: self.geometry)
