@@ -10,6 +10,8 @@ struct PassBuilder {
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
   private var exceedsAlpha = false
+  /// Whether the latest pass makes pictures like that, unless it makes a frame.
+  private var lastExaggerates = false
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
   private var analyses: [(filter: String, analysis: any FrameAnalysis)] = []
@@ -75,7 +77,8 @@ struct PassBuilder {
       PassSetting(description: description, geometry: self.geometry))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
-    self.exceedsAlpha = !operation.averages
+    self.exceedsAlpha = self.exceedsAlpha || self.lastExaggerates
+    self.lastExaggerates = !operation.averages
   }
 
   private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
@@ -87,6 +90,7 @@ struct PassBuilder {
       description: description, kernel: kernel, color: self.geometry.color)
     self.emit(pass, inputs: [self.slot], depth: .deep)
     self.exceedsAlpha = true
+    self.lastExaggerates = false
   }
 
   private mutating func append(
@@ -99,6 +103,7 @@ struct PassBuilder {
       filters: [filter], kind: .frame, words: "a function of the whole frame")
     let pass = FramePass(description: description, color: self.geometry.color, body: body)
     self.emit(pass, inputs: [self.slot], depth: .eight)
+    self.lastExaggerates = false
   }
 
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
@@ -123,8 +128,11 @@ struct PassBuilder {
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
     guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
-    self.exceedsAlpha = false
     let alpha = Self.alpha(of: self.geometry)
+    // At the end colour is limited to alpha; between passes only what is averaged keeps below it.
+    self.exceedsAlpha =
+      depth == .deep && (self.exceedsAlpha || self.lastExaggerates || !self.waiting.isEmpty)
+    self.lastExaggerates = false
     var compiler = StripCompiler(
       size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
     let program = compiler.compile(

@@ -27,6 +27,8 @@ struct BlurLeanOperation: NeighborhoodOperation {
     return "drawn to a Gaussian of sigma \(self.sigma) where it is \(goal)"
   }
 
+  var averages: Bool { false }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     self.isLinear && self.sigma <= Self.greatestExactSigma
       ? UnsharpPass(setting, self) : BlurLeanPass(setting, self)

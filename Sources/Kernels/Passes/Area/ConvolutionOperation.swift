@@ -19,6 +19,8 @@ struct ConvolutionOperation: NeighborhoodOperation {
 
   var words: String { "convolution of \(self.side)x\(self.side)" }
 
+  var averages: Bool { false }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     ConvolutionPass(setting, self)
   }

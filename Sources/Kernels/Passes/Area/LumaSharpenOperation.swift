@@ -10,6 +10,8 @@ struct LumaSharpenOperation: NeighborhoodOperation {
 
   var words: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
 
+  var averages: Bool { false }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     LumaSharpenPass(setting, self)
   }
