@@ -16,21 +16,47 @@ package struct ReferenceInterpreter {
 
   private func apply(_ stages: [ResolvedStage], to picture: ReferencePicture) -> ReferencePicture {
     var current = picture
-    for stage in stages where stage.isActive {
-      let result =
-        switch stage.content {
-        case .filter(_, _, let value):
-          self.apply(value.nodes(for: current.geometry), to: current)
-        case .stages(let inner): self.apply(inner, to: current)
-        }
+    for stage in stages where stage.isActive && stage.mix > 0 {
       var rect: PixelRect?
       if let region = stage.region {
         guard let found = PixelRect(region, in: current.geometry.size) else { continue }
-        rect = found
+        rect = found.covers(current.geometry.size) ? nil : found
+      }
+      var result = self.apply(stage, to: current)
+      let isMixed = stage.mix < 1 || rect != nil
+      if isMixed, result.geometry == current.geometry, !Self.isPointwise(stage, current.geometry) {
+        current = current.inItsFormat
+        result = self.apply(stage, to: current)
       }
       current = Self.mix(current, result, stage.mix, rect)
     }
     return current
+  }
+
+  /// The stage's result, whatever its mix and region.
+  private func apply(_ stage: ResolvedStage, to picture: ReferencePicture) -> ReferencePicture {
+    switch stage.content {
+    case .filter(_, _, let value): self.apply(value.nodes(for: picture.geometry), to: picture)
+    case .stages(let inner): self.apply(inner, to: picture)
+    }
+  }
+
+  /// Whether a stage makes each pixel from itself alone.
+  private static func isPointwise(_ stage: ResolvedStage, _ geometry: FrameGeometry) -> Bool {
+    func isPointwise(_ nodes: [Node]) -> Bool {
+      nodes.allSatisfy { node in
+        switch node.kind {
+        case .matrix, .field, .kernel, .analysis: true
+        case .neighborhood, .window, .frame: false
+        case .mixed(let nodes, _): isPointwise(nodes)
+        }
+      }
+    }
+    return switch stage.content {
+    case .filter(_, _, let value): isPointwise(value.nodes(for: geometry))
+    case .stages(let inner):
+      inner.allSatisfy { !$0.isActive || Self.isPointwise($0, geometry) }
+    }
   }
 
   /// The nodes' result, unclamped.
@@ -152,6 +178,15 @@ package struct ReferenceInterpreter {
 }
 
 extension ReferencePicture {
+  /// The picture as its format holds it, but for rounding: pixels that share chroma have the same, and
+  /// grey ones are grey. That is what a stage that needs more than the pixel is mixed with: only
+  /// pointwise stages see what a format does not hold.
+  fileprivate var inItsFormat: ReferencePicture {
+    guard self.geometry.format.isYUV || self.geometry.format == .gray8 else { return self }
+    return ReferencePicture(
+      planes: self.planes(isPremultiplied: true), geometry: self.geometry, isPremultiplied: true)
+  }
+
   /// Replaces each pixel by a function of it and its place; an opaque picture stays opaque.
   fileprivate mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
