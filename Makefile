@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-overload gallery protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-overload gallery goldens protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -29,6 +29,9 @@ bench-overload: ## A sender three times as fast as its filter: outcomes, ages, m
 
 gallery: ## A sheet of filters on a picture: out/gallery (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
+
+goldens: ## Make the golden pictures of the tests anew, by the naive interpreter
+	@dev/goldens
 
 protos: ## Generate Sources/Wire/Generated from Protos/
 	@dev/protos
