@@ -20,6 +20,24 @@ typedef struct sl_tap {
   int16_t second_weight;
 } sl_tap;
 
+/// How a sum over a box of bytes becomes its mean: the sum, and `fraction` of the samples at its ends
+/// (in 1/65536), times 2^shift, times `factor` / 2^23.
+typedef struct sl_box_scale {
+  uint16_t shift;
+  uint16_t fraction;
+  uint16_t factor;
+  /// How many bits below a level are kept of means that are not bytes yet, 0 ... 6.
+  uint16_t bits;
+} sl_box_scale;
+
+/// The rows of bytes by which boxes slide down by one: that which they now reach, that which they
+/// have left, and that beyond the one they now reach.
+typedef struct sl_box_rows {
+  const void *entering;
+  const void *leaving;
+  const void *after;
+} sl_box_rows;
+
 /// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped, between
 /// two rows.
 typedef struct sl_ray_tap {
@@ -101,6 +119,22 @@ typedef struct sl_area_rows {
   void (*symmetric_down_u8)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int16_t *out);
+  /// The same for boxes of bytes whose sums 16 bits hold (at most 257 samples): slides `sums` down
+  /// by one row and gives the means, as bytes or with `bits` bits below a level.
+  void (*box_down_bytes)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint8_t *out);
+  void (*box_down_sums)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint16_t *out);
+  /// Along a row of means with some bits below a level, which must be readable radius + 1 pixels
+  /// beyond both ends; gives bytes.
+  void (*box_across_bytes)(
+      const uint16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius,
+      const sl_box_scale *scale, void *out);
+  /// Bytes to 16 bits.
+  void (*widen_sums)(const void *in, ptrdiff_t count, uint16_t *out);
+
   void (*symmetric_down_i16)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int16_t *out);
@@ -158,7 +192,7 @@ typedef struct sl_area_rows {
       const float *_Nonnull const *_Nonnull places, const float *weights, ptrdiff_t tap_count,
       float bias, ptrdiff_t count, int16_t *out);
 
-  /// The median of 3 x 3 samples. Rows are readable `step` samples beyond both ends.
+  /// The median of 3 x 3 samples, stored as the samples are; edges clamped.
   void (*median_u8)(
       const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t count,
       int16_t *out);
