@@ -6,6 +6,8 @@ struct RadialWarpTable: Sendable {
   let entries: Int
   /// Steps a pixel of the plane.
   let density: Double
+  /// Whether the map turns anywhere.
+  let turns: Bool
 
   /// - Parameters:
   ///   - map: The map in pixels of the frame.
@@ -26,5 +28,6 @@ struct RadialWarpTable: Sendable {
       values.append(Float(factor.im))
     }
     self.values = values
+    self.turns = stride(from: 1, to: values.count, by: 2).contains { values[$0] != 0 }
   }
 }
