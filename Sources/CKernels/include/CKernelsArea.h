@@ -199,6 +199,11 @@ typedef struct sl_area_rows {
   /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and colour to -alpha ... 2 alpha.
   void (*bound_by_alpha)(int16_t *pixels, ptrdiff_t count);
 
+  /// out = (bias + the sum of weights[k] * (places[k])[i]) >> shift, rounded and saturated: bytes to
+  /// deep samples. An even number of taps; no sum may leave 32 bits.
+  void (*convolve_u8)(
+      const void *_Nonnull const *_Nonnull places, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
   /// Samples to floats.
   void (*float_u8)(const void *in, ptrdiff_t count, float *out);
   void (*float_i16)(const void *in, ptrdiff_t count, float *out);

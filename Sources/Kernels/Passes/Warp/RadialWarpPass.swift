@@ -73,12 +73,12 @@ package struct RadialWarpPass: Pass {
             continue
           }
           let covers = plane.hole > 0 && distances.lowerBound < plane.hole + 0.5
-          var curve = Self.curve(distances, plane)
+          let curve = Self.curve(distances, plane)
           for y in tileRows {
             writer.fetch(x: left, y: y, count: count)
-            if curve != nil {
+            if var curve {
               unsafe area.radial_places_curve(
-                &readerPlane, &map, &curve!, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
+                &readerPlane, &map, &curve, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
                 count, reader.places.pointers)
             } else {
               unsafe area.radial_places_table(
