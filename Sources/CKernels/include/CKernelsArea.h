@@ -220,6 +220,13 @@ typedef struct sl_area_rows {
       const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t pixels,
       void *out);
 
+  /// Pixels of `size` bytes from other places: the result's pixel (x, y) lies x * column + y * row
+  /// bytes from `in`. `column` or `row` is the size, or less than 0 by as much: the source's pixels
+  /// side by side.
+  void (*turn)(
+      const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
+      ptrdiff_t rows, void *out, ptrdiff_t out_stride);
+
   /// Where the pixels of a row come from, from column `x`: looked up by distance.
   void (*radial_places_table)(
       const sl_warp_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
