@@ -199,11 +199,22 @@ typedef struct sl_area_rows {
   /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and colour to -alpha ... 2 alpha.
   void (*bound_by_alpha)(int16_t *pixels, ptrdiff_t count);
 
-  /// out = (bias + the sum of weights[k] * (places[k])[i]) >> shift, rounded and saturated: bytes to
-  /// deep samples. An even number of taps; no sum may leave 32 bits.
+  /// out = (bias + the sum of weights[k] * (places[k])[i]) >> shift, rounded and saturated. An even
+  /// number of taps; no sum may leave 32 bits.
   void (*convolve_u8)(
       const void *_Nonnull const *_Nonnull places, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  void (*convolve_i16)(
+      const void *_Nonnull const *_Nonnull places, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  /// Pixel i of `out` = the sum of `taps` pixels from starts[i], times the weights from i * taps,
+  /// >> shift, rounded and saturated. An even number of taps; no sum may leave 32 bits.
+  void (*along_u8)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
+  void (*along_i16)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
   /// Samples to floats.
   void (*float_u8)(const void *in, ptrdiff_t count, float *out);
   void (*float_i16)(const void *in, ptrdiff_t count, float *out);
