@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-overload gallery reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -35,6 +35,9 @@ reference: ## Write docs/filters.md from the filters' own descriptions
 
 examples: ## Build the Swift packages in Examples/
 	@dev/examples
+
+goldens: ## Make the golden pictures of the tests anew, by the naive interpreter
+	@dev/goldens
 
 protos: ## Generate Sources/Wire/Generated from Protos/
 	@dev/protos

@@ -136,6 +136,9 @@ let package = Package(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
+      name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
+      exclude: ["Pictures"], swiftSettings: strictMemory),
+    .testTarget(
       name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
       swiftSettings: strict),
     .testTarget(

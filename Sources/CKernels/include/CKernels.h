@@ -367,9 +367,14 @@ typedef struct sl_rows {
       const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
 } sl_rows;
 
-/// The best table that this machine can run, or the one that the environment variable
-/// SIDELIGHT_ISA names (portable, avx2, avx512). Chosen once.
+/// The calling thread's table: the one it was told to use, or else the process's, which is the best
+/// that this machine can run, or the one that the environment variable SIDELIGHT_ISA names (portable,
+/// avx2, avx512), chosen once.
 const sl_rows *sl_rows_current(void);
+
+/// Has the calling thread use a table from now on; the process's if NULL. For tests, which compare
+/// the instruction sets within one process.
+void sl_rows_use(const sl_rows *_Nullable rows);
 
 /// The table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);

@@ -109,6 +109,10 @@ package final class FoldedPlanesPass: Pass {
       let input = unsafe source.rows(y)
       let output = unsafe destination.rows(y)
       unsafe rows.chroma_rows(input.u, input.v, source.step, half, us, vs)
+      // Before luma is written: the output may be the input's memory.
+      if mixesLuma {
+        unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
+      }
       unsafe rows.combine_planes(us, us, vs, chromaWeights, biases[0], half, shares)
       for (index, row) in [y, second].enumerated() where index == 0 || second > y {
         let fields = unsafe memory[index * fieldSpan]
@@ -121,9 +125,6 @@ package final class FoldedPlanesPass: Pass {
             source.luma(row), shares, weights[0][0], size.width, &planes[0], fields,
             destination.luma(row))
         }
-      }
-      if mixesLuma {
-        unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
       }
       for index in 0 ..< fieldCount {
         let upper = unsafe memory[index * size.width]

@@ -65,14 +65,14 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
         unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
-      case .group(let program, let amount, let rect):
+      case .group(let program, let amount, let rect, let weighsAlpha):
         guard rect?.meets(strip) ?? true else { continue }
         scratch.copy(from: strip)
         unsafe program._withUnsafeGuaranteedRef {
           unsafe $0.run(
             strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
         }
-        unsafe strip.mix(from: scratch, amount, rect, rows)
+        unsafe strip.mix(from: scratch, amount, rect, rows, weighsAlpha: weighsAlpha)
       case .blend(let amount, let rect, let premultiplies):
         loadOther(scratch)
         if premultiplies {

@@ -11,6 +11,7 @@ package protocol NeighborhoodOperation: Sendable {
   /// Whether a pixel is made from several, so that colour must be multiplied by alpha before.
   var mixesPixels: Bool { get }
   /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
+  /// One that does not limits colour to alpha where it makes a premultiplied frame.
   var averages: Bool { get }
   /// Whether colour may exceed its alpha, and is limited to it by the pass itself where that makes
   /// the frame.

@@ -61,7 +61,10 @@ struct Planner {
     _ filter: any Filter, _ name: String, in space: WorkingSpace, stage: String
   ) -> [PlanItem] {
     var items: [PlanItem] = []
-    for node in filter.nodes(for: self.geometry, in: space) {
+    let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
+    for node in filter.nodes(for: self.geometry, in: space)
+      .map({ isOpaque ? $0.keepingOpaque : $0 })
+    {
       self.byteCost += node.byteCost
       switch node.kind {
       case .analysis(let analysis):

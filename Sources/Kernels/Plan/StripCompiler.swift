@@ -66,8 +66,12 @@ struct StripCompiler {
       let program = inner.compile(operations, premultiplied: false, limited: false)
       self.byteCost += inner.byteCost
       self.owned.append(program)
+      // Where alpha changes, colours are mixed as they are seen: invisible ones must not shine
+      // through. Where it does not, straight colours mix to the same.
+      let weighsAlpha = !self.isOpaque && operations.contains { $0.mayChangeAlpha }
       self.steps.append(
-        unsafe .group(.passUnretained(program), amount: Float(amount), rect: rect))
+        unsafe .group(
+          .passUnretained(program), amount: Float(amount), rect: rect, weighsAlpha: weighsAlpha))
     case .blend(_, let isPremultiplied, let amount, let rect):
       self.convert(toPremultiplied: !self.isOpaque)
       self.steps.append(
@@ -86,6 +90,18 @@ struct StripCompiler {
     guard !self.isOpaque, self.isPremultiplied != wanted else { return }
     self.steps.append(wanted ? .premultiply : .unpremultiply)
     self.isPremultiplied = wanted
+  }
+}
+
+extension PointOperation {
+  /// Whether alpha may come out another; of kernels that is not known.
+  fileprivate var mayChangeAlpha: Bool {
+    switch self {
+    case .matrix(let matrix): !matrix.keepsAlpha
+    case .field, .transfer: false
+    case .kernel, .blend, .source: true
+    case .group(let operations, _, _): operations.contains { $0.mayChangeAlpha }
+    }
   }
 }
 

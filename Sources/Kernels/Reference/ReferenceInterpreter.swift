@@ -34,24 +34,55 @@ package struct ReferenceInterpreter {
     _ stages: [ResolvedStage], in space: WorkingSpace, to picture: ReferencePicture
   ) -> ReferencePicture {
     var current = picture
-    for stage in stages where stage.isActive {
-      let result =
-        switch stage.content {
-        case .filter(_, _, let value):
-          self.apply(value.nodes(for: current.geometry, in: space), to: current)
-        case .stages(let stages, let inner):
-          Self.convert(
-            self.apply(stages, in: inner, to: Self.convert(current, from: space, to: inner)),
-            from: inner, to: space)
-        }
+    for stage in stages where stage.isActive && stage.mix > 0 {
       var rect: PixelRect?
       if let region = stage.region {
         guard let found = PixelRect(region, in: current.geometry.size) else { continue }
-        rect = found
+        rect = found.covers(current.geometry.size) ? nil : found
+      }
+      var result = self.apply(stage, in: space, to: current)
+      let isMixed = stage.mix < 1 || rect != nil
+      if isMixed, result.geometry == current.geometry, !Self.isPointwise(stage, current.geometry, space) {
+        current = current.inItsFormat
+        result = self.apply(stage, in: space, to: current)
       }
       current = Self.mix(current, result, stage.mix, rect)
     }
     return current
+  }
+
+  /// The stage's result, whatever its mix and region.
+  private func apply(
+    _ stage: ResolvedStage, in space: WorkingSpace, to picture: ReferencePicture
+  ) -> ReferencePicture {
+    switch stage.content {
+    case .filter(_, _, let value):
+      self.apply(value.nodes(for: picture.geometry, in: space), to: picture)
+    case .stages(let stages, let inner):
+      Self.convert(
+        self.apply(stages, in: inner, to: Self.convert(picture, from: space, to: inner)),
+        from: inner, to: space)
+    }
+  }
+
+  /// Whether a stage makes each pixel from itself alone.
+  private static func isPointwise(
+    _ stage: ResolvedStage, _ geometry: FrameGeometry, _ space: WorkingSpace
+  ) -> Bool {
+    func isPointwise(_ nodes: [Node]) -> Bool {
+      nodes.allSatisfy { node in
+        switch node.kind {
+        case .matrix, .field, .kernel, .source, .analysis: true
+        case .neighborhood, .window, .frame: false
+        case .mixed(let nodes, _): isPointwise(nodes)
+        }
+      }
+    }
+    return switch stage.content {
+    case .filter(_, _, let value): isPointwise(value.nodes(for: geometry, in: space))
+    case .stages(let stages, let inner):
+      stages.allSatisfy { !$0.isActive || Self.isPointwise($0, geometry, inner) }
+    }
   }
 
   /// The nodes' result, unclamped.
@@ -73,7 +104,7 @@ package struct ReferenceInterpreter {
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
       case .window(let kernel):
-        current = self.apply(kernel, to: current)
+        current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .frame, .analysis:
         break  // not ours to say what it means
       case .mixed(let nodes, let amount):
@@ -196,6 +227,15 @@ package struct ReferenceInterpreter {
 }
 
 extension ReferencePicture {
+  /// The picture as its format holds it, but for rounding: pixels that share chroma have the same, and
+  /// grey ones are grey. That is what a stage that needs more than the pixel reads and is mixed with:
+  /// only pointwise stages see what a format does not hold.
+  fileprivate var inItsFormat: ReferencePicture {
+    guard self.geometry.format.isYUV || self.geometry.format == .gray8 else { return self }
+    return ReferencePicture(
+      planes: self.planes(isPremultiplied: true), geometry: self.geometry, isPremultiplied: true)
+  }
+
   /// Replaces each pixel by a function of it and its place; an opaque picture stays opaque.
   fileprivate mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>

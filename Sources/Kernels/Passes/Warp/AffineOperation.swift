@@ -16,10 +16,11 @@ struct AffineOperation: NeighborhoodOperation {
   }
 
   /// How many samples a pixel is the mean of, along x and along y: enough for those that it covers
-  /// when the picture shrinks, and at most 8.
+  /// when the picture shrinks, and at most 8. One bilinear sample spans two pixels, and so does for
+  /// up to one and a half.
   var samples: Int {
     guard let inverse = self.inverse else { return 1 }
-    return min(max(Int((inverse.stretch - 1e-9).rounded(.up)), 1), 8)
+    return min(max(Int((inverse.stretch - 0.5 - 1e-9).rounded(.up)), 1), 8)
   }
 
   func makePass(_ setting: PassSetting) -> any Pass {

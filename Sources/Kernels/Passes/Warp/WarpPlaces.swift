@@ -2,7 +2,7 @@ import CKernels
 
 /// Where the pixels of a tile's row come from. Owned by one band.
 @safe
-struct RadialWarpPlaces: ~Copyable {
+struct WarpPlaces: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
   /// The arrays, as rows in C take them.
   let pointers: UnsafePointer<sl_warp_places>
