@@ -76,7 +76,7 @@ package struct ReferenceInterpreter {
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
       case .window(let kernel):
-        current = self.apply(kernel, to: current)
+        current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .frame, .analysis:
         break  // not ours to say what it means
       case .mixed(let nodes, let amount):
@@ -179,8 +179,8 @@ package struct ReferenceInterpreter {
 
 extension ReferencePicture {
   /// The picture as its format holds it, but for rounding: pixels that share chroma have the same, and
-  /// grey ones are grey. That is what a stage that needs more than the pixel is mixed with: only
-  /// pointwise stages see what a format does not hold.
+  /// grey ones are grey. That is what a stage that needs more than the pixel reads and is mixed with:
+  /// only pointwise stages see what a format does not hold.
   fileprivate var inItsFormat: ReferencePicture {
     guard self.geometry.format.isYUV || self.geometry.format == .gray8 else { return self }
     return ReferencePicture(

@@ -39,7 +39,10 @@ struct StageRecipe {
     "convolutionRGB3X3": StageRecipe(
       ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 9) }], gain: 1.2),
     "crop": StageRecipe(ranges: ["width": 5 ... 40, "height": 5 ... 40]),
+    "crystallize": StageRecipe(ranges: ["radius": 2 ... 12]),
     "dotScreen": StageRecipe(ranges: ["width": 3 ... 30, "sharpness": 0 ... 0.8], leaps: true),
+    // The root of a sum of squares: steep where there is no edge.
+    "edges": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 3),
     "exposureAdjust": StageRecipe(ranges: ["ev": -1.5 ... 0.4], gain: 1.3),
     "gammaAdjust": StageRecipe(ranges: ["power": 0.9 ... 1.5], gain: 1.6),
     "gaussianBlur": StageRecipe(ranges: ["radius": 0 ... 5]),
@@ -49,6 +52,9 @@ struct StageRecipe {
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
     "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
+    // What counts as noise, a few levels decide.
+    "noiseReduction": StageRecipe(
+      ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
     "overlay": StageRecipe(
       ranges: ["width": 5 ... 40, "height": 5 ... 40, "scale": 0.4 ... 1.6]),
     "photoEffectNoir": StageRecipe(gain: 2),
