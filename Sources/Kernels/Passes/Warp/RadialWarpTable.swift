@@ -16,7 +16,7 @@ struct RadialWarpTable: Sendable {
     // Fine enough that a place is off by a few hundredths of a pixel where maps bend most: at the
     // rim of a hole.
     let length = map.reach * scale
-    let wanted = length * max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach)
+    let wanted = length * max(8, map.hole > 0 ? 64 / map.hole : 64 / map.reach)
     self.entries = Int(min(max(wanted, 64), 16384))
     self.density = Double(self.entries) / length
     var values: [Float] = []
