@@ -91,23 +91,6 @@ typedef struct sl_fold_plane {
   int16_t last;
 } sl_fold_plane;
 
-/// A plane of samples, to be read at any place.
-typedef struct sl_plane {
-  /// The first sample.
-  const void *base;
-  /// Bytes from row to row.
-  ptrdiff_t stride;
-  /// Pixels a row, and rows.
-  ptrdiff_t width, height;
-} sl_plane;
-
-/// Places along a line: the first is (column + x, row + y), counted from the centre of the first
-/// pixel, and each next one (dx, dy) further.
-typedef struct sl_walk {
-  ptrdiff_t column, row;
-  float x, y, dx, dy;
-} sl_walk;
-
 /// How a strip is laid over or under another picture; s the strip's premultiplied colour, o the
 /// other's, sa and oa their alphas.
 typedef enum sl_composition {
@@ -120,26 +103,6 @@ typedef enum sl_composition {
   /// s + o - s o, alpha too.
   SL_COMPOSE_SCREEN,
 } sl_composition;
-
-/// Ways to say where a pixel comes from.
-enum {
-  /// (x, y) = matrix * (place - center) + source.
-  SL_MAP_AFFINE,
-  /// Pushed outwards round a hole.
-  SL_MAP_HOLE,
-  /// Magnified (amount > 0) or pinched within a circle.
-  SL_MAP_BUMP,
-  /// Turned within a circle, most in the middle.
-  SL_MAP_TWIRL,
-};
-
-/// Where the pixels of a plane come from, in the plane's pixels.
-typedef struct sl_map {
-  int32_t kind;
-  float center_x, center_y;
-  float radius, amount;
-  float a, b, c, d, source_x, source_y;
-} sl_map;
 
 /// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
 typedef struct sl_matrix {
@@ -228,21 +191,6 @@ typedef struct sl_rows {
   void (*weigh_along)(
       const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
       ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
-  /// Adds weight * samples at the places of a walk, bilinear, in 1/32 level. Beyond the edges lies
-  /// `border` (a number a channel, in 1/32 level) or, if NULL, what is at the edge.
-  void (*place_u8)(
-      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
-      const float *_Nullable border, float weight, float *sums);
-  void (*place_i16)(
-      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
-      const float *_Nullable border, float weight, float *sums);
-  /// Copies pixels that lie `stride` bytes apart (it may be negative), to deep samples.
-  void (*gather_u8)(
-      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
-  void (*gather_i16)(
-      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
-  /// Sums to deep samples, rounded.
-  void (*round_deep)(const float *sums, ptrdiff_t count, int16_t *out);
 
   /// out = the weighted sum of 2 * radius + 1 rows of bytes, symmetric; weights in 1/32768, the
   /// centre's first; the result in 1/64 level.
@@ -345,26 +293,6 @@ typedef struct sl_rows {
   /// Means of 2x2 values of two rows of fields; `count` counts the values of a row.
   void (*mean_field)(
       const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
-
-  /// Bytes in 1/128 level.
-  void (*widen7)(const void *in, ptrdiff_t count, int16_t *out);
-  /// out = the sum of weights[k] * rows[k]; weights in 1/32768; saturates.
-  void (*sparse_sum)(
-      const int16_t *_Nonnull const *_Nonnull rows, const int16_t *weights, ptrdiff_t taps,
-      ptrdiff_t count, int16_t *out);
-  /// sum += row * weight.
-  void (*add_scaled)(const float *row, float weight, ptrdiff_t count, float *sum);
-  /// Where the pixels of a row come from, from the centre of the first on; x beyond 5e8 says
-  /// nowhere.
-  void (*map_row)(
-      const sl_map *map, float x, float y, ptrdiff_t count, float *xs, float *ys);
-  /// Samples of a plane at places, bilinear, edges clamped; `empty` where there is no image.
-  void (*sample_u8)(
-      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
-      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
-  void (*sample_i16)(
-      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
-      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
 } sl_rows;
 
 /// The calling thread's table: the one it was told to use, or else the process's, which is the best

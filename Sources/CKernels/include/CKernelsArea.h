@@ -20,8 +20,8 @@ typedef struct sl_tap {
   int16_t second_weight;
 } sl_tap;
 
-/// How a sum over a box of bytes becomes its mean: the sum, and `fraction` of the samples at its ends
-/// (in 1/65536), times 2^shift, times `factor` / 2^23.
+/// How a sum over a box of bytes becomes its mean: the sum, and `fraction` of the samples at its
+/// ends (in 1/65536), times 2^shift, times `factor` / 2^23.
 typedef struct sl_box_scale {
   uint16_t shift;
   uint16_t fraction;
