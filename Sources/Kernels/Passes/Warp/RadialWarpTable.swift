@@ -49,21 +49,4 @@ struct RadialWarpTable: Sendable {
       return max(worst, (re * re + im * im).squareRoot() / (near * near) * distance)
     }
   }
-
-  /// How much places bend with the distance at most, in pixels for a pixel squared: the factor's
-  /// second derivative times the distance.
-  private static func bend(_ map: RadialMap) -> Double {
-    let step = map.reach / 32
-    guard map.hole == 0, step > 0 else { return 0 }
-    return (1 ..< 31).reduce(0.0) { worst, index in
-      let distance = Double(index) * step
-      // Over a small part of the step, for a factor may turn many times within it.
-      let near = step / 16
-      let (a, b, c) = (
-        map.factor(distance - near), map.factor(distance), map.factor(distance + near)
-      )
-      let (re, im) = (a.re - 2 * b.re + c.re, a.im - 2 * b.im + c.im)
-      return max(worst, (re * re + im * im).squareRoot() / (near * near) * distance)
-    }
-  }
 }
