@@ -73,4 +73,7 @@ ROWS = [
     Row("bgra-i420", "BGRA to I420", [Target("libyuv", 1)]),
     Row("nv12-bgra", "NV12 to BGRA", [Target("libyuv", 1)]),
     Row("bgra-nv12", "BGRA to NV12", [Target("libyuv", 1)]),
+    Row("i420-nv12", "I420 to NV12"),
+    Row("rgb24-bgra", "RGB24 to BGRA"),
+    Row("bgra-rgb24", "BGRA to RGB24"),
 ]

@@ -13,6 +13,8 @@ enum StripStep {
   case premultiply
   /// Limits colour to alpha.
   case limit
+  /// Sets alpha to 1.
+  case seal
   /// Steps whose result is mixed with their input, within a rectangle.
   case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?)
   /// Mixes with the pass's other picture.

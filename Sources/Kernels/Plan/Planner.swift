@@ -12,12 +12,12 @@ struct Planner {
     self.geometry = geometry
   }
 
-  func plan(_ pipeline: ResolvedPipeline) -> Plan {
+  func plan(_ pipeline: ResolvedPipeline, as encoding: FrameEncoding? = nil) -> Plan {
     var copy = self
     let items = copy.items(pipeline.stages)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
-    return builder.finish()
+    return builder.finish(as: encoding)
   }
 
   private mutating func items(_ stages: [ResolvedStage]) -> [PlanItem] {

@@ -5,6 +5,8 @@ struct Workload {
   let format: PixelFormat
   let alpha: AlphaMode
   let pipeline: Pipeline
+  /// What the results are to be encoded as; by default like the frames.
+  var output: PixelFormat?
 
   /// The size of the frames.
   static let size = FrameSize(width: 1920, height: 1080)
@@ -21,11 +23,18 @@ struct Workload {
     self.init(format, [.filter(filter, arguments)])
   }
 
+  /// A conversion.
+  init(_ format: PixelFormat, to output: PixelFormat) {
+    self.init(format, [])
+    self.output = output
+  }
+
   /// The plan for the benchmark's frames.
   func plan(_ catalogue: FilterCatalogue) throws -> Plan {
     let geometry = FrameGeometry(
       format: self.format, size: Self.size, color: ColorDescription(alpha: self.alpha))
-    return try catalogue.resolve(self.pipeline).plan(for: geometry)
+    return try catalogue.resolve(self.pipeline).plan(
+      for: geometry, as: self.output.map { FrameEncoding(format: $0, color: geometry.color) })
   }
 
   /// What is measured, by the driver's key.
@@ -62,6 +71,13 @@ struct Workload {
     "affine": Workload(
       .bgra8, "affineTransform", ["transform": .vector([0.98, 0.2, -0.2, 0.98, 127, -181])]),
     "cube": Workload(.bgra8, "colorCube", ["asset": .text("cube")]),
+    "i420-bgra": Workload(.i420, to: .bgra8),
+    "bgra-i420": Workload(.bgra8, to: .i420),
+    "nv12-bgra": Workload(.nv12, to: .bgra8),
+    "bgra-nv12": Workload(.bgra8, to: .nv12),
+    "i420-nv12": Workload(.i420, to: .nv12),
+    "rgb24-bgra": Workload(.rgb24, to: .bgra8),
+    "bgra-rgb24": Workload(.bgra8, to: .rgb24),
   ]
 
   /// Sepia, temperature, vignette, controls, grain.
