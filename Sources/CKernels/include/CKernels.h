@@ -202,7 +202,8 @@ typedef struct sl_rows {
   void (*dots)(
       float *red, float *green, float *blue, ptrdiff_t count, const float place[_Nonnull 4],
       float slope);
-  /// Looks colours up in a cube of size^3 entries (red, green, blue; red runs fastest, size >= 2)
+  /// Looks colours up in a cube of size^3 entries of four numbers (red, green, blue, and one that is
+  /// not used; red runs fastest, size >= 2)
   /// by tetrahedral interpolation. `domain`: the least red, green and blue, and 1 / (most - least).
   void (*cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,

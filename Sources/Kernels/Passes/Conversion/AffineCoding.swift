@@ -22,14 +22,13 @@ struct AffineCoding {
     self.weights = biases.indices.map { row in columns.map { $0[row] } }
   }
 
-  /// The weights in 1/8192, for results that are never added up beyond ±1024 levels.
+  /// The weights in 1/8192.
   ///
   /// - Returns: `nil` if they do not fit 16 bits.
   var fixedWeights: [[Int16]]? {
-    for (row, bias) in zip(self.weights, self.biases) {
-      let reach = row.reduce(abs(bias)) { $0 + 255 * abs($1) }
-      guard reach < 1000, row.allSatisfy({ abs($0) < 3.99 }) else { return nil }
-    }
+    guard self.weights.joined().allSatisfy({ abs($0) < 3.99 }),
+      self.biases.allSatisfy({ abs($0) < 1000 })
+    else { return nil }
     return self.weights.map { row in row.map { Int16(($0 * 8192).rounded()) } }
   }
 }

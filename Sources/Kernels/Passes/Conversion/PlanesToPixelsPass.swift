@@ -28,6 +28,10 @@ final class PlanesToPixelsPass: Pass {
       return order.map { result[$0] * 255 }
     }
     guard let weights = map.fixedWeights else { return nil }
+    // What chroma adds must not saturate before luma is added.
+    for (row, bias) in zip(map.weights, map.biases) {
+      guard abs(bias) + 255 * (abs(row[1]) + abs(row[2])) < 1000 else { return nil }
+    }
     self.weights = weights
     self.luma = weights.map { $0[0] }
     self.biases = map.biases.map { Int16(($0 * 32).rounded()) }
