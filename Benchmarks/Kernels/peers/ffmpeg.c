@@ -108,14 +108,14 @@ static void measure(
   // A round first, so that its buffers are there.
   int64_t index = 0;
   for (; index < ring; index++) results[index] = filtered(&g, sources[index], index);
-  double start = now_ms();
+  double start = now_ms(0);
   printf("ok");
-  for (int i = 0; i < 2 || (now_ms() - start < budget && i < 4000); i++, index++) {
+  for (int i = 0; i < 2 || (now_ms(0) - start < budget && i < 4000); i++, index++) {
     int slot = i % ring;
-    double before = now_ms();
+    double before = now_ms(threads);
     av_frame_free(&results[slot]);
     results[slot] = filtered(&g, sources[slot], index);
-    printf(" %.4f", now_ms() - before);
+    printf(" %.4f", now_ms(threads) - before);
   }
   printf("\n");
   for (int i = 0; i < ring; i++) {

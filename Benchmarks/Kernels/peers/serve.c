@@ -6,13 +6,13 @@ static void measure(
     double budget) {
   size_t bytes = frame_bytes(work->format);
   work->run(source, target, threads);
-  double start = now_ms();
+  double start = now_ms(0);
   printf("ok");
-  for (int i = 0; i < 2 || (now_ms() - start < budget && i < 4000); i++) {
+  for (int i = 0; i < 2 || (now_ms(0) - start < budget && i < 4000); i++) {
     size_t slot = (size_t)(i % ring);
-    double before = now_ms();
+    double before = now_ms(threads);
     work->run(source + slot * bytes, target + slot * work->bytes, threads);
-    printf(" %.4f", now_ms() - before);
+    printf(" %.4f", now_ms(threads) - before);
   }
   printf("\n");
 }
