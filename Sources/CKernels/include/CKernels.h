@@ -353,6 +353,10 @@ typedef struct sl_rows {
   int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
   /// Sets every fourth byte to 255.
   void (*seal_alpha)(uint8_t *pixels, ptrdiff_t count);
+  /// Two rows of bytes as one of pairs, and back.
+  void (*interleave)(
+      const uint8_t *first, const uint8_t *second, ptrdiff_t count, uint8_t *out);
+  void (*split)(const uint8_t *in, ptrdiff_t count, uint8_t *first, uint8_t *second);
   /// Pixels of three bytes with 255 as their fourth.
   void (*expand_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
   /// Pixels of four bytes without their fourth.

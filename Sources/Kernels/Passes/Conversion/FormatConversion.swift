@@ -23,6 +23,11 @@ struct FormatConversion {
   func integerPass(
     _ description: PassDescription, _ operations: [PointOperation]
   ) -> (any Pass)? {
+    if operations.isEmpty,
+      let pass = ChromaRepackPass(description: description, from: self.source, to: self.target)
+    {
+      return pass
+    }
     guard let form = NormalForm(operations, isOpaque: self.source.alpha == .opaque) else {
       return nil
     }
