@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-kernels bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
+	@dev/bench-kernels
 
 bench-overload: ## A sender three times as fast as its filter: outcomes, ages, memory
 	@dev/bench-overload

@@ -166,7 +166,8 @@ typedef struct sl_rows {
   void (*dots)(
       float *red, float *green, float *blue, ptrdiff_t count, const float place[_Nonnull 4],
       float slope);
-  /// Looks colours up in a cube of size^3 entries (red, green, blue; red runs fastest, size >= 2)
+  /// Looks colours up in a cube of size^3 entries of four numbers (red, green, blue, and one that is
+  /// not used; red runs fastest, size >= 2)
   /// by tetrahedral interpolation. `domain`: the least red, green and blue, and 1 / (most - least).
   void (*cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
@@ -282,6 +283,34 @@ typedef struct sl_rows {
   void (*store_chroma_rows)(
       const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
       uint8_t *v);
+
+  /// Pixels of four bytes from luma: channel c = k[c] * luma + shares[c] in 1/32 level, with a share
+  /// for every two pixels (and one to spare); the fourth byte is 255. k in 1/8192.
+  void (*luma_to_pixels)(
+      const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull shares, const int16_t *k,
+      ptrdiff_t count, uint8_t *out);
+  /// A byte from each pixel of four: (k * pixel + bias) / 8192, rounded down; so the bias has its
+  /// half level.
+  void (*pixels_to_luma)(
+      const uint8_t *in, const int16_t *k, int32_t bias, ptrdiff_t count, uint8_t *out);
+  /// Two levels from each 2x2 pixels of four bytes, at an odd right edge from 1x2: (ku * sum +
+  /// biases[0]) / 32768 and the same with kv, rounded down, of the sums of four pixels.
+  void (*pixels_to_chroma)(
+      const uint8_t *upper, const uint8_t *lower, const int16_t *ku, const int16_t *kv,
+      const int32_t *biases, ptrdiff_t count, int16_t *us, int16_t *vs);
+  /// Colour times alpha, of pixels of four bytes; 0, and nothing is written, if every alpha is 255.
+  int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Sets every fourth byte to 255.
+  void (*seal_alpha)(uint8_t *pixels, ptrdiff_t count);
+  /// Two rows of bytes as one of pairs, and back.
+  void (*interleave)(
+      const uint8_t *first, const uint8_t *second, ptrdiff_t count, uint8_t *out);
+  void (*split)(const uint8_t *in, ptrdiff_t count, uint8_t *first, uint8_t *second);
+  /// Pixels of three bytes with 255 as their fourth.
+  void (*expand_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Pixels of four bytes without their fourth.
+  void (*contract_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+
   /// A field between two rows of knots in 1/16384, from the frame's left edge; stored, or
   /// multiplied onto what is there. Values must lie in -2 ..< 2.
   void (*field_row)(

@@ -65,6 +65,8 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
         unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .seal:
+        unsafe strip.alpha.update(repeating: 1, count: strip.count)
       case .group(let program, let amount, let rect, let weighsAlpha):
         guard rect?.meets(strip) ?? true else { continue }
         scratch.copy(from: strip)

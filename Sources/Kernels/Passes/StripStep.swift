@@ -13,6 +13,8 @@ enum StripStep {
   case premultiply
   /// Limits colour to alpha.
   case limit
+  /// Sets alpha to 1.
+  case seal
   /// A function of the pixel and that of the frame as it came in.
   case source(SourceStep)
   /// Steps whose result is mixed with their input, within a rectangle; straight colours by their

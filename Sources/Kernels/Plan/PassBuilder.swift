@@ -23,7 +23,7 @@ struct PassBuilder {
   init(geometry: FrameGeometry) {
     self.input = geometry
     self.geometry = geometry
-    self.isPremultiplied = Self.alpha(of: geometry) == .premultiplied
+    self.isPremultiplied = geometry.alpha == .premultiplied
   }
 
   mutating func append(_ items: [PlanItem]) {
@@ -33,10 +33,17 @@ struct PassBuilder {
   /// Computes what still waits, and makes the last picture a frame again.
   ///
   /// - Parameters:
+  ///   - encoding: How results are to be encoded; by default like the frames.
   ///   - analyses: What looks at the frames.
   ///   - byteCost: What the items hold in memory, in bytes.
-  consuming func finish(analyses: [PlannedAnalysis], byteCost: Int) -> Plan {
-    self.makeFrame()
+  consuming func finish(
+    as encoding: FrameEncoding?, analyses: [PlannedAnalysis], byteCost: Int
+  ) -> Plan {
+    if let encoding, !encoding.matches(self.geometry) {
+      self.convert(to: encoding)
+    } else {
+      self.makeFrame()
+    }
     return Plan(
       input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
       byteCost: self.byteCost + byteCost)
@@ -44,7 +51,7 @@ struct PassBuilder {
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
   private mutating func makeFrame() {
-    let wanted = Self.alpha(of: self.geometry) == .premultiplied
+    let wanted = self.geometry.alpha == .premultiplied
     let exceeds = wanted && self.exceedsAlpha && !self.limitsLast
     if !self.waiting.isEmpty || self.isPremultiplied != wanted || exceeds {
       self.flush(depth: .eight, premultiplied: wanted)
@@ -80,7 +87,7 @@ struct PassBuilder {
   }
 
   private mutating func append(_ operation: any NeighborhoodOperation, _ filter: String) {
-    let hasAlpha = Self.alpha(of: self.geometry) != .opaque
+    let hasAlpha = self.geometry.alpha != .opaque
     self.flush(
       depth: .deep, premultiplied: operation.mixesPixels ? hasAlpha : self.isPremultiplied)
     let description = PassDescription(
@@ -94,7 +101,7 @@ struct PassBuilder {
   }
 
   private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
-    self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     let description = PassDescription(
       filters: [filter], kind: .neighborhood,
       words: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
@@ -126,7 +133,7 @@ struct PassBuilder {
 
   /// The frame as it came in, in the size of the latest picture.
   private mutating func source(for filter: String) -> (slot: Int, isPremultiplied: Bool) {
-    let alpha = Self.alpha(of: self.input)
+    let alpha = self.input.alpha
     guard self.geometry.size != self.input.size else { return (0, alpha == .premultiplied) }
     if let slot = self.sources[self.geometry.size] { return (slot, alpha != .opaque) }
     var slot = 0
@@ -154,7 +161,7 @@ struct PassBuilder {
 
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
     if !self.waiting.isEmpty {
-      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+      self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
     self.append(items)
@@ -167,7 +174,7 @@ struct PassBuilder {
   /// A pass reads at most one earlier picture: computes what waits if it reads another one.
   private mutating func makeRoom(for slot: Int) {
     guard self.waiting.contains(where: { ($0.slot ?? slot) != slot }) else { return }
-    self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
   }
 
   /// Computes the waiting operations, if any, or converts alpha, if it must be.
@@ -176,7 +183,7 @@ struct PassBuilder {
     guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
     // Nothing is limited between passes, and brighter colours exceed their alpha.
     self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.waiting.isEmpty)
-    let alpha = Self.alpha(of: self.geometry)
+    let alpha = self.geometry.alpha
     var compiler = StripCompiler(
       size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
     let program = compiler.compile(
@@ -206,15 +213,45 @@ struct PassBuilder {
     self.emit(pass ?? strips, inputs: inputs, depth: depth)
   }
 
+  /// Computes what still waits, and makes the latest picture a frame of another encoding.
+  private mutating func convert(to encoding: FrameEncoding) {
+    let target = FrameGeometry(
+      format: encoding.format, size: self.geometry.size, color: encoding.color)
+    let conversion = FormatConversion(from: self.geometry, to: target)
+    let words = PointOperation.words(self.waiting) + [conversion.words]
+    let filters = self.waitingFilters + ["convert"]
+    var inputs = [self.slot]
+    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
+    func described(_ words: String) -> PassDescription {
+      PassDescription(
+        filters: filters, kind: inputs.count > 1 ? .composite : .pointwise, words: words)
+    }
+    let isFrame =
+      self.latestDepth == .eight && self.isPremultiplied == (self.geometry.alpha == .premultiplied)
+    let integers =
+      isFrame && !self.exceedsAlpha
+      ? conversion.integerPass(
+        described("folded: " + words.joined(separator: ", ")), self.waiting) : nil
+    let pass: any Pass =
+      integers
+      ?? conversion.stripPass(
+        described(words.joined(separator: ", then ") + ", in strips"), self.waiting,
+        isPremultiplied: self.isPremultiplied)
+    self.geometry = target
+    self.emit(pass, inputs: inputs, depth: .eight)
+  }
+
   /// The waiting operations in integers on the frame's own bytes, if they are such.
   private func foldedPass(_ description: PassDescription) -> (any Pass)? {
-    let isOpaque = Self.alpha(of: self.geometry) == .opaque
+    let isOpaque = self.geometry.alpha == .opaque
     guard let form = NormalForm(self.waiting, isOpaque: isOpaque) else { return nil }
     let described = PassDescription(
       filters: description.filters, kind: .pointwise,
       words: "folded: " + PointOperation.words(self.waiting).joined(separator: ", "))
-    return FoldedPixelsPass(description: described, form: form, geometry: self.geometry)
-      ?? FoldedPlanesPass(description: described, form: form, geometry: self.geometry)
+    return FoldedPixelsPass(
+      description: described, form: form, from: self.geometry, to: self.geometry)
+      ?? FoldedPlanesPass(
+        description: described, form: form, from: self.geometry, to: self.geometry)
   }
 
   /// How the latest picture's samples are stored.
@@ -251,11 +288,6 @@ struct PassBuilder {
   /// For passes that only serve others.
   private var latestFilters: [String] {
     self.slot > 0 ? self.steps[self.slot - 1].pass.description.filters : []
-  }
-
-  /// What alpha means; opaque too where a format has none.
-  private static func alpha(of geometry: FrameGeometry) -> AlphaMode {
-    geometry.format.hasAlpha ? geometry.color.alpha : .opaque
   }
 }
 

@@ -8,6 +8,7 @@ public final class PlanCache: Sendable {
   private struct Key: Hashable {
     let pipeline: ResolvedPipeline
     let geometry: FrameGeometry
+    let encoding: FrameEncoding?
   }
 
   private struct State {
@@ -35,11 +36,15 @@ public final class PlanCache: Sendable {
   }
 
   /// The plan of a pipeline for a geometry, made now if it is not there.
-  public func plan(for pipeline: ResolvedPipeline, _ geometry: FrameGeometry) -> Plan {
-    let key = Key(pipeline: pipeline, geometry: geometry)
+  ///
+  /// - Parameter encoding: What results are to be encoded as; by default like what goes in.
+  public func plan(
+    for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, as encoding: FrameEncoding? = nil
+  ) -> Plan {
+    let key = Key(pipeline: pipeline, geometry: geometry, encoding: encoding)
     if let plan = self.state.withLock({ Self.find(key, &$0) }) { return plan }
     // Outside the lock: two threads may make the same plan, and neither waits.
-    let plan = pipeline.plan(for: geometry)
+    let plan = pipeline.plan(for: geometry, as: encoding)
     guard plan.byteCost <= self.maxBytes else { return plan }
     self.state.withLock { state in
       Self.remove(key, &state)

@@ -16,14 +16,14 @@ struct Planner {
     self.geometry = geometry
   }
 
-  func plan(_ pipeline: ResolvedPipeline) -> Plan {
+  func plan(_ pipeline: ResolvedPipeline, as encoding: FrameEncoding? = nil) -> Plan {
     var copy = self
     let items = Self.convert(
       copy.items(pipeline.stages, in: pipeline.workingSpace, path: ""),
       to: pipeline.workingSpace, from: .sRGBGamma)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
-    return builder.finish(analyses: copy.analyses, byteCost: copy.byteCost)
+    return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
   }
 
   /// - Parameters:

@@ -20,8 +20,13 @@ public struct ResolvedPipeline: Sendable, Hashable {
 
   /// What is done to frames of the given geometry, as passes. Pure; keep the result, or ask a
   /// ``PlanCache``.
-  public func plan(for geometry: FrameGeometry) -> Plan {
-    Planner(geometry: geometry).plan(self)
+  ///
+  /// - Parameters:
+  ///   - geometry: What goes in.
+  ///   - encoding: What results are to be encoded as; by default like what goes in. Where alpha gets
+  ///     lost, the picture stands before black; where it appears, it is 255.
+  public func plan(for geometry: FrameGeometry, as encoding: FrameEncoding? = nil) -> Plan {
+    Planner(geometry: geometry).plan(self, as: encoding)
   }
 
   /// What happens to a frame if a pass fails: the strictest policy that the stages of its filters

@@ -24,12 +24,14 @@ struct StripCompiler {
   /// - Parameters:
   ///   - premultiplied: What the strips are to hold in the end.
   ///   - limited: Whether colour is to be limited to alpha in the end.
+  ///   - sealed: Whether alpha is to be 1 in the end, and colour left as it is.
   mutating func compile(
-    _ operations: [PointOperation], premultiplied: Bool, limited: Bool
+    _ operations: [PointOperation], premultiplied: Bool, limited: Bool, sealed: Bool = false
   ) -> StripProgram {
     for operation in operations { self.append(operation) }
     self.convert(toPremultiplied: premultiplied)
     if limited && !self.isOpaque { self.steps.append(.limit) }
+    if sealed { self.steps.append(.seal) }
     return StripProgram(steps: self.steps, owned: self.owned)
   }
 
