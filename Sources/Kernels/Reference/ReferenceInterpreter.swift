@@ -42,7 +42,9 @@ package struct ReferenceInterpreter {
       }
       var result = self.apply(stage, in: space, to: current)
       let isMixed = stage.mix < 1 || rect != nil
-      if isMixed, result.geometry == current.geometry, !Self.isPointwise(stage, current.geometry, space) {
+      if isMixed, result.geometry == current.geometry,
+        !Self.isPointwise(stage, current.geometry, space)
+      {
         current = current.inItsFormat
         result = self.apply(stage, in: space, to: current)
       }

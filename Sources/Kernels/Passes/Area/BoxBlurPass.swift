@@ -31,7 +31,10 @@ package struct BoxBlurPass: Pass {
         await PlaneCopy(shape: shape).run(context)
         continue
       }
-      if source.depth == .eight, let box = NarrowBox(reach: reach) {
+      // Bytes only where they stay: nothing is rounded between stages.
+      if source.depth == .eight, context.output.view.depth == .eight,
+        let box = NarrowBox(reach: reach)
+      {
         let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
         await context.bands.run(
           rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
