@@ -4,7 +4,7 @@ struct Load: Sendable {
   enum Pace: Sendable {
     /// So many a second, whatever becomes of them.
     case openLoop(framesPerSecond: Double)
-    /// As soon as the window has room: as fast as the server makes them.
+    /// As soon as the window has room, and none is dropped: as fast as the server makes them.
     case closedLoop
     /// None.
     case never
@@ -20,4 +20,10 @@ struct Load: Sendable {
   var honoursWindow = true
   /// Pings a second, between the frames.
   var pingsPerSecond = 0.0
+
+  /// What opens the session.
+  var open: ClientMessage {
+    let isClosedLoop = if case .closedLoop = self.pace { true } else { false }
+    return .open(pipeline: self.pipeline.encoded, budget: self.budget, neverDrop: isClosedLoop)
+  }
 }

@@ -24,8 +24,7 @@ final class Participant: Sendable {
     on connection: Connection, opened: @Sendable @escaping () async throws -> Timetable
   ) async throws {
     try await connection.process { writer in
-      try await writer.write(
-        .open(pipeline: self.load.pipeline.encoded, budget: self.load.budget))
+      try await writer.write(self.load.open)
       while let item = await self.next() {
         switch item {
         case .frame(let sequence):

@@ -60,7 +60,7 @@ struct OverloadCurve: Measurement {
     """
     \(Self.sessions) sessions send \(Picture.small.width)x\(Picture.small.height) frames through \
     `\(Pipeline.dear.name)`: small frames and much work, so that what is short is processors and not \
-    the wire. Capacity is what comes out when each session sends as soon as its window has room: \
+    the wire. Capacity is what comes out when each session sends as soon as its window has room, and nothing is dropped: \
     **\(capacity.text(0)) frames a second**. Then they send open loop, from .5 to 10 times as much, with \
     a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process. "Honoured" \
     senders wait for the server's credits, newest wins, as the client library does; "ignored" ones \
@@ -78,7 +78,7 @@ struct OverloadCurve: Measurement {
       table.add([
         row.honoursWindow ? "honoured" : "ignored", "\(row.factor.text(2))x",
         (Double(total.frames) / (row.outcome.duration / .seconds(1))).text(0),
-        row.outcome.goodput.text(0), (row.outcome.goodput / Self.peak(rows)).percent,
+        row.outcome.goodput.text(0), Self.partOfPeak(row, rows).percent,
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
         total.droppedPart.percent, total.reasons, row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",
@@ -87,15 +87,18 @@ struct OverloadCurve: Measurement {
     return table
   }
 
-  private static func peak(_ rows: [Row]) -> Double { rows.map(\.outcome.goodput).max() ?? 0 }
+  /// Of the most that came out at any load, with senders of the same kind.
+  private static func partOfPeak(_ row: Row, _ rows: [Row]) -> Double {
+    let peak = rows.filter { $0.honoursWindow == row.honoursWindow }.map(\.outcome.goodput).max()
+    return row.outcome.goodput / (peak ?? 1)
+  }
 
   private static func checks(_ rows: [Row]) -> [Check] {
     var checks: [Check] = [.accounting(rows.map(\.outcome), "overload")]
     for row in rows where [4, 10].contains(row.factor) {
       let name =
         "\(row.factor.text(0))x capacity, window \(row.honoursWindow ? "honoured" : "ignored")"
-      let series = rows.filter { $0.honoursWindow == row.honoursWindow }
-      let part = row.outcome.goodput / Self.peak(series)
+      let part = Self.partOfPeak(row, rows)
       checks.append(
         Check(
           "goodput at \(name)", measured: "\(part.percent) of the peak", limit: ">= 90 %",
@@ -130,27 +133,30 @@ struct OverloadCurve: Measurement {
       { $0.outcome.total.ages.percentile(percent) / .milliseconds(1) }
     }
     let goodput = Plot.Panel(
-      title: "Goodput", x: x,
+      title: "Frames made, times capacity", x: x,
       y: Plot.Axis(
-        label: "frames made, times capacity", range: 0 ... 1.25,
+        range: 0 ... 1.25,
         ticks: [0, 0.25, 0.5, 0.75, 1, 1.25]),
       series: [
-        .init(name: "window honoured", points: points(true) { $0.outcome.goodput / capacity }),
-        .init(name: "window ignored", points: points(false) { $0.outcome.goodput / capacity }),
+        .init(
+          name: "window honoured", color: 0, points: points(true) { $0.outcome.goodput / capacity }),
+        .init(
+          name: "window ignored", color: 1, points: points(false) { $0.outcome.goodput / capacity }),
       ],
       references: [])
     let ages = Plot.Panel(
-      title: "Age of what is delivered", x: x,
-      y: Plot.Axis(label: "ms", range: 0 ... 300, ticks: [0, 50, 100, 150, 200, 250, 300]),
+      title: "Age of what is delivered, ms", x: x,
+      y: Plot.Axis(range: 0 ... 300, ticks: [0, 50, 100, 150, 200, 250, 300]),
       series: [
-        .init(name: "honoured, p50", points: points(true, age(50))),
-        .init(name: "ignored, p50", points: points(false, age(50))),
-        .init(name: "honoured, p99", isDashed: true, points: points(true, age(99))),
-        .init(name: "ignored, p99", isDashed: true, points: points(false, age(99))),
+        .init(name: "window honoured", color: 0, points: points(true, age(50))),
+        .init(name: "window ignored", color: 1, points: points(false, age(50))),
+        .init(color: 0, isDashed: true, points: points(true, age(99))),
+        .init(color: 1, isDashed: true, points: points(false, age(99))),
       ],
       references: [.init(name: "budget", value: Self.budget / .milliseconds(1))])
     return Plot(
-      title: "Overload", subtitle: "\(Self.sessions) sessions, budget 200 ms",
+      title: "Overload",
+      subtitle: "\(Self.sessions) sessions, budget 200 ms; solid: p50, dashed: p99",
       panels: [goodput, ages])
   }
 }

@@ -67,30 +67,31 @@ struct SessionsTable: Measurement {
 
   private static func plot(_ rows: [Row], _ pictures: [Picture], _ counts: [Int]) -> Plot {
     let panels = pictures.map { picture in
-      let series = [Pipeline.passThrough, .vintage, .blur].flatMap { pipeline in
+      let pipelines = [Pipeline.passThrough, .vintage, .blur]
+      let series = pipelines.enumerated().flatMap { color, pipeline in
         let rows = rows.filter {
           "\($0.picture)" == "\(picture)" && $0.pipeline.name == pipeline.name
         }
         return [(50.0, false), (99.0, true)].map { percent, isDashed in
           Plot.Series(
-            name: isDashed ? nil : pipeline.name, isDashed: isDashed,
+            name: isDashed ? nil : pipeline.name, color: color, isDashed: isDashed,
             points: rows.map {
               (Double($0.sessions), $0.outcome.total.ages.percentile(percent) / .milliseconds(1))
             })
         }
       }
       return Plot.Panel(
-        title: "\(picture), 30 fps a session",
+        title: "\(picture): age of outputs, ms",
         x: Plot.Axis(
           label: "sessions", range: 1 ... 32, ticks: counts.map(Double.init), isLog: true),
         y: Plot.Axis(
-          label: "age of outputs, ms", range: 1 ... 1000, ticks: [1, 3, 10, 30, 100, 300, 1000],
+          range: 1 ... 1000, ticks: [1, 3, 10, 30, 100, 300, 1000],
           isLog: true),
         series: series,
         references: [.init(name: "one frame at 30 fps", value: 1000 / 30)])
     }
     return Plot(
-      title: "Latency under load", subtitle: "solid: p50, dashed: p99", panels: panels,
-      seriesPerColor: 2)
+      title: "Latency under load", subtitle: "30 fps a session; solid: p50, dashed: p99",
+      panels: panels)
   }
 }

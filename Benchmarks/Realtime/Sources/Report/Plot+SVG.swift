@@ -27,8 +27,8 @@ extension Plot {
       }
       </style>
       <rect class="ground" width="\(width)" height="\(Self.height)" rx="6"/>
-      <text class="title" x="\(Self.margin.left)" y="26">\(self.title)\
-      <tspan style="font: 12px system-ui, sans-serif" dx="10">\(self.subtitle)</tspan></text>
+      <text class="title" x="\(Self.margin.left)" y="26">\(self.title)</text>
+      <text x="\(width - Self.margin.right)" y="26" text-anchor="end">\(self.subtitle)</text>
       \(panels.joined(separator: "\n"))
       </svg>
 
@@ -66,8 +66,8 @@ extension Plot {
       text(reference.name, right, y(reference.value) - 5, "text-anchor=\"end\"")
     }
     var legendX = left
-    for (index, series) in panel.series.enumerated() {
-      let color = Self.colors[index / self.seriesPerColor % Self.colors.count]
+    for series in panel.series {
+      let color = Self.colors[series.color % Self.colors.count]
       let dash = series.isDashed ? " stroke-dasharray=\"6 4\"" : ""
       let path = series.points.map { "\(x($0.0).text(1)) \(y($0.1).text(1))" }
       lines.append(
@@ -75,7 +75,7 @@ extension Plot {
           + "d=\"M\(path.joined(separator: "L"))\"/>")
       for point in series.points {
         lines.append(
-          "<circle r=\"2.5\" fill=\"\(color)\" cx=\"\(x(point.0).text(1))\" "
+          "<circle r=\"2.5\" stroke=\"none\" fill=\"\(color)\" cx=\"\(x(point.0).text(1))\" "
             + "cy=\"\(y(point.1).text(1))\"/>")
       }
       guard let name = series.name else { continue }

@@ -1,7 +1,8 @@
 /// Line plots beside each other.
 struct Plot: Sendable {
   struct Axis: Sendable {
-    var label: String
+    /// What is counted. The vertical axis has it in the panel's title, where it can be read upright.
+    var label = ""
     var range: ClosedRange<Double>
     var ticks: [Double]
     var isLog = false
@@ -10,6 +11,8 @@ struct Plot: Sendable {
   struct Series: Sendable {
     /// As the legend says it; `nil`: not in the legend.
     var name: String?
+    /// Which of the colours, from 0.
+    var color: Int
     var isDashed = false
     var points: [(Double, Double)]
   }
@@ -31,6 +34,4 @@ struct Plot: Sendable {
   var title: String
   var subtitle: String
   var panels: [Panel]
-  /// How many series in a row share a colour.
-  var seriesPerColor = 1
 }

@@ -2,7 +2,7 @@ import GRPCCore
 
 /// What a load sends: the part of `sidelight.v1.ClientMessage` that it needs.
 enum ClientMessage: Sendable {
-  case open(pipeline: [UInt8], budget: Duration?)
+  case open(pipeline: [UInt8], budget: Duration?, neverDrop: Bool)
   case frame(sequence: UInt64, image: [UInt8])
   case ping(id: UInt64)
 }
@@ -11,9 +11,11 @@ enum ClientMessage: Sendable {
 struct ClientMessageSerializer: MessageSerializer {
   func serialize<Bytes: GRPCContiguousBytes>(_ message: ClientMessage) throws -> Bytes {
     switch message {
-    case .open(let pipeline, let budget):
+    case .open(let pipeline, let budget, let neverDrop):
       let open = WireWriter.message {
         $0.message(1, pipeline)
+        // DROP_POLICY_NEVER_DROP; left out, the newest wins.
+        if neverDrop { $0.varint(3, 3) }
         if let budget { $0.varint(5, UInt64(budget / .microseconds(1))) }
       }
       return Bytes(WireWriter.message { $0.message(16, open) })
