@@ -13,7 +13,8 @@ struct OverloadCurve: Measurement {
     let factors =
       settings.isQuick ? [0.5, 1, 4, 10] : [0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 10]
     let (capacity, rows) = try await ServerProcess.run(settings.server) { server in
-      let capacity = try await Self.capacity(settings, server)
+      let capacity = try await Trial.capacity(
+        Self.load(0), sessions: Self.sessions, settings, server)
       var rows: [Row] = []
       for honoursWindow in [true, false] {
         for factor in factors {
@@ -35,19 +36,6 @@ struct OverloadCurve: Measurement {
       checks: Self.checks(rows))
   }
 
-  /// Frames a second, all sessions together, where each sends as soon as its window has room.
-  static func capacity(_ settings: Settings, _ server: ServerProcess) async throws -> Double {
-    var load = Self.load(0)
-    load.pace = .closedLoop
-    load.budget = nil
-    let trial = Trial(
-      loads: Array(repeating: load, count: Self.sessions), warmUp: settings.warmUp,
-      duration: settings.duration)
-    let outcome = try await trial.run(against: server)
-    Progress.note("capacity", outcome)
-    return outcome.goodput
-  }
-
   /// One session's part of so many frames a second.
   static func load(_ framesPerSecond: Double) -> Load {
     Load(
@@ -64,13 +52,15 @@ struct OverloadCurve: Measurement {
     **\(capacity.text(0)) frames a second**. Then they send open loop, from .5 to 10 times as much, with \
     a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process. "Honoured" \
     senders wait for the server's credits, newest wins, as the client library does; "ignored" ones \
-    send whatever the transport takes.
+    send whatever the transport takes. "fps a core" is goodput by the processor time that the server \
+    got: it tells work that was wasted from processors that others took.
     """
   }
 
   private static func table(_ rows: [Row]) -> Table {
     var table = Table([
-      "window", "load", "offered fps", "goodput fps", "of peak", "p50 ms", "p99 ms", "drops",
+      "window", "load", "offered fps", "goodput fps", "of peak", "fps a core", "p50 ms", "p99 ms",
+      "drops",
       "by reason", "CPU", "sender's", "RSS MiB",
     ])
     for row in rows {
@@ -79,6 +69,7 @@ struct OverloadCurve: Measurement {
         row.honoursWindow ? "honoured" : "ignored", "\(row.factor.text(2))x",
         (Double(total.frames) / (row.outcome.duration / .seconds(1))).text(0),
         row.outcome.goodput.text(0), Self.partOfPeak(row, rows).percent,
+        (row.outcome.goodput / row.outcome.server.processors).text(1),
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
         total.droppedPart.percent, total.reasons, row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",

@@ -11,8 +11,7 @@ struct PingLatency: Measurement {
     ])
     var checks: [Check] = []
     try await ServerProcess.run(settings.server) { server in
-      let capacity = try await OverloadCurve.capacity(settings, server)
-      for test in Self.cases(capacity) {
+      for test in try await Self.cases(settings, server) {
         // A session that only pings comes last.
         let trial = Trial(
           loads: test.loads + [Load(pace: .never, pingsPerSecond: 100)], warmUp: settings.warmUp,
@@ -44,21 +43,37 @@ struct PingLatency: Measurement {
   }
 
   private static let text = """
-    From when a ping was due until its pong had arrived. Both loads ask for more than the processors \
-    have: small frames with much work at twice the capacity; and 720p through \
-    `\(Pipeline.blur.name)`, each session sending as soon as its window has room, where a ping between \
-    frames stands in line behind the frame before it, and its pong behind the output before that.
+    From when a ping was due until its pong had arrived. Both loads are one and a half times what the \
+    server can make of them, which was measured first: \(OverloadCurve.sessions) sessions with small \
+    frames and much work (those of the overload curve); and \(largeSessions) sessions with 720p through \
+    `\(Pipeline.blur.name)`, where a ping between frames stands in line behind the frame before it, \
+    and its pong behind an output.
     """
 
-  private static func cases(_ capacity: Double) -> [Case] {
-    var small = OverloadCurve.load(2 * capacity)
-    small.pingsPerSecond = 10
-    let large = Load(pipeline: .blur, picture: .hd720, pace: .closedLoop, pingsPerSecond: 10)
+  private static let largeSessions = 8
+  private static let overload = 1.5
+
+  private static func cases(
+    _ settings: Settings, _ server: ServerProcess
+  ) async throws -> [Case] {
+    let small = try await Self.overloaded(
+      OverloadCurve.load(0), sessions: OverloadCurve.sessions, settings, server)
+    let large = try await Self.overloaded(
+      Load(pipeline: .blur, picture: .hd720, pace: .never), sessions: Self.largeSessions, settings,
+      server)
     return [
-      Case(name: "idle", loads: []),
-      Case(
-        name: "small frames at 2x", loads: Array(repeating: small, count: OverloadCurve.sessions)),
-      Case(name: "720p, closed loop", loads: Array(repeating: large, count: 8)),
+      Case(name: "none", loads: []), Case(name: "small frames, much work", loads: small),
+      Case(name: "720p blur", loads: large),
     ]
+  }
+
+  private static func overloaded(
+    _ load: Load, sessions: Int, _ settings: Settings, _ server: ServerProcess
+  ) async throws -> [Load] {
+    let capacity = try await Trial.capacity(load, sessions: sessions, settings, server)
+    var load = load
+    load.pace = .openLoop(framesPerSecond: Self.overload * capacity / Double(sessions))
+    load.pingsPerSecond = 10
+    return Array(repeating: load, count: sessions)
   }
 }
