@@ -5,7 +5,7 @@ extension Plot {
   private static let height = 380.0
   private static let margin = (left: 58.0, right: 22.0, top: 78.0, bottom: 52.0)
   /// Told apart by those who do not tell red from green (Okabe, Ito, 2008); legible on both grounds.
-  private static let colors = ["#0072b2", "#d55e00", "#009e73", "#b5679b"]
+  private static let colors = ["#2a85c9", "#d55e00", "#009e73", "#b5679b"]
 
   /// The picture. It brings its own ground for light and dark, so it is legible wherever it is shown.
   var svg: String {
@@ -63,7 +63,7 @@ extension Plot {
       lines.append(
         "<path class=\"reference\" stroke-dasharray=\"2 3\" "
           + "d=\"M\(left) \(y(reference.value).text(1))H\(right)\"/>")
-      text(reference.name, right, y(reference.value) - 5, "text-anchor=\"end\"")
+      text(reference.name, left + 4, y(reference.value) - 5)
     }
     var legendX = left
     for series in panel.series {
