@@ -21,12 +21,18 @@ struct Settings: Sendable {
   var parts = Set(Part.allCases)
   /// Fewer figures.
   var isQuick = false
+  /// The options that say what is measured, as they were given.
+  private(set) var stated: [String] = []
 
   /// Reads `--server PATH --output DIRECTORY [--quick] [--seconds N] [--only PART]...`.
   init(_ arguments: some Sequence<String>) throws {
     var arguments = Array(arguments)[...]
     var only: Set<Part> = []
     while let option = arguments.popFirst() {
+      if option != "--server", option != "--output" {
+        self.stated.append(option)
+        if option != "--quick", let value = arguments.first { self.stated.append(value) }
+      }
       switch option {
       case "--quick":
         self.isQuick = true

@@ -46,9 +46,8 @@ struct Report: Sendable {
   }
 
   private var command: String {
-    var command = "make bench-realtime"
-    if self.settings.isQuick { command += " ARGUMENTS=--quick" }
-    return command
+    let stated = self.settings.stated.joined(separator: " ")
+    return "make bench-realtime" + (stated.isEmpty ? "" : " ARGUMENTS=\"\(stated)\"")
   }
 
   private static func markdown(_ section: Section) -> String {
