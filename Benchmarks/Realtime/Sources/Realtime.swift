@@ -7,17 +7,18 @@ import Foundation
 @main
 struct Realtime {
   static func main() async throws {
-    let settings: Settings
     do {
-      settings = try Settings(CommandLine.arguments.dropFirst())
+      let settings = try Settings(CommandLine.arguments.dropFirst())
+      let report = try await Interruption.heeded { try await Self.measure(settings) }
+      print(report.markdown)
+      try report.write(to: settings.output)
+      exit(report.checks.allSatisfy(\.holds) ? 0 : 1)
+    } catch is Interruption {
+      exit(130)
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(2)
     }
-    let report = try await Interruption.heeded { try await Self.measure(settings) }
-    print(report.markdown)
-    try report.write(to: settings.output)
-    exit(report.checks.allSatisfy(\.holds) ? 0 : 1)
   }
 
   private static func measure(_ settings: Settings) async throws -> Report {
