@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-kernels bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -27,8 +27,11 @@ test-python: ## Run the Python client's tests only
 bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
 	@dev/bench-kernels
 
-bench-overload: ## A sender three times as fast as its filter: outcomes, ages, memory
-	@dev/bench-overload
+bench-realtime: ## Sessions, overload, a greedy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: a minute)
+	@dev/bench-realtime $(ARGUMENTS)
+
+bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
+	@dev/bench-realtime --only overload $(ARGUMENTS)
 
 gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery

@@ -30,6 +30,17 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Sessions at a time.", valueName: "count"))
   var maxSessions = ServerConfiguration().maxSessions
 
+  @Option(help: ArgumentHelp("Sessions of one address at a time.", valueName: "count"))
+  var maxSessionsPerCaller = ServerConfiguration().maxSessionsPerCaller
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The load from which on no session is let in: the work that arrives, as a part of what the \
+      threads can do. 0: none is ever refused for load.
+      """, valueName: "ratio"))
+  var maxLoad = ServerConfiguration().maxLoad ?? 0
+
   @Option(
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
@@ -37,8 +48,12 @@ struct Serve: AsyncParsableCommand {
   func validate() throws {
     for (name, value) in [
       ("--compute-threads", self.computeThreads), ("--max-sessions", self.maxSessions),
+      ("--max-sessions-per-caller", self.maxSessionsPerCaller),
     ] where !(1 ... 65536).contains(value) {
       throw ValidationError("\(name) is \(value), the range is 1 to 65536.")
+    }
+    guard (0 ... 1000).contains(self.maxLoad) else {
+      throw ValidationError("--max-load is \(self.maxLoad), the range is 0 to 1000.")
     }
   }
 
@@ -51,6 +66,8 @@ struct Serve: AsyncParsableCommand {
     configuration.addresses = self.listen
     configuration.computeThreads = self.computeThreads
     configuration.maxSessions = self.maxSessions
+    configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
+    configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
     let server = SidelightServer(configuration: configuration, logger: logger)
 
     var group = ServiceGroupConfiguration(

@@ -121,11 +121,16 @@ import Testing
     func spread(_ pixel: SIMD4<Double>) -> Double {
       max(pixel.x, pixel.y, pixel.z) - min(pixel.x, pixel.y, pixel.z)
     }
-    let dull: SIMD4<Double> = [0.5, 0.45, 0.4, 1]
-    let bright: SIMD4<Double> = [0.9, 0.5, 0.2, 1]
+    let dull: SIMD4<Double> = [0.4, 0.45, 0.5, 1]
+    let bright: SIMD4<Double> = [0.2, 0.5, 0.9, 1]
     let dullGain = spread(try Self.color(vibrance, dull)) / spread(dull)
     let brightGain = spread(try Self.color(vibrance, bright)) / spread(bright)
     #expect(abs(dullGain - 1.9) < 1e-9 && abs(brightGain - 1.3) < 1e-9)
+    // Pale, olive and dark skin move less than half as much as other colours of their dullness.
+    for skin: SIMD4<Double> in [[0.91, 0.73, 0.61, 1], [0.78, 0.6, 0.45, 1], [0.4, 0.27, 0.18, 1]] {
+      let gain = spread(try Self.color(vibrance, skin)) / spread(skin)
+      #expect((gain - 1) < 0.5 * (1 - spread(skin)))
+    }
     #expect(Self.near(try Self.color(vibrance, [0.4, 0.4, 0.4, 1]), [0.4, 0.4, 0.4, 1], 1e-12))
     #expect(Self.near(try Self.color(vibrance, [1, 0, 0, 1]), [1, 0, 0, 1], 1e-12))
   }

@@ -4,8 +4,11 @@ import Synchronization
 /// Stands around each pass of a frame: stops it when its time is over, opens the pass's span, names
 /// the pass that fails, and remembers the one that took longest.
 struct LanePassObserver: PassObserver {
-  /// A frame's time was over between two passes.
-  struct Expired: Error {}
+  /// A frame's time was over, or could not hold the work any more.
+  struct Expired: Error {
+    /// Where the frame was: waiting, or between two passes.
+    var stage: DropStage
+  }
 
   /// A pass failed.
   struct Failure: Error {
@@ -36,7 +39,7 @@ struct LanePassObserver: PassObserver {
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {
     let start = self.clock.now()
-    if let deadline, start > deadline { throw Expired() }
+    if let deadline, start > deadline { throw Expired(stage: .pipeline) }
     do {
       let result = try await self.tracing.pass(description, body)
       self.slowest.record(description.name, self.clock.now() - start)

@@ -58,18 +58,20 @@ struct SessionLane {
       return self.finish(
         frame, frame.message.image, .passedThrough, started: self.clock.now())
     }
-    guard self.hasTime(for: frame, program) else { return }
     let observer = LanePassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     var started = self.clock.now()
     do {
       let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
+      try self.checkTime(for: frame, variant ?? program)
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
       ) { bands in
         started = self.clock.now()
         frame.span.leaveQueue()
+        // Its turn may have been long in coming.
+        try self.checkTime(for: frame, variant ?? program)
         return try await self.filter(frame, variant ?? program, bands, observer)
       }
       self.session.quality.recordMade(
@@ -77,9 +79,9 @@ struct SessionLane {
       self.finish(frame, output, variant == nil ? .filtered : .degraded, started: started)
     } catch is CancellationError where Task.isCancelled {
       return
-    } catch is LanePassObserver.Expired {
-      program.cost.record(atLeast: self.clock.now() - started)
-      self.drop(frame, Drop(reason: .lateInPipeline, stage: .pipeline))
+    } catch let expired as LanePassObserver.Expired {
+      if expired.stage == .pipeline { program.cost.record(atLeast: self.clock.now() - started) }
+      self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)
       let status = GoogleRPCStatus(
@@ -99,21 +101,19 @@ struct SessionLane {
   /// Frames without a budget of their own stand behind those that have less time than this.
   private static let patience = Duration.milliseconds(200)
 
-  /// Whether there is time left for the work that is expected; if not, the frame ends.
-  private func hasTime(for frame: IncomingFrame, _ program: Program) -> Bool {
-    guard let deadline = frame.deadline else { return true }
+  /// - Throws: ``LanePassObserver/Expired`` if there is not the time for the work that is expected.
+  private func checkTime(for frame: IncomingFrame, _ program: Program) throws {
+    guard let deadline = frame.deadline else { return }
     let now = self.clock.now()
-    guard now + (program.cost.expected ?? .zero) > deadline else { return true }
+    guard now + (program.cost.expected ?? .zero) > deadline else { return }
     if now <= deadline { program.cost.recordRefusal() }
-    self.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
-    return false
+    throw LanePassObserver.Expired(stage: .mailbox)
   }
 
   private func filter(
     _ frame: IncomingFrame, _ program: Program, _ bands: Int, _ observer: LanePassObserver
   ) async throws -> Sidelight_V1_Image {
     let start = self.clock.now()
-    if let deadline = frame.deadline, start > deadline { throw LanePassObserver.Expired() }
     try self.engine.frameLimits.check(output: program.plan.output)
     let input = try frame.message.image.makeFrame(
       limits: self.engine.frameLimits, pool: self.engine.pool)

@@ -1,15 +1,16 @@
 import CKernels
 
-/// Saturates what is dull more than what is not.
+/// Saturates what is dull more than what is not, and skin hardly.
 struct Vibrance: CatalogueFilter {
   /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "vibrance",
-    summary: "Adjusts the saturation while keeping saturated colours as they are.",
+    summary: "Adjusts the saturation while keeping saturated colours and the tones of skin.",
     category: .color, reach: .pixel, fidelity: .modelled,
     formula: """
-      rgb' = Y + max(0, 1 + amount * (1 - s)) * (rgb - Y), s = clamp(max(r, g, b) - min(r, g, b)), \
-      Y = .2126 r + .7152 g + .0722 b
+      rgb' = Y + max(0, 1 + amount * (1 - s) * (1 - k)) * (rgb - Y), \
+      s = clamp(max(r, g, b) - min(r, g, b)), Y = .2126 r + .7152 g + .0722 b; k holds skin back: \
+      .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|) where r >= g >= b, else 0
       """,
     parameters: [
       ParameterDescription(
@@ -31,7 +32,7 @@ struct Vibrance: CatalogueFilter {
     let kernel = StripKernel { pixel, _, _, _ in
       let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
       let spread = max(pixel.x, pixel.y, pixel.z) - min(pixel.x, pixel.y, pixel.z)
-      let gain = max(0, 1 + amount * (1 - min(max(spread, 0), 1)))
+      let gain = max(0, 1 + amount * (1 - min(max(spread, 0), 1)) * (1 - Self.skin(pixel)))
       return [
         luma + gain * (pixel.x - luma), luma + gain * (pixel.y - luma),
         luma + gain * (pixel.z - luma), pixel.w,
@@ -41,5 +42,13 @@ struct Vibrance: CatalogueFilter {
         strip.red, strip.green, strip.blue, strip.count, Float(amount))
     }
     return [Node(.kernel(kernel))]
+  }
+
+  /// How much the pixel is like skin, 0 to .75: of every shade it has green a little below the middle
+  /// between blue and red.
+  private static func skin(_ pixel: SIMD4<Double>) -> Double {
+    guard pixel.x >= pixel.y, pixel.y >= pixel.z else { return 0 }
+    let place = (pixel.y - pixel.z) / max(pixel.x - pixel.z, 1e-6)
+    return 0.75 * max(0, 1 - 2.5 * abs(place - 0.45))
   }
 }

@@ -1,0 +1,100 @@
+extension Participant {
+  /// What may be sent and when, and what became of it. Decides without waiting for anything itself.
+  ///
+  /// The client library's rules: a frame waits for a credit, a newer one takes its place, and each
+  /// outcome returns a credit.
+  struct StateMachine: ~Copyable {
+    /// What is to be sent.
+    enum Item: Sendable, Equatable {
+      case frame(sequence: UInt64)
+      case ping(id: UInt64)
+    }
+
+    enum Next {
+      case send(Item)
+      case wait
+      case finished
+    }
+
+    private let load: Load
+    private var credits = 0
+    private var waiting: UInt64?
+    private var pings: [UInt64] = []
+    private var isOpen = true
+    /// Frames and pings, by their numbers less one.
+    private(set) var frames: [(given: ContinuousClock.Instant, fate: Fate)] = []
+    private(set) var pongs: [(sent: ContinuousClock.Instant, time: Duration?)] = []
+    /// Outcomes that no frame waited for: a fault of the server, or of this program.
+    private(set) var strayOutcomes = 0
+
+    init(load: Load) {
+      self.load = load
+    }
+
+    /// The server grants frames in flight.
+    mutating func open(framesInFlight: Int) {
+      self.credits = self.load.honoursWindow ? framesInFlight : Int.max / 2
+    }
+
+    /// The next frame is due.
+    mutating func offer(at now: ContinuousClock.Instant) {
+      if let old = self.waiting { self.frames[Int(old - 1)].fate = .dropped(.notSent) }
+      self.frames.append((now, .waiting))
+      self.waiting = UInt64(self.frames.count)
+    }
+
+    /// The next ping is due.
+    mutating func ping(at now: ContinuousClock.Instant) {
+      self.pongs.append((now, nil))
+      self.pings.append(UInt64(self.pongs.count))
+    }
+
+    /// Nothing comes any more.
+    mutating func finish() {
+      self.isOpen = false
+    }
+
+    /// What to send now.
+    mutating func next(at now: ContinuousClock.Instant) -> Next {
+      if !self.pings.isEmpty { return .send(.ping(id: self.pings.removeFirst())) }
+      if case .closedLoop = self.load.pace, self.isOpen, self.credits > 0 { self.offer(at: now) }
+      if let sequence = self.waiting, self.credits > 0 {
+        self.credits -= 1
+        self.waiting = nil
+        self.frames[Int(sequence - 1)].fate = .sent
+        return .send(.frame(sequence: sequence))
+      }
+      return self.isOpen || self.waiting != nil ? .wait : .finished
+    }
+
+    /// The server says something.
+    mutating func receive(_ message: ServerMessage, at now: ContinuousClock.Instant) {
+      switch message {
+      case .opened(let framesInFlight): self.open(framesInFlight: framesInFlight)
+      case .made(let sequence, _, let work):
+        self.resolve(sequence ... sequence, count: 1) { .made(age: now - $0, work: work) }
+      case .dropped(let sequences, let count, let reason):
+        self.resolve(sequences, count: count) { _ in .dropped(reason) }
+      case .pong(let id):
+        guard self.pongs.indices.contains(Int(id) - 1) else { return }
+        self.pongs[Int(id) - 1].time = now - self.pongs[Int(id) - 1].sent
+      case .other: break
+      }
+    }
+
+    /// Frames of the range that were never sent are not meant.
+    private mutating func resolve(
+      _ sequences: ClosedRange<UInt64>, count: Int, _ fate: (ContinuousClock.Instant) -> Fate
+    ) {
+      var resolved = 0
+      for index in Int(sequences.lowerBound) - 1 ..< Int(sequences.upperBound)
+      where self.frames.indices.contains(index) {
+        guard case .sent = self.frames[index].fate else { continue }
+        self.frames[index].fate = fate(self.frames[index].given)
+        resolved += 1
+      }
+      self.credits += resolved
+      self.strayOutcomes += abs(count - resolved)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import GRPCCore
+import Synchronization
+
+/// One session: sends its load over a connection of its own, and notes what becomes of it.
+final class Participant: Sendable {
+  private struct State: ~Copyable {
+    var machine: StateMachine
+    var writer: CheckedContinuation<StateMachine.Item?, Never>?
+  }
+
+  private let load: Load
+  private let state: Mutex<State>
+  private let clock = ContinuousClock()
+
+  init(_ load: Load) {
+    self.load = load
+    self.state = Mutex(State(machine: StateMachine(load: load)))
+  }
+
+  /// Opens a session, sends from `start` to `end`, and waits until every frame has its outcome.
+  ///
+  /// - Parameter opened: Called once the server has granted the session; returns when to start.
+  func run(
+    on connection: Connection, opened: @Sendable @escaping () async throws -> Timetable
+  ) async throws {
+    try await connection.process { writer in
+      try await writer.write(self.load.open)
+      while let item = await self.next() {
+        switch item {
+        case .frame(let sequence):
+          try await writer.write(.frame(sequence: sequence, image: self.load.picture.encoded))
+        case .ping(let id): try await writer.write(.ping(id: id))
+        }
+      }
+    } onResponse: { messages in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for try await message in messages {
+          self.update { $0.receive(message, at: self.clock.now) }
+          guard case .opened = message else { continue }
+          let timetable = try await opened()
+          group.addTask { try await self.pace(timetable) }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// What became of all that was sent from `start` to `end`.
+  func tally(_ window: Range<ContinuousClock.Instant>) -> Tally {
+    self.state.withLock { state in
+      var tally = Tally()
+      tally.strayOutcomes = state.machine.strayOutcomes
+      for (given, fate) in state.machine.frames {
+        switch fate {
+        case .waiting, .sent: tally.unaccounted += 1
+        case .made, .dropped: break
+        }
+        if window.contains(given) { tally.add(fate) }
+      }
+      for (sent, time) in state.machine.pongs where window.contains(sent) {
+        // A ping without answer is worse than any time.
+        tally.pings.append(time ?? .seconds(60))
+      }
+      return tally
+    }
+  }
+
+  // MARK: Sending
+
+  private func pace(_ timetable: Timetable) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      if case .openLoop(let rate) = self.load.pace {
+        group.addTask {
+          try await self.every(.seconds(1) / rate, timetable) { $0.offer(at: $1) }
+        }
+      }
+      if self.load.pingsPerSecond > 0 {
+        group.addTask {
+          try await self.every(.seconds(1) / self.load.pingsPerSecond, timetable) {
+            $0.ping(at: $1)
+          }
+        }
+      }
+      group.addTask { try await self.clock.sleep(until: timetable.end) }
+      while try await group.next() != nil {}
+    }
+    self.update { $0.finish() }
+  }
+
+  private func every(
+    _ interval: Duration, _ timetable: Timetable,
+    _ body: (inout StateMachine, ContinuousClock.Instant) -> Void
+  ) async throws {
+    // Participants start one after the other within an interval, or they would all send at once.
+    var due = timetable.start + interval * timetable.phase
+    while due < timetable.end {
+      try await self.clock.sleep(until: due, tolerance: .zero)
+      self.update { body(&$0, self.clock.now) }
+      due += interval
+    }
+  }
+
+  private func next() async -> StateMachine.Item? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (item, isReady) = self.state.withLock { state in
+          guard !Task.isCancelled else { return (StateMachine.Item?.none, true) }
+          switch state.machine.next(at: self.clock.now) {
+          case .send(let item): return (item, true)
+          case .finished: return (nil, true)
+          case .wait:
+            state.writer = continuation
+            return (nil, false)
+          }
+        }
+        if isReady { continuation.resume(returning: item) }
+      }
+    } onCancel: {
+      self.state.withLock { $0.writer.take() }?.resume(returning: nil)
+    }
+  }
+
+  /// Changes the machine, and wakes the writer if there is something for it.
+  private func update(_ body: (inout StateMachine) -> Void) {
+    let (writer, item) = self.state.withLock { state in
+      body(&state.machine)
+      guard let writer = state.writer.take() else {
+        return (CheckedContinuation<StateMachine.Item?, Never>?.none, StateMachine.Item?.none)
+      }
+      switch state.machine.next(at: self.clock.now) {
+      case .send(let item): return (writer, item)
+      case .finished: return (writer, nil)
+      case .wait:
+        state.writer = writer
+        return (nil, nil)
+      }
+    }
+    writer?.resume(returning: item)
+  }
+}

@@ -1,0 +1,79 @@
+/// How soon pings are answered while all processors are at work.
+struct PingLatency: Measurement {
+  private struct Case {
+    var name: String
+    var loads: [Load]
+  }
+
+  func run(_ settings: Settings) async throws -> Section {
+    var table = Table([
+      "load", "server CPU", "sender's", "pings", "count", "p50 ms", "p95 ms", "p99 ms", "max ms",
+    ])
+    var checks: [Check] = []
+    try await ServerProcess.run(settings.server) { server in
+      for test in try await Self.cases(settings, server) {
+        // A session that only pings comes last.
+        let trial = Trial(
+          loads: test.loads + [Load(pace: .never, pingsPerSecond: 100)], warmUp: settings.warmUp,
+          duration: settings.duration * 2)
+        let outcome = try await trial.run(against: server)
+        Progress.note("pings: \(test.name)", outcome)
+        checks.append(.accounting([outcome], "ping, \(test.name)"))
+        let between = outcome.tallies.dropLast().flatMap(\.pings)
+        for (kind, times) in [
+          ("on a session of their own", outcome.tallies.last?.pings ?? []),
+          ("between frames", between),
+        ] where !times.isEmpty {
+          table.add([
+            test.name, outcome.server.processors.percent(0), outcome.sender.processors.percent(0),
+            kind, "\(times.count)", times.percentile(50).milliseconds,
+            times.percentile(95).milliseconds, times.percentile(99).milliseconds,
+            times.percentile(100).milliseconds,
+          ])
+          guard !test.loads.isEmpty else { continue }
+          checks.append(
+            Check(
+              "p99 of pings \(kind), \(test.name)",
+              measured: "\(times.percentile(99).milliseconds) ms", limit: "< 5 ms",
+              holds: times.percentile(99) < .milliseconds(5)))
+        }
+      }
+    }
+    return Section(title: "Pings", text: Self.text, table: table, checks: checks)
+  }
+
+  private static let text = """
+    From when a ping was due until its pong had arrived. Both loads are one and a half times what the \
+    server can make of them, which was measured first: \(OverloadCurve.sessions) sessions with small \
+    frames and much work (those of the overload curve); and \(largeSessions) sessions with 720p through \
+    `\(Pipeline.blur.name)`, where a ping between frames stands in line behind the frame before it, \
+    and its pong behind an output.
+    """
+
+  private static let largeSessions = 8
+  private static let overload = 1.5
+
+  private static func cases(
+    _ settings: Settings, _ server: ServerProcess
+  ) async throws -> [Case] {
+    let small = try await Self.overloaded(
+      OverloadCurve.load(0), sessions: OverloadCurve.sessions, settings, server)
+    let large = try await Self.overloaded(
+      Load(pipeline: .blur, picture: .hd720, pace: .never), sessions: Self.largeSessions, settings,
+      server)
+    return [
+      Case(name: "none", loads: []), Case(name: "small frames, much work", loads: small),
+      Case(name: "720p blur", loads: large),
+    ]
+  }
+
+  private static func overloaded(
+    _ load: Load, sessions: Int, _ settings: Settings, _ server: ServerProcess
+  ) async throws -> [Load] {
+    let capacity = try await Trial.capacity(load, sessions: sessions, settings, server)
+    var load = load
+    load.pace = .openLoop(framesPerSecond: Self.overload * capacity / Double(sessions))
+    load.pingsPerSecond = 10
+    return Array(repeating: load, count: sessions)
+  }
+}

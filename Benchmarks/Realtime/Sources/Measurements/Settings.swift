@@ -1,0 +1,60 @@
+/// How long and how much is measured.
+struct Settings: Sendable {
+  /// A fault in the arguments.
+  struct UsageError: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// What can be measured.
+  enum Part: String, CaseIterable, Sendable {
+    case sessions, overload, greedy, ping
+  }
+
+  /// The `sidelight` command.
+  var server = ""
+  /// Where the report and its plots go.
+  var output = "."
+  /// For how long a figure is measured.
+  var duration = Duration.seconds(4)
+  /// What is not measured before that.
+  var warmUp = Duration.seconds(1)
+  var parts = Set(Part.allCases)
+  /// Fewer figures.
+  var isQuick = false
+  /// The options that say what is measured, as they were given.
+  private(set) var stated: [String] = []
+
+  /// Reads `--server PATH --output DIRECTORY [--quick] [--seconds N] [--only PART]...`.
+  init(_ arguments: some Sequence<String>) throws {
+    var arguments = Array(arguments)[...]
+    var only: Set<Part> = []
+    while let option = arguments.popFirst() {
+      if option != "--server", option != "--output" {
+        self.stated.append(option)
+        if option != "--quick", let value = arguments.first { self.stated.append(value) }
+      }
+      switch option {
+      case "--quick":
+        self.isQuick = true
+        self.duration = .seconds(1.5)
+        self.warmUp = .seconds(0.5)
+      case "--server": self.server = arguments.popFirst() ?? ""
+      case "--output": self.output = arguments.popFirst() ?? ""
+      case "--seconds":
+        guard let seconds = arguments.popFirst().flatMap(Double.init),
+          (0.5 ... 600).contains(seconds)
+        else { throw UsageError(description: "--seconds takes a number from 0.5 to 600.") }
+        self.duration = .seconds(seconds)
+      case "--only":
+        guard let part = arguments.popFirst().flatMap(Part.init) else {
+          let parts = Part.allCases.map(\.rawValue).joined(separator: ", ")
+          throw UsageError(description: "--only takes one of \(parts).")
+        }
+        only.insert(part)
+      default: throw UsageError(description: "\(option) is no option.")
+      }
+    }
+    if !only.isEmpty { self.parts = only }
+    guard !self.server.isEmpty else { throw UsageError(description: "--server is missing.") }
+  }
+}

@@ -1,0 +1,17 @@
+extension Trial {
+  /// What the server can make of a load, in frames a second over all sessions: each sends as soon as
+  /// its window has room, and nothing is dropped.
+  static func capacity(
+    _ load: Load, sessions: Int, _ settings: Settings, _ server: ServerProcess
+  ) async throws -> Double {
+    var load = load
+    load.pace = .closedLoop
+    load.budget = nil
+    let trial = Trial(
+      loads: Array(repeating: load, count: sessions), warmUp: settings.warmUp,
+      duration: settings.duration)
+    let outcome = try await trial.run(against: server)
+    Progress.note("capacity for \(load.picture), \(load.pipeline.name)", outcome)
+    return outcome.goodput
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// What the figures were measured on.
+enum Machine {
+  /// Processor, cores, memory, kernel.
+  static var description: String {
+    let model = Self.value("model name", in: "/proc/cpuinfo") ?? "unknown processor"
+    let memory =
+      Self.value("MemTotal", in: "/proc/meminfo")
+      .flatMap { $0.split(separator: " ").first }.flatMap { Int($0) } ?? 0
+    let kernel = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
+    return "\(model), \(ProcessInfo.processInfo.activeProcessorCount) cores, "
+      + "\(memory >> 20) GiB, Linux \(kernel.trimmingCharacters(in: .whitespacesAndNewlines))"
+  }
+
+  /// Tasks that ran or waited to, averaged over a minute: whether somebody else was at work.
+  static var load: String {
+    let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "?"
+    return text.split(separator: " ").first.map(String.init) ?? "?"
+  }
+
+  private static func value(_ name: String, in path: String) -> String? {
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").first { $0.hasPrefix(name) }?
+      .split(separator: ":").dropFirst().first?.trimmingCharacters(in: .whitespaces)
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// What a run found, as Markdown beside its plots.
+struct Report: Sendable {
+  var settings: Settings
+  var loadBefore: String
+  var elapsed: Duration
+  var sections: [Section]
+
+  var checks: [Check] { self.sections.flatMap(\.checks) }
+
+  /// Writes `realtime.md` and `realtime-PLOT.svg`.
+  func write(to directory: String) throws {
+    let folder = URL(fileURLWithPath: directory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data(self.markdown.utf8).write(to: folder.appendingPathComponent("realtime.md"))
+    for (name, plot) in self.sections.flatMap(\.plots) {
+      try Data(plot.svg.utf8).write(to: folder.appendingPathComponent("realtime-\(name).svg"))
+    }
+  }
+
+  /// The report.
+  var markdown: String {
+    var verdicts = Table(["", "must hold", "measured", "limit"])
+    for check in self.checks {
+      verdicts.add([check.holds ? "ok" : "**missed**", check.name, check.measured, check.limit])
+    }
+    let today = Date().ISO8601Format().prefix(10)
+    return """
+      # Real time: latency, overload, fairness, pings
+
+      Written by `\(self.command)`, \(today), in \((self.elapsed / .seconds(1)).text(0)) s. \
+      \(Machine.description); load average before it started: \(self.loadBefore). Server (`sidelight \
+      serve --max-load 0`, so that no session is refused for load) and sender are processes of their \
+      own on this one machine, TCP on loopback. Each figure is taken over \
+      \((self.settings.duration / .seconds(1)).text(2)) s, after a warm-up of \
+      \((self.settings.warmUp / .seconds(1)).text(2)) s.
+
+      ## What must hold
+
+      \(verdicts.markdown)
+
+      \(self.sections.map(Self.markdown).joined(separator: "\n\n"))
+
+      """
+  }
+
+  private var command: String {
+    let stated = self.settings.stated.joined(separator: " ")
+    return "make bench-realtime" + (stated.isEmpty ? "" : " ARGUMENTS=\"\(stated)\"")
+  }
+
+  private static func markdown(_ section: Section) -> String {
+    let plots = section.plots.keys.sorted()
+      .map { "\n\n![\(section.title)](realtime-\($0).svg)" }.joined()
+    return "## \(section.title)\n\n\(section.text)\(plots)\n\n\(section.table.markdown)"
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// A `sidelight serve` of our own, on a free port of loopback.
+struct ServerProcess: Sendable {
+  /// A server that did not start.
+  struct Failed: Error, CustomStringConvertible {
+    var description: String { "The server did not say where it listens." }
+  }
+
+  /// Its process number.
+  let identifier: String
+  /// Where it listens.
+  let port: Int
+
+  /// Starts a server, and ends it when `body` returns.
+  ///
+  /// - Parameter executable: The path of the `sidelight` command.
+  static func run<Result: Sendable>(
+    _ executable: String, _ body: (ServerProcess) async throws -> Result
+  ) async throws -> Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: executable)
+    // Sessions are never refused for load: here overload is what is looked at.
+    process.arguments = [
+      "serve", "--listen", "127.0.0.1:0", "--max-load", "0", "--max-sessions", "256",
+      "--max-sessions-per-caller", "256", "--log-level", "error",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    defer { Self.end(process) }
+    let line = output.fileHandleForReading.availableData
+    guard let text = String(data: line, encoding: .utf8),
+      let port = text.split(separator: "\n").first?.split(separator: ":").last.flatMap({ Int($0) })
+    else { throw Failed() }
+    return try await body(
+      ServerProcess(identifier: String(process.processIdentifier), port: port))
+  }
+
+  private static func end(_ process: Process) {
+    process.terminate()
+    for _ in 0 ..< 150 where process.isRunning { usleep(100_000) }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,35 @@
+/// An I420 picture, encoded once as `sidelight.v1.Image`; every frame of a load is this one.
+struct Picture: Sendable, CustomStringConvertible {
+  let width: Int
+  let height: Int
+  /// The message.
+  let encoded: [UInt8]
+
+  static let hd720 = Picture(width: 1280, height: 720)
+  static let hd1080 = Picture(width: 1920, height: 1080)
+  /// For loads where what is short is processors and not the wire.
+  static let small = Picture(width: 320, height: 180)
+
+  /// A gradient with noise, since flat pictures flatter some filters.
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+    var noise: UInt32 = 1
+    let luma = (0 ..< width * height).map { index in
+      noise = noise &* 1_664_525 &+ 1_013_904_223
+      return UInt8(16 + (index % width) * 180 / width + Int(noise >> 27))
+    }
+    let chroma = [UInt8](repeating: 118, count: width * height / 2)
+    self.encoded = WireWriter.message {
+      $0.varint(1, 5)
+      $0.varint(2, UInt64(width))
+      $0.varint(3, UInt64(height))
+      $0.message(15, luma + chroma)
+    }
+  }
+
+  /// As people say it.
+  var description: String {
+    self.width * 9 == self.height * 16 ? "\(self.height)p" : "\(self.width)x\(self.height)"
+  }
+}
