@@ -97,9 +97,9 @@ struct Stream: AsyncParsableCommand {
         try await output.write(frame.picture)
       case .outcome(.dropped):
         if let last { try await output.write(last) }
-      case .rejected(_, let reason):
-        throw ValidationError("The server refused a pipeline: \(reason)")
-      case .applied, .draining, .finalCounts: break
+      case .rejected(let change):
+        throw ValidationError("The server refused a pipeline: \(change.message)")
+      default: break
       }
     }
   }

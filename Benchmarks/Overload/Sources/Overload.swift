@@ -73,7 +73,7 @@ struct Report {
       if self.made.isMultiple(of: 20) { self.memory.append(Self.residentKiB) }
     case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
     case .finalCounts(let counts): self.counts = counts
-    case .applied, .rejected, .draining: break
+    default: break
     }
   }
 
