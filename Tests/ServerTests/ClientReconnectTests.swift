@@ -288,7 +288,7 @@ import Testing
       var options = Self.options([.filter("colorInvert")], dropPolicy: .neverDrop)
       options.outputWindow = 1
       try await clock.withSession(at: addresses, options) { session in
-        async let sending: Void = {
+        async let senders: Void = {
           for _ in 1 ... 6 { await session.send(VideoFrame(shot)) }
           session.finish()
         }()
@@ -307,7 +307,7 @@ import Testing
           #expect(try await told.made()?.sequence == sequence)
         }
         try await told.drain()
-        await sending
+        await senders
         #expect(session.counts.filtered == 5)
         #expect(session.counts.dropped == [.connectionLost: 1])
       }
