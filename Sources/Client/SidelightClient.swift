@@ -19,10 +19,9 @@ public import Tracing
 /// }
 /// ```
 ///
-/// Each session has a connection of its own: none waits for another's frames, and what ends one does
-/// not end the others.
+/// Each session, and each still, has a connection of its own: none waits for another's frames, and
+/// what ends one does not end the others.
 public struct SidelightClient: Sendable {
-  private let stub: Dialer.Stub
   private let dialer: Dialer
   private let addresses: [Address]
   private let pool = BufferPool()
@@ -30,9 +29,8 @@ public struct SidelightClient: Sendable {
   private let clock: ClientClock
   private let random: @Sendable () -> Double
 
-  /// Prepares to connect, and closes what was connected when `body` returns. Connecting itself is
-  /// lazy: an address where nobody listens shows at the first call, as an `RPCError` with code
-  /// UNAVAILABLE.
+  /// Prepares to connect. An address where nobody listens shows at the first call, as an `RPCError`
+  /// with code UNAVAILABLE.
   ///
   /// - Parameters:
   ///   - address: Where the server listens.
@@ -74,20 +72,16 @@ public struct SidelightClient: Sendable {
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
-    let dialer = Dialer(transport: transport)
-    return try await dialer.withConnection(to: addresses[0]) { stub in
-      try await body(
-        SidelightClient(
-          stub: stub, dialer: dialer, addresses: addresses,
-          tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
-    }
+    return try await body(
+      SidelightClient(
+        dialer: Dialer(transport: transport), addresses: addresses,
+        tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
   }
 
   private init(
-    stub: Dialer.Stub, dialer: Dialer, addresses: [Address], tracer: any Tracer,
+    dialer: Dialer, addresses: [Address], tracer: any Tracer,
     clock: ClientClock, random: @escaping @Sendable () -> Double
   ) {
-    self.stub = stub
     self.dialer = dialer
     self.addresses = addresses
     self.tracer = tracer
@@ -139,8 +133,11 @@ public struct SidelightClient: Sendable {
   public func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat
   ) async throws -> [UInt8] {
-    let response = try await self.stub.apply(
-      StillFormat.request(pipeline, file: file, format: format), options: self.dialer.callOptions)
-    return [UInt8](response.image.inline)
+    try await self.dialer.withConnection(to: self.addresses[0]) { stub in
+      let response = try await stub.apply(
+        StillFormat.request(pipeline, file: file, format: format),
+        options: self.dialer.callOptions)
+      return [UInt8](response.image.inline)
+    }
   }
 }
