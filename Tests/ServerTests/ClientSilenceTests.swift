@@ -13,6 +13,8 @@ import Testing
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {
     let opens: Bool
+    /// Ends when a frame has come.
+    let heard: AsyncStream<Never>.Continuation
 
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
       router.registerHandler(
@@ -22,7 +24,9 @@ import Testing
         handler: { request, context in
           StreamingServerResponse { writer in
             if self.opens { try await writer.write(.with { $0.opened.framesInFlight = 4 }) }
-            for try await _ in request.messages {}
+            for try await message in request.messages {
+              if case .frame? = message.kind { self.heard.finish() }
+            }
             return [:]
           }
         })
@@ -31,17 +35,18 @@ import Testing
 
   /// A server that is silent, and one that is not.
   static func withServers(
-    opens: Bool, _ body: @Sendable ([Address]) async throws -> Void
+    opens: Bool, _ body: @Sendable ([Address], _ heard: AsyncStream<Never>) async throws -> Void
   ) async throws {
+    let (heard, hear) = AsyncStream<Never>.makeStream()
     let silent = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
         address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext),
-      services: [SilentService(opens: opens)])
+      services: [SilentService(opens: opens, heard: hear)])
     try await withServer { _, address in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try? await silent.serve() }
         let port = try #require(try await silent.transport.listeningAddress.ipv4?.port)
-        try await body([.tcp(host: "127.0.0.1", port: port), address])
+        try await body([.tcp(host: "127.0.0.1", port: port), address], heard)
         group.cancelAll()
       }
     }
@@ -50,7 +55,7 @@ import Testing
   @Test("A server that does not open the session in time is left for the next")
   func unopened() async throws {
     let clock = ClientTestClock()
-    try await Self.withServers(opens: false) { addresses in
+    try await Self.withServers(opens: false) { addresses, _ in
       async let passing: Void = {
         await clock.pass(.seconds(5))
         await clock.pass(.milliseconds(50))
@@ -71,12 +76,13 @@ import Testing
   func unheard() async throws {
     let clock = ClientTestClock()
     let shot = try picture()
-    try await Self.withServers(opens: true) { addresses in
+    try await Self.withServers(opens: true) { addresses, heard in
       try await clock.withSession(
         at: addresses, SessionOptions(reconnect: ReconnectPolicy())
       ) { session in
         var told = ToldEvents(session)
         await session.send(VideoFrame(shot))
+        for await _ in heard {}
         await clock.pass(.seconds(5))
         await clock.pass(.seconds(10))
         #expect(try await told.dropped()?.reason == .connectionLost)
