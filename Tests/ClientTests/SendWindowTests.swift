@@ -102,6 +102,9 @@ import Testing
     window.acknowledge(7)
     window.acknowledge(5)
     #expect(Self.drain(&window) == ["ack 7", "ping"])
+    window.returnCredits(1)
+    window.pushUrgent("ping")
+    #expect(Self.drain(&window) == ["frame 2", "select", "ping"], "else it keeps its place")
   }
 
   @Test("After the end nothing is taken in, and what is in still goes")

@@ -13,7 +13,7 @@ import Testing
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {
     let opens: Bool
-    /// Ends when a frame has come.
+    /// Ends when a frame has come; where it does not open sessions, when `open` has.
     let heard: AsyncStream<Never>.Continuation
 
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
@@ -25,7 +25,11 @@ import Testing
           StreamingServerResponse { writer in
             if self.opens { try await writer.write(.with { $0.opened.framesInFlight = 4 }) }
             for try await message in request.messages {
-              if case .frame? = message.kind { self.heard.finish() }
+              switch message.kind {
+              case .frame?: self.heard.finish()
+              case .open? where !self.opens: self.heard.finish()
+              default: break
+              }
             }
             return [:]
           }
@@ -55,8 +59,9 @@ import Testing
   @Test("A server that does not open the session in time is left for the next")
   func unopened() async throws {
     let clock = ClientTestClock()
-    try await Self.withServers(opens: false) { addresses, _ in
+    try await Self.withServers(opens: false) { addresses, heard in
       async let passing: Void = {
+        for await _ in heard {}
         await clock.pass(.seconds(5))
         await clock.pass(.milliseconds(50))
       }()

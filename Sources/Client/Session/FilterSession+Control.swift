@@ -69,8 +69,9 @@ extension FilterSession {
     self.flow.setPause(.running)
   }
 
-  /// Asks the server for its time. Pings overtake frames that wait to be sent, but not frames on the
-  /// wire, so the round trip tells how far behind the stream is.
+  /// Asks the server for its time. A ping overtakes a frame that waits for room in the window, but
+  /// nothing that is on the wire, so the round trip tells how far behind the stream is; and the answer
+  /// says that the server has read all that was sent before.
   ///
   /// - Throws: `RPCError` with UNAVAILABLE if there is no connection, or it is lost before the answer;
   ///   `CancellationError` if the task is cancelled.

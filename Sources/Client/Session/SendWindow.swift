@@ -7,7 +7,7 @@ import DequeModule
 ///
 /// Messages leave in the order in which they were given, so a selection applies to the frames given
 /// after it. A frame at the head waits for a credit; a newer frame displaces it. What must not wait
-/// behind it (acknowledgements, pings) overtakes.
+/// with it (acknowledgements, pings) overtakes it.
 ///
 /// Life of its link: none -> opening -> open -> draining -> none, and from each back to none; then
 /// opening again. ``finish()`` ends what is given, in any of them.
@@ -90,8 +90,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.queue.append(.control(control))
   }
 
-  /// Another message is to be sent, before what was given before. Without effect if there is no
-  /// connection.
+  /// Another message is to be sent, and does not wait behind a frame that waits. Without effect if
+  /// there is no connection.
   package mutating func pushUrgent(_ control: Control) {
     guard self.link == .open || self.link == .draining else { return }
     self.urgent.append(control)
@@ -199,16 +199,15 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     case .open, .draining: break
     }
     if let sequence = self.acknowledgement.take() { return .send(.acknowledgement(sequence)) }
-    if let control = self.urgent.popFirst() { return .send(.control(control)) }
-    guard self.link == .open else { return .wait }
     switch self.queue.first {
-    case .frame? where self.outstanding < self.capacity:
+    case .frame? where self.link == .open && self.outstanding < self.capacity:
       self.outstanding += 1
       return .send(self.queue.removeFirst())
-    case .frame?: return .wait
-    case .control?, .acknowledgement?: return .send(self.queue.removeFirst())
-    case nil: return self.isFinished ? .finished : .wait
+    case .control? where self.link == .open: return .send(self.queue.removeFirst())
+    default: break
     }
+    if let control = self.urgent.popFirst() { return .send(.control(control)) }
+    return self.link == .open && self.isDrained ? .finished : .wait
   }
 
   /// Whether ``next()`` would not say to wait.
@@ -222,8 +221,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     guard self.link == .open else { return false }
     return switch self.queue.first {
     case .frame?: self.outstanding < self.capacity
-    case .control?, .acknowledgement?: true
-    case nil: self.isFinished
+    case .control?: true
+    case .acknowledgement?, nil: self.isDrained
     }
   }
 
