@@ -1,29 +1,36 @@
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
-import NIOCore
 public import SidelightKernels
 public import SidelightWire
 public import Tracing
 
-/// A connection to a Sidelight server, for programs that embed it: call servers, offload clients.
+/// A way to Sidelight servers, for programs that embed it: call servers, offload clients.
 ///
 /// ```swift
 /// try await SidelightClient.connect(to: Address("127.0.0.1:50051")) { client in
-///   try await client.withSession(SessionOptions(pipeline: [.filter("sepiaTone")])) { session in
+///   let options = SessionOptions(
+///     pipeline: [.filter("sepiaTone")], budget: .milliseconds(60), reconnect: ReconnectPolicy())
+///   try await client.withSession(options) { session in
 ///     async let sending: Void = session.send(contentsOf: camera)
-///     for try await outcome in session.outcomes { show(outcome) }
+///     for try await outcome in session.outcomes {
+///       if let picture = outcome.picture { show(picture) }
+///     }
 ///     try await sending
 ///   }
 /// }
 /// ```
+///
+/// Each session, and each still, has a connection of its own: none waits for another's frames, and
+/// what ends one does not end the others.
 public struct SidelightClient: Sendable {
-  private let stub: Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
-  private let transport: TransportConfiguration
-  private let pool: BufferPool
+  private let dialer: Dialer
+  private let addresses: [Address]
+  private let pool = BufferPool()
   private let tracer: any Tracer
+  private let clock: ClientClock
+  private let random: @Sendable () -> Double
 
-  /// Connects, and closes the connection when `body` returns. Connecting itself is lazy: an address
-  /// where nobody listens shows at the first call, as an `RPCError` with code UNAVAILABLE.
+  /// Prepares to connect. An address where nobody listens shows at the first call, as an `RPCError`
+  /// with code UNAVAILABLE.
   ///
   /// - Parameters:
   ///   - address: Where the server listens.
@@ -35,40 +42,73 @@ public struct SidelightClient: Sendable {
     tracer: (any Tracer)? = nil,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
-    let channel = try HTTP2ClientTransport.Posix(
-      target: Self.target(address), transportSecurity: .plaintext,
-      config: .defaults { config in
-        config.http2.targetWindowSize = transport.streamWindowBytes
-        config.http2.maxFrameSize = transport.http2FrameBytes
-        config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
-          channel.setOption(
-            .recvAllocator,
-            value: FixedSizeRecvByteBufferAllocator(capacity: transport.receiveBufferBytes))
-        }
-      })
-    return try await withGRPCClient(transport: channel) { client in
-      try await body(
-        SidelightClient(
-          stub: Sidelight_V1_FrameFilter.Client(wrapping: client), transport: transport,
-          pool: BufferPool(), tracer: tracer ?? InstrumentationSystem.tracer))
-    }
+    try await self.connect(to: [address], transport: transport, tracer: tracer, body)
   }
 
-  /// Opens a session, and ends it when `body` returns: what was sent is finished first.
+  /// Prepares to connect to one of several servers.
+  ///
+  /// - Parameters:
+  ///   - addresses: Where servers listen, at least one. The first is asked first; a session with
+  ///     ``SessionOptions/reconnect`` goes on to the next when it loses one. Servers that share a
+  ///     resume key take each other's sessions over as they were.
+  ///   - transport: How frames travel.
+  ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
+  public static func connect<Result: Sendable>(
+    to addresses: [Address],
+    transport: TransportConfiguration = TransportConfiguration(),
+    tracer: (any Tracer)? = nil,
+    _ body: (SidelightClient) async throws -> Result
+  ) async throws -> Result {
+    try await self.connect(
+      to: addresses, transport: transport, tracer: tracer, clock: .system,
+      random: { .random(in: 0 ..< 1) }, body)
+  }
+
+  package static func connect<Result: Sendable>(
+    to addresses: [Address],
+    transport: TransportConfiguration = TransportConfiguration(),
+    tracer: (any Tracer)? = nil,
+    clock: ClientClock, random: @escaping @Sendable () -> Double,
+    _ body: (SidelightClient) async throws -> Result
+  ) async throws -> Result {
+    precondition(!addresses.isEmpty, "There is no address to connect to.")
+    return try await body(
+      SidelightClient(
+        dialer: Dialer(transport: transport), addresses: addresses,
+        tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
+  }
+
+  private init(
+    dialer: Dialer, addresses: [Address], tracer: any Tracer,
+    clock: ClientClock, random: @escaping @Sendable () -> Double
+  ) {
+    self.dialer = dialer
+    self.addresses = addresses
+    self.tracer = tracer
+    self.clock = clock
+    self.random = random
+  }
+
+  /// Opens a session, and ends it when `body` returns: what was sent is finished first. With
+  /// ``SessionOptions/reconnect`` the first opening is attempted as often as later ones.
   ///
   /// If `body` throws, or the task is cancelled, the session is cut off at once.
   ///
-  /// - Throws: `RPCError` if the server refuses the session or the connection is lost; whatever `body`
-  ///   throws.
+  /// - Throws: `RPCError` if the server refuses the session or the connection is lost for good;
+  ///   whatever `body` throws.
   public func withSession<Result: Sendable>(
     _ options: SessionOptions = SessionOptions(),
     _ body: (FilterSession) async throws -> Result
   ) async throws -> Result {
-    let session = FilterSession(policy: options.dropPolicy, pool: self.pool, tracer: self.tracer)
+    let session = FilterSession(
+      options: options, clock: self.clock, pool: self.pool, tracer: self.tracer)
+    let runner = SessionRunner(
+      session: session, options: options, addresses: self.addresses, dialer: self.dialer,
+      clock: self.clock, random: self.random)
     return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await self.serve(session, options) }
+      group.addTask { await runner.run() }
       do {
-        try await session.waitUntilOpened()
+        try await session.flow.waitUntilOpened()
         let result = try await body(session)
         session.finish()
         // Outcomes that nobody took would hold back frames that wait for their credits.
@@ -82,7 +122,7 @@ public struct SidelightClient: Sendable {
     }
   }
 
-  /// Filters one still image file (PNG or JPEG).
+  /// Filters one still image file (PNG or JPEG), at the first address.
   ///
   /// - Parameters:
   ///   - pipeline: What is done.
@@ -93,38 +133,11 @@ public struct SidelightClient: Sendable {
   public func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat
   ) async throws -> [UInt8] {
-    let response = try await self.stub.apply(
-      StillFormat.request(pipeline, file: file, format: format), options: self.callOptions)
-    return [UInt8](response.image.inline)
-  }
-
-  private func serve(_ session: FilterSession, _ options: SessionOptions) async {
-    do {
-      try await self.stub.process(
-        options: self.callOptions,
-        requestProducer: { try await session.send(to: $0, opening: options) },
-        onResponse: { try await session.receive($0.messages) })
-      session.end(.success(()))
-    } catch {
-      session.end(.failure(error))
-    }
-  }
-
-  private var callOptions: CallOptions {
-    var options = CallOptions.defaults
-    options.maxRequestMessageBytes = self.transport.maxMessageBytes
-    options.maxResponseMessageBytes = self.transport.maxMessageBytes
-    return options
-  }
-
-  private static func target(_ address: Address) -> any ResolvableTarget {
-    switch address {
-    case .unix(let path): .unixDomainSocket(path: path)
-    case .tcp("localhost", let port): .ipv4(address: "127.0.0.1", port: port)
-    case .tcp(let host, let port) where host.contains(":"): .ipv6(address: host, port: port)
-    case .tcp(let host, let port) where host.allSatisfy { $0.isNumber || $0 == "." }:
-      .ipv4(address: host, port: port)
-    case .tcp(let host, let port): .dns(host: host, port: port)
+    try await self.dialer.withConnection(to: self.addresses[0]) { stub in
+      let response = try await stub.apply(
+        StillFormat.request(pipeline, file: file, format: format),
+        options: self.dialer.callOptions)
+      return [UInt8](response.image.inline)
     }
   }
 }

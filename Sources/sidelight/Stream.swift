@@ -102,9 +102,9 @@ struct Stream: AsyncParsableCommand {
         try await output.write(frame.picture)
       case .outcome(.dropped):
         if let last { try await output.write(last) }
-      case .rejected(_, let reason):
-        throw RefusedPipeline(reason: reason)
-      case .applied, .draining, .finalCounts: break
+      case .rejected(let change):
+        throw RefusedPipeline(reason: change.message)
+      default: break
       }
     }
   }

@@ -52,13 +52,15 @@ import Testing
         switch event {
         case .outcome(.made(let frame)): log.append("frame \(frame.sequence) r\(frame.revision)")
         case .outcome(.dropped(let frame)): log.append("dropped \(frame.sequence)")
-        case .applied(let revision, let id): log.append("applied \(revision) \(id == accepted)")
-        case .rejected(let id, let reason):
-          #expect(id == refused)
-          #expect(reason.contains("noSuchFilter"))
-        case .draining: log.append("draining")
+        case .applied(let change):
+          log.append("applied \(change.revision) \(change.requestID == accepted)")
+        case .rejected(let change):
+          #expect(change.requestID == refused)
+          #expect(change.cause == .invalid)
+          #expect(change.message.contains("noSuchFilter"))
         case .finalCounts(let counts):
           log.append("received \(counts.received) filtered \(counts.filtered)")
+        default: log.append("\(event)")
         }
       }
       return log

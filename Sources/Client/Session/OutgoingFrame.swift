@@ -6,8 +6,8 @@ struct OutgoingFrame: Sendable {
   let sequence: UInt64
   let frame: VideoFrame
   let trace: Sidelight_V1_TraceContext?
-  /// When it was given.
-  let given: ContinuousClock.Instant
+  /// When `send` was called, on the session's clock.
+  let given: Duration
 
   /// Made when the frame leaves, so that displaced frames cost no copy.
   var message: Sidelight_V1_Frame {
@@ -16,6 +16,9 @@ struct OutgoingFrame: Sendable {
       $0.image = Sidelight_V1_Image(self.frame.picture)
       $0.captureTimeNs = self.frame.captureTimeNanoseconds
       $0.rtpTimestamp = self.frame.rtpTimestamp
+      if let budget = self.frame.budget { $0.budgetUs = budget.wireMicroseconds }
+      $0.priority = self.frame.priority
+      $0.mustProcess = self.frame.mustProcess
       $0.tags = self.frame.tags
       if let trace { $0.trace = trace }
     }

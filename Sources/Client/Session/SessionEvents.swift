@@ -1,25 +1,17 @@
-/// The events of a session, as its ledger tells them.
+/// The events of a session, as its flow tells them.
 struct SessionEvents: AsyncSequence, Sendable {
   typealias Element = SessionEvent
   typealias Failure = any Error
 
-  let session: FilterSession
+  let flow: SessionFlow
 
   struct Iterator: AsyncIteratorProtocol {
-    let session: FilterSession
+    let flow: SessionFlow
 
     mutating func next() async throws -> SessionEvent? {
-      switch try await self.session.ledger.next() {
-      case .event(let event, let isCredit)?:
-        if isCredit { self.session.returnCredit() }
-        return event
-      case .displaced(let sequence)?:
-        return .outcome(
-          .dropped(DroppedFrame(sequence: sequence, reason: .supersededBeforeSending)))
-      case nil: return nil
-      }
+      try await self.flow.nextEvent()
     }
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(session: self.session) }
+  func makeAsyncIterator() -> Iterator { Iterator(flow: self.flow) }
 }

@@ -12,23 +12,59 @@ public struct SessionOptions: Sendable, Hashable {
     case neverDrop
   }
 
-  /// The first pipeline. Default: empty, every frame passes through.
+  /// - `pipeline` (default: empty, every frame passes through): the first pipeline.
   public var pipeline: Pipeline
-  /// Who goes. Default: ``DropPolicy/newestWins``.
+  /// - `dropPolicy` (default: ``DropPolicy/newestWins``): who goes when frames come too fast.
   public var dropPolicy: DropPolicy
-  /// What a person would call the track; at most 128 bytes.
+  /// - `label` (default: none): what a person would call the track; at most 128 bytes.
   public var label: String
-  /// Whether frames whose stage failed are dropped, instead of coming back as they were.
-  public var dropsFailedFrames: Bool
+  /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the server.
+  public var mailboxDepth: Int?
+  /// - `budget` (duration, optional, default: any): the time from a frame's receipt at the server in
+  ///   which it is of use, in whole microseconds; later it is dropped. Frames may state their own.
+  public var budget: Duration?
+  /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): beyond it the server
+  ///   drops frames, evenly.
+  public var maxFPS: Double?
+  /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their way
+  ///   back; then the newest waits at the server and displaces. A picture is acknowledged when its
+  ///   outcome is taken. None: the transport's flow control rules.
+  public var outputWindow: Int?
+  /// - `failurePolicy` (default: pass through): what happens to frames whose stage failed.
+  public var failurePolicy: FailurePolicy
+  /// - `allowDegraded` (default: false): whether cheaper variants of the pipeline may stand in before
+  ///   frames are dropped; see ``MadeFrame/Disposition/degraded``.
+  public var allowDegraded: Bool
+  /// - `analysisOnly` (default: false): whether only analyses are of interest. Frames then pass
+  ///   through, and no pixels come back.
+  public var analysisOnly: Bool
+  /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
+  ///   server tells its counts.
+  public var statsInterval: Duration?
+  /// - `reconnect` (optional, default: none): how the session survives the loss of its connection.
+  ///   None: it ends.
+  public var reconnect: ReconnectPolicy?
 
-  /// States what is asked; the defaults are for live video.
+  /// States what is asked; the defaults are for live video. The server refuses a value that is out of
+  /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
-    dropsFailedFrames: Bool = false
+    mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
+    outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
+    allowDegraded: Bool = false, analysisOnly: Bool = false, statsInterval: Duration? = nil,
+    reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
     self.dropPolicy = dropPolicy
     self.label = label
-    self.dropsFailedFrames = dropsFailedFrames
+    self.mailboxDepth = mailboxDepth
+    self.budget = budget
+    self.maxFPS = maxFPS
+    self.outputWindow = outputWindow
+    self.failurePolicy = failurePolicy
+    self.allowDegraded = allowDegraded
+    self.analysisOnly = analysisOnly
+    self.statsInterval = statsInterval
+    self.reconnect = reconnect
   }
 }

@@ -1,0 +1,130 @@
+import Foundation
+import GRPCCore
+import SidelightWire
+import SwiftProtobuf
+
+/// Keeps a session connected: opens it, serves it until the connection ends, and opens it again as
+/// often as its policy says.
+struct SessionRunner {
+  let session: FilterSession
+  let options: SessionOptions
+  let addresses: [Address]
+  let dialer: Dialer
+  let clock: ClientClock
+  /// Uniform in 0 ..< 1.
+  let random: @Sendable () -> Double
+
+  private var flow: SessionFlow { self.session.flow }
+
+  /// Runs until the session is over; whoever reads its events learns how it ended.
+  func run() async {
+    var reconnector = Reconnector(policy: self.options.reconnect, addressCount: addresses.count)
+    while true {
+      let (pipeline, token) = self.flow.startOpening(usesToken: reconnector.attempt.usesToken)
+      var open = Sidelight_V1_Open(self.options)
+      open.pipeline = Sidelight_V1_Pipeline(pipeline)
+      if let token { open.resumeToken = token }
+      let error: any Error
+      do {
+        return self.flow.end(.success(try await self.serve(open, reconnector.attempt)))
+      } catch let failure {
+        error = failure
+      }
+      if let opened = self.flow.linkOpened { reconnector.open(at: opened) }
+      var failure = LinkFailure(error)
+      // Without a token it is the session itself that the server refuses.
+      if failure == .precondition, token == nil { failure = .permanent }
+      let action = reconnector.lose(failure, at: self.clock.now(), random: self.random)
+      guard !Task.isCancelled, case .retry(let attempt, let delay) = action else {
+        return self.flow.end(.failure(error))
+      }
+      self.flow.loseLink(
+        .interrupted(cause: error, attempt: attempt.number, delay: delay))
+      await self.wait(delay)
+      if Task.isCancelled { return self.flow.end(.failure(error)) }
+      if self.flow.isDrained { return self.flow.end(.success(())) }
+    }
+  }
+}
+
+// MARK: One connection
+
+extension SessionRunner {
+  /// Serves the session on one connection, until the server ends it with OK.
+  ///
+  /// - Throws: How it ended otherwise.
+  private func serve(
+    _ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt
+  ) async throws {
+    enum Part {
+      case call
+      case watch
+    }
+    try await withThrowingTaskGroup(of: Part.self) { group in
+      group.addTask {
+        try await self.call(open, attempt)
+        return .call
+      }
+      if let policy = self.options.reconnect {
+        group.addTask {
+          try await self.watch(policy)
+          return .watch
+        }
+      }
+      while let part = try await group.next() {
+        if part == .call { group.cancelAll() }
+      }
+    }
+  }
+
+  private func call(_ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt) async throws {
+    let address = self.addresses[attempt.address]
+    try await self.dialer.withConnection(to: address) { stub in
+      try await stub.process(
+        options: self.dialer.callOptions,
+        requestProducer: { try await self.session.send(to: $0, opening: open) },
+        onResponse: { response in
+          try await self.session.receive(response.messages) { opened in
+            self.flow.open(
+              id: opened.sessionID, framesInFlight: Int(opened.framesInFlight),
+              token: opened.resumeToken)
+            guard attempt.number > 0 else { return }
+            let isResumed = !open.resumeToken.isEmpty
+            self.flow.tell(
+              .connection(.restored(address: address, isResumed: isResumed)), topic: "connection")
+          }
+        })
+    }
+  }
+
+  /// Ends a connection that does not come about, or on which the server says nothing any more: where
+  /// packets vanish, no error ever comes.
+  private func watch(_ policy: ReconnectPolicy) async throws {
+    await self.clock.wait(policy.openTimeout)
+    guard Task.isCancelled || self.flow.linkOpened != nil else {
+      throw RPCError(
+        code: .deadlineExceeded,
+        message: "The session was not opened within \(policy.openTimeout).")
+    }
+    while !Task.isCancelled {
+      let asked = self.clock.now()
+      self.flow.pushHeartbeat()
+      await self.clock.wait(policy.silenceLimit)
+      guard Task.isCancelled || self.flow.lastHeard >= asked else {
+        throw RPCError(
+          code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).")
+      }
+    }
+  }
+
+  /// Waits for the next attempt, or until there is nothing left to make it for.
+  private func wait(_ delay: Duration) async {
+    guard delay > .zero else { return }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.clock.wait(delay) }
+      group.addTask { await self.flow.waitUntilDrained() }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+}

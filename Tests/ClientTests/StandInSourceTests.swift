@@ -1,0 +1,62 @@
+import SidelightClient
+import SidelightKernels
+import Testing
+
+/// What is shown in place of frames for want of a connection.
+@Suite struct StandInSourceTests {
+  static func picture(width: Int) throws -> Frame {
+    let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: width, height: 1))
+    return try BufferPool().makeFrame(geometry).finish()
+  }
+
+  /// The source's answer, as the kind and width of the picture.
+  static func answer(_ source: StandInSource) throws -> String? {
+    source.standIn(for: try Self.picture(width: 100)).map {
+      "\($0.kind) \($0.picture.size.width)"
+    }
+  }
+
+  @Test("Originals are shown, but not while an override is in force")
+  func original() throws {
+    var source = StandInSource(policy: .original)
+    #expect(try Self.answer(source) == "original 100")
+    source.note(isOverridden: true)
+    #expect(try Self.answer(source) == nil)
+    source.note(appliedRequest: 0)
+    #expect(try Self.answer(source) == nil)
+    source.note(isOverridden: false)
+    #expect(try Self.answer(source) == "original 100")
+  }
+
+  @Test("The last frame that came back is shown, if there is one")
+  func lastFrame() throws {
+    var source = StandInSource(policy: .lastFrame)
+    #expect(try Self.answer(source) == nil)
+    source.note(try Self.picture(width: 1))
+    source.note(try Self.picture(width: 2))
+    #expect(try Self.answer(source) == "lastFrame 2")
+  }
+
+  @Test("While an override is in force, only a frame that it made is shown")
+  func lastFrameUnderOverride() throws {
+    var source = StandInSource(policy: .lastFrame)
+    source.note(try Self.picture(width: 1))
+    source.note(isOverridden: true)
+    #expect(try Self.answer(source) == nil)
+    source.note(try Self.picture(width: 2))
+    source.note(appliedRequest: 7)
+    source.note(try Self.picture(width: 3))
+    #expect(try Self.answer(source) == nil, "they were on their way when it was told")
+    source.note(appliedRequest: 0)
+    source.note(try Self.picture(width: 4))
+    source.note(isOverridden: true)
+    #expect(try Self.answer(source) == "lastFrame 4")
+  }
+
+  @Test("Nothing is nothing")
+  func nothing() throws {
+    var source = StandInSource(policy: .nothing)
+    source.note(try Self.picture(width: 1))
+    #expect(try Self.answer(source) == nil)
+  }
+}

@@ -1,0 +1,338 @@
+import SidelightClient
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// What the client library asks of a session in mid-call, and what it hears, at a real server.
+@Suite(.timeLimit(.minutes(1))) struct ClientControlTests {
+  /// Runs a session whose two clocks are the test's.
+  static func withSession(
+    _ options: SessionOptions = SessionOptions(),
+    _ configuration: ServerConfiguration = ServerConfiguration(),
+    catalogue: FilterCatalogue = .builtIn,
+    _ body: @Sendable (FilterSession) async throws -> Void
+  ) async throws {
+    try await withServer(
+      configuration, catalogue: catalogue, clock: ManualClock().sessionClock
+    ) { _, address in
+      try await ClientTestClock().withSession(at: [address], options, body)
+    }
+  }
+
+  static let pipeline: Pipeline = [
+    Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
+    Stage(.filter(FilterCall(name: "colorInvert")), id: "inverted"),
+  ]
+
+  // MARK: Control
+
+  @Test("Parameters and activation change from one frame to the next, and back")
+  func updateAndActivate() async throws {
+    let shot = try picture()
+    try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
+      var told = ToldEvents(session)
+      var pictures: [[UInt8]] = []
+      let changes: [(FilterSession) -> UInt64] = [
+        { $0.update(["intensity": .number(0)], ofStage: "warm") },
+        { $0.activate(["inverted": false]) },
+        { $0.update(["warm": ["intensity": .number(1)]]) },
+        { $0.activate(["inverted": true]) },
+      ]
+      await session.send(VideoFrame(shot))
+      #expect(try await told.applied()?.requestID == 0, "the first pipeline")
+      pictures.append(try #require(try await told.made()).picture.bytes)
+      for (index, change) in changes.enumerated() {
+        let requestID = change(session)
+        await session.send(VideoFrame(shot))
+        let applied = try #require(try await told.applied())
+        #expect(applied.requestID == requestID)
+        #expect(applied.revision == UInt64(index) + 2)
+        #expect(applied.firstSequence == UInt64(index) + 2)
+        pictures.append(try #require(try await told.made()).picture.bytes)
+      }
+      let isRestored = pictures[0] == pictures[4]
+      #expect(isRestored)
+      #expect(Set(pictures).count == 4, "each change is to be seen")
+    }
+  }
+
+  @Test("A change for another revision than that in force is refused, and so is one that cannot be")
+  func refusedChanges() async throws {
+    try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
+      var told = ToldEvents(session)
+      for (requestID, cause, words) in [
+        (session.select([], ifRevision: 7), RejectedChange.Cause.otherRevision, "7"),
+        (session.update(["intensity": .text("much")], ofStage: "warm"), .invalid, "intensity"),
+        (session.activate(["cold": true]), .invalid, "cold"),
+      ] {
+        let refused = try #require(try await told.rejected())
+        #expect(refused.requestID == requestID)
+        #expect(refused.cause == cause)
+        #expect(refused.message.contains(words))
+      }
+      let accepted = session.activate(["warm": false], ifRevision: 1)
+      await session.send(VideoFrame(try picture()))
+      #expect(try await told.applied()?.requestID == accepted)
+    }
+  }
+
+  @Test(
+    "A pause ends frames or lets them pass, as asked, until it is over", arguments: [true, false])
+  func pause(passThrough: Bool) async throws {
+    let shot = try picture()
+    try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
+      var told = ToldEvents(session)
+      session.pause(passThrough: passThrough)
+      #expect(try await told.state() == .paused)
+      await session.send(VideoFrame(shot))
+      let outcome = try #require(try await told.outcome())
+      switch outcome {
+      case .made(let frame):
+        #expect(passThrough)
+        #expect(frame.disposition == .passedThrough)
+        let isIdentical = outcome.picture?.bytes == shot.bytes
+        #expect(isIdentical)
+      case .dropped(let frame):
+        #expect(!passThrough)
+        #expect(frame.reason == .paused)
+        #expect(frame.stage == .arrival)
+        #expect(outcome.picture == nil)
+      }
+      session.resume()
+      #expect(try await told.state() == .running)
+      await session.send(VideoFrame(shot))
+      #expect(try await told.made()?.disposition == .filtered)
+    }
+  }
+
+  @Test("A ping tells the round trip and how far the server's clock is ahead")
+  func ping() async throws {
+    try await Self.withSession { session in
+      let reading = try await session.ping()
+      #expect(reading.roundTripTime == .zero, "neither clock moved")
+      // 1,700,000,000 + 1,000 seconds there, 1,600,000,000 + 500 here.
+      #expect(reading.clockOffset == .seconds(100_000_500))
+    }
+  }
+
+  @Test("A ping whose task is cancelled ends, and the next is answered")
+  func cancelledPing() async throws {
+    try await Self.withSession { session in
+      let cancelled = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await session.ping()
+      }
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      _ = try await session.ping()
+    }
+  }
+
+  // MARK: Options
+
+  @Test("The rate, the budget and must-process reach the server")
+  func rateAndBudget() async throws {
+    // The server's clock stands still: a second frame is always too early, and none is late.
+    let shot = try picture()
+    try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
+      var told = ToldEvents(session)
+      await session.send(VideoFrame(shot))
+      let first = try await told.made()
+      #expect(first?.sequence == 1)
+      await session.send(VideoFrame(shot, budget: .zero, priority: 3))
+      #expect(try await told.dropped()?.reason == .rateLimited)
+      await session.send(VideoFrame(shot, mustProcess: true))
+      #expect(try await told.made()?.sequence == 3)
+    }
+  }
+
+  @Test("A frame's own budget holds in place of the session's")
+  func frameBudget() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    let shot = try picture(16, 8)
+    try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) { _, address in
+      let options = SessionOptions(pipeline: [.filter("gate")], budget: .seconds(60))
+      try await ClientTestClock().withSession(at: [address], options) { session in
+        var told = ToldEvents(session)
+        await session.send(VideoFrame(shot))
+        for await _ in gate.entered.prefix(1) {}
+        await session.send(VideoFrame(shot, budget: .milliseconds(5)))
+        _ = try await session.ping()
+        clock.advance(by: .milliseconds(8))
+        gate.open(for: 1)
+        #expect(try await told.made()?.sequence == 1)
+        let late = try #require(try await told.dropped())
+        #expect(late.reason == .lateInPipeline)
+        #expect(late.stage == .mailbox)
+        #expect(late.lateness == .milliseconds(3))
+      }
+    }
+  }
+
+  struct Broken: Error {}
+
+  @Test("The failure policy reaches the server", arguments: FailurePolicy.allCases)
+  func failurePolicy(policy: FailurePolicy) async throws {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(CustomFilter("broken", "Throws.", frame: { _, _, _ in throw Broken() }))
+    let shot = try picture()
+    try await Self.withSession(
+      SessionOptions(pipeline: [.filter("broken")], failurePolicy: policy), catalogue: catalogue
+    ) { session in
+      var told = ToldEvents(session)
+      await session.send(VideoFrame(shot))
+      let outcome = try #require(try await told.outcome())
+      switch (policy, outcome) {
+      case (.passThrough, .made(let frame)):
+        let isIdentical = frame.picture.bytes == shot.bytes
+        #expect(isIdentical)
+        #expect(frame.failure?.contains("broken") == true)
+      case (.drop, .dropped(let frame)):
+        #expect(frame.reason == .stageFailed)
+        #expect(frame.diagnostic?.contains("broken") == true)
+      case (.blur, .made(let frame)):
+        let isIdentical = frame.picture.bytes == shot.bytes
+        #expect(!isIdentical)
+        #expect(frame.disposition == .degraded)
+      default: Issue.record("\(policy) came to \(outcome)")
+      }
+    }
+  }
+
+  @Test("Where only analyses are of interest, frames come back as they were")
+  func analysisOnly() async throws {
+    let shot = try picture()
+    try await Self.withSession(
+      SessionOptions(pipeline: Self.pipeline, analysisOnly: true)
+    ) { session in
+      var told = ToldEvents(session)
+      await session.send(VideoFrame(shot))
+      let frame = try #require(try await told.made())
+      let isIdentical = frame.picture.bytes == shot.bytes
+      #expect(isIdentical)
+      #expect(frame.disposition == .passedThrough)
+    }
+  }
+
+  @Test("An outcome that is taken acknowledges its picture, and the next comes")
+  func outputWindow() async throws {
+    let shot = try picture(16, 8)
+    try await Self.withSession(
+      SessionOptions(dropPolicy: .neverDrop, outputWindow: 1)
+    ) { session in
+      var told = ToldEvents(session)
+      // The sending side stays open: without acknowledgements the second would never come.
+      for sequence: UInt64 in 1 ... 10 {
+        await session.send(VideoFrame(shot))
+        let frame = try await told.made()
+        #expect(frame?.sequence == sequence)
+      }
+    }
+  }
+
+  @Test("Values out of range are refused by the server, by name")
+  func outOfRange() async throws {
+    for (options, field) in [
+      (SessionOptions(mailboxDepth: 65), "mailbox_depth"),
+      (SessionOptions(maxFPS: 2000), "max_fps"),
+      (SessionOptions(outputWindow: 65), "output_window"),
+      (SessionOptions(statsInterval: .milliseconds(1)), "stats_interval"),
+    ] {
+      await #expect {
+        try await Self.withSession(options) { _ in }
+      } throws: { "\($0)".contains(field) }
+    }
+  }
+
+  // MARK: Sending
+
+  @Test("Cancelling one send ends its wait and nothing else; its frame was never given")
+  func cancelledSend() async throws {
+    let gate = Gate()
+    let shot = try picture(16, 8)
+    var configuration = ServerConfiguration()
+    configuration.framesInFlight = 1
+    try await Self.withSession(
+      SessionOptions(pipeline: [.filter("gate")], dropPolicy: .neverDrop), configuration,
+      catalogue: gate.catalogue
+    ) { session in
+      await session.send(VideoFrame(shot))
+      for await _ in gate.entered.prefix(1) {}
+      // In flight is one, and one waits for its credit: a third finds no room.
+      await session.send(VideoFrame(shot))
+      let third = Task { await session.send(VideoFrame(shot)) }
+      third.cancel()
+      #expect(await third.value == nil)
+      #expect(session.counts.given == 2)
+      gate.open(for: 10)
+      var told = ToldEvents(session)
+      #expect(try await told.made()?.sequence == 1)
+      #expect(await session.send(VideoFrame(shot)) == 3)
+      session.finish()
+      try await told.drain()
+      #expect(told.outcomes == [1, 2, 3])
+      #expect(session.counts.filtered == 3)
+    }
+  }
+
+  @Test("Several tasks may send; every frame has its own number and outcome")
+  func manySenders() async throws {
+    let shot = try picture(16, 8)
+    try await Self.withSession(SessionOptions(dropPolicy: .neverDrop)) { session in
+      async let sending = withTaskGroup(of: [UInt64].self) { group in
+        for _ in 0 ..< 8 {
+          group.addTask {
+            var numbers: [UInt64] = []
+            for _ in 0 ..< 25 {
+              if let number = await session.send(VideoFrame(shot)) { numbers.append(number) }
+            }
+            return numbers
+          }
+        }
+        let numbers = await group.reduce(into: []) { $0 += $1 }
+        session.finish()
+        return numbers
+      }
+      var told = ToldEvents(session)
+      try await told.drain()
+      #expect(told.outcomes == Array(1 ... 200))
+      #expect(await sending.sorted() == Array(1 ... 200))
+    }
+  }
+
+  @Test("The client's counts and the server's agree, and each sums")
+  func counts() async throws {
+    let shot = try picture(16, 8)
+    try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
+      var told = ToldEvents(session)
+      for index in 0 ..< 60 {
+        // More at once than may be in flight: some are displaced, here or at the server.
+        for _ in 0 ..< 8 { await session.send(VideoFrame(shot)) }
+        if index == 20 { session.activate(["warm": false, "inverted": false]) }
+        if index == 40 { session.pause() }
+        let counts = session.counts
+        #expect(counts.given == counts.decided + counts.undecided)
+        while told.outcomes.last != counts.given { _ = try await told.outcome() }
+      }
+      session.finish()
+      let server = try #require(
+        try await told.next { if case .finalCounts(let counts) = $0 { counts } else { nil } })
+      try await told.drain()
+      let counts = session.counts
+      #expect(counts.given == 480)
+      #expect(counts.undecided == 0)
+      #expect(counts.given == counts.decided)
+      #expect(told.outcomes == Array(1 ... 480))
+      let dropped = counts.dropped.filter { $0.key != .supersededBeforeSending }
+      let unsent = counts.dropped[.supersededBeforeSending] ?? 0
+      #expect(server.received == counts.given - unsent)
+      #expect(server.filtered == counts.filtered)
+      #expect(server.passedThrough == counts.passedThrough)
+      #expect(server.degraded == counts.degraded)
+      #expect(server.dropped == dropped)
+      #expect(counts.filtered > 0)
+      #expect(counts.passedThrough > 0)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightClient
+import SwiftProtobuf
+import Testing
+
+/// What the ends of connections mean.
+@Suite struct ClientLinkFailureTests {
+  static let meanings: [(RPCError.Code, LinkFailure)] = [
+    (.unavailable, .transient), (.cancelled, .transient), (.unknown, .transient),
+    (.internalError, .transient), (.aborted, .transient), (.deadlineExceeded, .transient),
+    (.failedPrecondition, .precondition), (.invalidArgument, .permanent),
+    (.unauthenticated, .permanent), (.permissionDenied, .permanent),
+    (.unimplemented, .permanent), (.notFound, .permanent),
+    // Without a time to wait: a limit that the session itself exceeded.
+    (.resourceExhausted, .permanent),
+  ]
+
+  @Test("Each status means one of four things", arguments: meanings)
+  func meaning(code: RPCError.Code, expected: LinkFailure) {
+    #expect(LinkFailure(RPCError(code: code, message: "")) == expected)
+  }
+
+  @Test("A server without room says when to ask again")
+  func retryInfo() throws {
+    let status = GoogleRPCStatus(
+      code: .resourceExhausted, message: "full",
+      details: .quotaFailure(violations: []), .retryInfo(delay: .milliseconds(1500)))
+    let error = RPCError(
+      code: .resourceExhausted, message: "full", metadata: status.rpcErrorMetadata)
+    #expect(LinkFailure(error) == .exhausted(retryAfter: .milliseconds(1500)))
+  }
+
+  @Test("An error that is no status is the session's own, and would be so again")
+  func other() {
+    struct Odd: Error {}
+    #expect(LinkFailure(Odd()) == .permanent)
+  }
+}

@@ -1,0 +1,56 @@
+import Logging
+import ServiceLifecycleTestKit
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Synchronization
+import Tracing
+
+/// A real server that a test starts, kills, or shuts down when it likes.
+final class RunningServer: Sendable {
+  let server: SidelightServer
+  private let shutdown = Mutex<GracefulShutdownTestTrigger?>(nil)
+  private let stop = AsyncStream<Never>.makeStream()
+  private let stopped = AsyncStream<Never>.makeStream()
+
+  init(
+    _ configuration: ServerConfiguration = ServerConfiguration(),
+    catalogue: FilterCatalogue = .builtIn, clock: SessionClock = .system,
+    listeningOn address: Address = .tcp(host: "127.0.0.1", port: 0)
+  ) {
+    var configuration = configuration
+    configuration.addresses = [address]
+    self.server = SidelightServer(
+      configuration: configuration, catalogue: catalogue, tracer: NoOpTracer(), clock: clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  var address: Address {
+    get async throws { try await self.server.listeningAddresses[0] }
+  }
+
+  /// Serves until the test ends that.
+  func run() async {
+    await testGracefulShutdown { trigger in
+      self.shutdown.withLock { $0 = trigger }
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { try? await self.server.run() }
+        group.addTask { for await _ in self.stop.stream {} }
+        await group.next()
+        group.cancelAll()
+      }
+    }
+    self.stopped.continuation.finish()
+  }
+
+  /// Cuts all connections, and returns when nobody listens any more.
+  func kill() async {
+    self.stop.continuation.finish()
+    for await _ in self.stopped.stream {}
+  }
+
+  /// Begins a graceful shutdown, as SIGTERM does.
+  func drain() {
+    self.shutdown.withLock { $0 }?.triggerGracefulShutdown()
+  }
+}
