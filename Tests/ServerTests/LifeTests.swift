@@ -130,6 +130,37 @@ import Testing
     }
   }
 
+  @Test("A client that keeps to its credit and its window is never held back from acknowledging")
+  func acknowledgementsBehindFrames() async throws {
+    let image = Sidelight_V1_Image.noise(.gray8, 4, 4)
+    try await withServer(Self.configuration) { _, address in
+      try await withStub(address) { stub in
+        for policy: Sidelight_V1_DropPolicy in [.newestWins, .keepOldest, .neverDrop] {
+          let acknowledged = AsyncStream<UInt64>.makeStream()
+          let answers = Answers()
+          try await stub.process { writer in
+            try await writer.write(.open(policy: policy) { $0.outputWindow = 1 })
+            // All the credit at once; whatever is acknowledged comes behind them.
+            for sequence: UInt64 in 1 ... 16 {
+              try await writer.write(.frame(sequence, image) { $0.mustProcess = true })
+            }
+            for await sequence in acknowledged.stream {
+              try await writer.write(.with { $0.ack.sequence = sequence })
+            }
+          } onResponse: { response in
+            for try await message in response.messages {
+              answers.add(message)
+              guard case .frame(let frame)? = message.kind else { continue }
+              acknowledged.continuation.yield(frame.sequence)
+              if frame.sequence == 16 { acknowledged.continuation.finish() }
+            }
+          }
+          #expect(answers.messages.frames.map(\.sequence) == Array(1 ... 16), "\(policy)")
+        }
+      }
+    }
+  }
+
   @Test("A session whose client went while a filter was stuck ends when the filter comes back")
   func stuckFilter() async throws {
     let gate = Gate()

@@ -79,6 +79,11 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     self.update { $0.acknowledge(sequence) }
   }
 
+  /// Nothing is acknowledged any more: what waits for that goes out.
+  func openWindow() {
+    self.update { $0.openWindow() }
+  }
+
   /// Tells what has been counted so far; not while another message waits, since a client that does
   /// not read would gather counts without end.
   func pushCounts(_ message: (FrameCounts) -> Control) {

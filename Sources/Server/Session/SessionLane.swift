@@ -187,6 +187,7 @@ struct SessionLane {
         sequence: frame.message.sequence, disposition: disposition,
         revision: frame.selection.revision, byteCount: image.inline.count,
         deadline: frame.message.mustProcess ? nil : frame.deadline,
+        mustStay: frame.message.mustProcess,
         payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
   }
 }

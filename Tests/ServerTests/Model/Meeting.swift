@@ -17,6 +17,9 @@ final class Meeting: Sendable {
   private let (pace, paceTeller) = AsyncStream.makeStream(
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
+  /// How far the sender has come.
+  var currentStep: Int { self.state.withLock { $0.step } }
+
   // MARK: The sender
 
   /// The sender comes to its next step.

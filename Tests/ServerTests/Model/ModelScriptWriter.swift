@@ -23,7 +23,9 @@ struct ModelScriptWriter {
     var script = ModelScript(seed: seed)
     self.hasBudgets = self.dice.chance(0.4)
     script.opening = self.opening()
-    script.isPatient = self.dice.chance(0.3)
+    // Who is held back for frames beyond his credit cannot acknowledge those that would go on.
+    let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
+    script.isPatient = self.dice.chance(0.3) || mayBeHeldBack
     script.acknowledgesAtOnce = self.dice.chance(0.5)
     let faultRate = self.dice.pick(0, 0.02, 0.2, 0.7)
     for _ in 0 ..< self.dice.pick(5, 60, 250, 250) {

@@ -6,9 +6,6 @@ import Synchronization
 
 /// Plays a script to a server, and asks the model at each message whether it may be.
 final class SessionDriver: Sendable {
-  /// The session did not come to an end.
-  struct Hung: Error {}
-
   /// A session of tiny frames that has not ended after this time never will.
   private static let patience = Duration.seconds(60)
 
@@ -40,12 +37,24 @@ final class SessionDriver: Sendable {
       }
       group.addTask {
         try await Task.sleep(for: Self.patience)
-        throw Hung()
+        throw self.hung
       }
       defer { group.cancelAll() }
       return try await group.next() ?? true
     }
-    if !isDone, self.script.ending != .reset { throw Hung() }
+    if !isDone, self.script.ending != .reset { throw self.hung }
+  }
+
+  /// The session did not come to its end.
+  private var hung: SessionModel.Violation {
+    let (step, count) = (self.meeting.currentStep, self.script.steps.count)
+    let state = self.model.withLock { model in
+      "\(model.outstanding) of \(model.frames.count) frames without outcome, "
+        + "\(model.controls.count) answers due, \(model.unacknowledged.count) unacknowledged"
+    }
+    return SessionModel.Violation(
+      description: "hung at step \(step) of \(count), then \(self.script.ending): \(state); "
+        + "patient: \(self.script.isPatient); \(self.script.opening)")
   }
 
   private func talk(to stub: Stub) async throws {
