@@ -140,7 +140,8 @@ struct ModelScriptWriter {
     for id in ["a", "b", "c"] where self.dice.chance(0.5) {
       let content: ModelPipeline.Stage.Content =
         switch self.dice.number(0 ... 9) {
-        case 0: .broken
+        // A failure names its filter; of two, the stricter policy counts.
+        case 0 where !pipeline.stages.contains(where: { $0.content == .broken }): .broken
         // Two of them would fold away.
         case 1 ... 4 where !pipeline.stages.contains(where: { $0.content == .invert }): .invert
         default:
