@@ -33,12 +33,17 @@ import Testing
     let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)
     let frames = repeated == nil ? Self.environment("SIDELIGHT_MODEL_FRAMES") ?? 100_000 : 1
     let queue = ModelScriptQueue(from: first, frames: Int(frames))
+    let tally = ModelTally()
     try await withServer(Self.configuration, catalogue: .model) { server, address in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0 ..< (repeated == nil ? Self.clients : 1) {
-          group.addTask { try await Self.play(queue, to: address) }
+          group.addTask { try await Self.play(queue, to: address, tally) }
         }
         while try await group.next() != nil {}
+      }
+      if frames >= 100_000 {
+        #expect(tally.seen == ModelTally.expected, "\(tally.summary)")
+        print("model: \(tally.summary)")
       }
       try await expectEventually("no session is left, and no buffer is in use") {
         server.sessionCount == 0 && server.poolStatistics.bytesInUse == 0
@@ -47,14 +52,17 @@ import Testing
   }
 
   /// Plays one session after the other.
-  private static func play(_ queue: ModelScriptQueue, to address: Address) async throws {
+  private static func play(
+    _ queue: ModelScriptQueue, to address: Address, _ tally: ModelTally
+  ) async throws {
     var script = queue.next()
     while script != nil {
       try await withStub(address, transport: Self.clientTransport) { stub in
         for _ in 0 ..< Self.sessionsPerConnection {
           guard let current = script else { return }
           do {
-            try await SessionDriver(current, for: Self.configuration).play(to: stub)
+            tally.add(
+              try await SessionDriver(current, for: Self.configuration).play(to: stub))
           } catch {
             queue.stop()
             Issue.record("\(error)\nTo see it again: SIDELIGHT_MODEL_SEED=\(current.seed)")

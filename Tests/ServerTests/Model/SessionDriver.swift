@@ -24,8 +24,9 @@ final class SessionDriver: Sendable {
 
   /// Plays the script to its end.
   ///
+  /// - Returns: What the model then knows.
   /// - Throws: ``SessionModel/Violation`` for what must not be.
-  func play(to stub: Stub) async throws {
+  func play(to stub: Stub) async throws -> SessionModel {
     let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
         try await self.talk(to: stub)
@@ -43,6 +44,7 @@ final class SessionDriver: Sendable {
       return try await group.next() ?? true
     }
     if !isDone, self.script.ending != .reset { throw self.hung }
+    return self.model.withLock { $0 }
   }
 
   /// The session did not come to its end.
