@@ -25,9 +25,9 @@ struct ModelScriptWriter {
     script.opening = self.opening()
     // Who is held back for frames beyond his credit cannot acknowledge those that would go on.
     let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
-    script.isPatient = self.dice.chance(0.3) || mayBeHeldBack
+    script.isPatient = self.dice.chance(0.5) || mayBeHeldBack
     script.acknowledgesAtOnce = self.dice.chance(0.5)
-    let faultRate = self.dice.pick(0, 0.02, 0.2, 0.7)
+    let faultRate = self.dice.pick(0, 0, 0.02, 0.05, 0.2, 0.7)
     for _ in 0 ..< self.dice.pick(5, 60, 250, 250) {
       script.steps.append(self.step(faultRate: faultRate))
     }
@@ -47,11 +47,11 @@ struct ModelScriptWriter {
       pipeline: self.pipeline(),
       dropPolicy: self.dice.pick(.newestWins, .newestWins, .keepOldest, .neverDrop),
       mailboxDepth: self.dice.pick(0, 0, 1, 2, 5, 64),
-      budget: self.hasBudgets ? self.dice.pick(0, 2000, 100_000, 60_000_000) : 0,
+      budget: self.hasBudgets ? self.dice.pick(0, 400, 2000, 100_000, 60_000_000) : 0,
       allowUnmodified: self.dice.chance(0.3),
       analysisOnly: self.dice.chance(0.05),
       failurePolicy: self.dice.pick(.passThrough, .passThrough, .drop, .blur),
-      maxFPS: self.dice.pick(0, 0, 0, 30, 1000),
+      maxFPS: self.dice.pick(0, 0, 0, 0, 0, 30, 1000, 1000),
       hasStatsInterval: self.dice.chance(0.2),
       outputWindow: self.dice.pick(0, 0, 1, 2, 5))
   }
@@ -145,7 +145,7 @@ struct ModelScriptWriter {
         // Two of them would fold away.
         case 1 ... 4 where !pipeline.stages.contains(where: { $0.content == .invert }): .invert
         default:
-          .shift(by: self.dice.number(0 ... 255), rounds: self.dice.pick(0, 0, 20_000, 500_000))
+          .shift(by: self.dice.number(0 ... 255), rounds: self.dice.pick(0, 0, 20_000, 800_000))
         }
       pipeline.stages.append(
         ModelPipeline.Stage(

@@ -27,10 +27,11 @@ final class ModelTally: Sendable {
     }
   }
 
-  /// Outcomes that must come up among many frames. Drains have tests of their own.
+  /// Outcomes that must come up among many frames. Drains have tests of their own, and so have frames
+  /// that are late on arrival, which are rare where pipelines are cheap.
   static var expected: Set<String> {
     let reasons: [Sidelight_V1_DropReason] = [
-      .superseded, .queueFull, .lateOnArrival, .lateInPipeline, .lateOnOutput, .noCredit,
+      .superseded, .queueFull, .lateInPipeline, .lateOnOutput, .noCredit,
       .rateLimited, .paused, .invalidFrame, .stageFailed, .outputSuperseded,
     ]
     return Set(reasons.map { "\($0)" }).union(["sent", "filtered", "passedThrough", "degraded"])
