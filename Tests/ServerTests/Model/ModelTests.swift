@@ -65,7 +65,12 @@ import Testing
               try await SessionDriver(current, for: Self.configuration).play(to: stub))
           } catch {
             queue.stop()
-            Issue.record("\(error)\nTo see it again: SIDELIGHT_MODEL_SEED=\(current.seed)")
+            Issue.record(
+              """
+              \(error)
+              The session was to end by \(current.ending).
+              To see it again: SIDELIGHT_MODEL_SEED=\(current.seed)
+              """)
           }
           script = queue.next()
         }

@@ -120,6 +120,8 @@ final class SessionDriver: Sendable {
     case .reset:
       self.resetTeller.finish()
       await self.waitForEnd()
+      // To return would close this side first, in good order.
+      throw CancellationError()
     case .secondOpen:
       try await writer.write(self.script.opening.message)
       await self.waitForEnd()
