@@ -39,8 +39,10 @@ import Testing
     for sequence: UInt64 in 1 ... 8 { try await writer.write(.frame(sequence, Self.image)) }
   }
 
-  static func expectNothingLeft(in server: SidelightServer) async throws {
-    try await expectEventually("the session and its frames are gone", within: .seconds(1)) {
+  static func expectNothingLeft(
+    in server: SidelightServer, within limit: Duration = .seconds(1)
+  ) async throws {
+    try await expectEventually("the session and its frames are gone", within: limit) {
       server.sessionCount == 0 && server.poolStatistics.bytesInUse == 0
     }
   }
@@ -67,8 +69,9 @@ import Testing
           #expect(server.sessionCount == 1)
           if departure == .cancel { group.cancelAll() }
           departing.continuation.finish()
-          // The deadline is a quarter of a second after the call's begin.
-          try await Self.expectNothingLeft(in: server)
+          // The deadline is a second after the call's begin.
+          try await Self.expectNothingLeft(
+            in: server, within: departure == .deadline ? .seconds(2) : .seconds(1))
         }
         try await Self.expectService(of: stub)
       }
@@ -79,7 +82,7 @@ import Testing
     _ stub: Stub, _ departure: Departure, when departing: AsyncStream<Never>
   ) async throws {
     var options = largeMessages
-    if departure == .deadline { options.timeout = .milliseconds(250) }
+    if departure == .deadline { options.timeout = .seconds(1) }
     try await stub.process(options: options) { writer in
       try await Self.begin(writer)
       if departure == .reset {
