@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -23,6 +23,12 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+soak: ## A million frames of a random client, checked by a model
+	@dev/soak
+
+tsan: ## The server's tests and the model under ThreadSanitizer
+	@dev/tsan
 
 bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
 	@dev/bench-kernels

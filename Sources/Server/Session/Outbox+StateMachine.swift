@@ -117,6 +117,11 @@ extension Outbox {
       self.window.acknowledge(sequence)
     }
 
+    /// Nothing is acknowledged any more: the client has closed its side, but may still read.
+    package mutating func openWindow() {
+      self.window = OutputWindow(size: nil)
+    }
+
     /// Nothing comes any more; what is in goes out, then the final counts.
     package mutating func finish() {
       self.isFinished = true
@@ -160,8 +165,7 @@ extension Outbox {
         self.drop(at: 0, Drop(reason: .lateOnOutput, stage: .outbox), lateness: now - deadline)
         return .late(frame.payload)
       }
-      // A client that has closed its side may still read, but can acknowledge nothing.
-      guard self.window.isOpen || self.isFinished else { return .wait }
+      guard self.window.isOpen else { return .wait }
       guard isAnnounced || frame.revision.number == self.appliedRevision else {
         self.appliedRevision = frame.revision.number
         self.announced = arrival
@@ -217,7 +221,7 @@ extension Outbox {
 
     private mutating func displaceOldestPicture() -> Payload? {
       for index in self.entries.indices where self.entries[index].arrival != self.announced {
-        if case .made(let frame) = self.entries[index].fate {
+        if case .made(let frame) = self.entries[index].fate, !frame.mustStay {
           self.picturesWaiting -= 1
           self.drop(
             at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)

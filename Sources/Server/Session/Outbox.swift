@@ -79,6 +79,11 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     self.update { $0.acknowledge(sequence) }
   }
 
+  /// Nothing is acknowledged any more: what waits for that goes out.
+  func openWindow() {
+    self.update { $0.openWindow() }
+  }
+
   /// A message that loses nothing by being left out, such as counts or what an analysis saw: left out
   /// while others wait, since a client that does not read would gather them without end.
   func pushNews(_ message: (FrameCounts) -> Control) {

@@ -23,18 +23,21 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var byteCount: Int
   /// When it is of no use any more, on the session's clock; `nil`: never.
   package var deadline: Duration?
+  /// Whether it is not displaced by another, however long it waits.
+  package var mustStay: Bool
   /// The message, less what is known only when it is written.
   package var payload: Payload
 
   package init(
     sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int,
-    deadline: Duration? = nil, payload: Payload
+    deadline: Duration? = nil, mustStay: Bool = false, payload: Payload
   ) {
     self.sequence = sequence
     self.disposition = disposition
     self.revision = revision
     self.byteCount = byteCount
     self.deadline = deadline
+    self.mustStay = mustStay
     self.payload = payload
   }
 }

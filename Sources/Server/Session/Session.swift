@@ -46,7 +46,11 @@ struct Session: Sendable {
     self.outbox = FrameOutbox(
       // Whatever may wait to be filtered may wait to be written; but before a client that says what
       // it has consumed only the newest waits, so that the first it sees when it recovers is fresh.
-      pictureLimit: options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
+      // Where none may be displaced there is room for all that were granted: a lane that waited for
+      // acknowledgements would fill the mailbox, and hold back the reader who is to read them.
+      pictureLimit: options.dropPolicy != .newestWins
+        ? max(options.mailboxDepth + 1, engine.framesInFlight)
+        : options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
       creditLimit: engine.framesInFlight, outputWindow: options.outputWindow,
       now: engine.clock.now,
       discard: { frame, reason in
@@ -80,6 +84,7 @@ struct Session: Sendable {
       // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
       // mailbox closed, and ends as DRAINING.
       self.outbox.push(self.draining)
+      self.outbox.openWindow()
       self.mailbox.finish()
       self.analysisJobs.finish()
     }
@@ -164,6 +169,7 @@ struct Session: Sendable {
         switch part {
         case .reader:
           onClientDone()
+          self.outbox.openWindow()
           self.mailbox.finish()
           self.analysisJobs.finish()
         case .lane, .analysisLane:

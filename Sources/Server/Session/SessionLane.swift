@@ -41,11 +41,13 @@ struct SessionLane {
     }
     let limit =
       frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
-    guard await work.wait(atMost: limit, on: self.clock) == false else { return }
+    // The wait also ends when the session does; then nothing has overrun.
+    guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
     let status = GoogleRPCStatus(
       code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
     await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
     while !work.isOver, let next = await self.session.mailbox.next() {
+      guard !Task.isCancelled else { return }
       guard !work.isOver else { return await self.process(next) }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
     }
@@ -187,6 +189,7 @@ struct SessionLane {
         sequence: frame.message.sequence, disposition: disposition,
         revision: frame.selection.revision, byteCount: image.inline.count,
         deadline: frame.message.mustProcess ? nil : frame.deadline,
+        mustStay: frame.message.mustProcess,
         payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
   }
 }

@@ -1,0 +1,157 @@
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// Writes scripts: of all that a client may do a little, in an order that nobody would think of.
+struct ModelScriptWriter {
+  private var dice: Dice
+  private var nextSequence: UInt64 = 1
+  private var nextRequest: UInt64 = 1
+  private var hasBudgets = false
+
+  /// The script of a seed.
+  static func script(seed: UInt64) -> ModelScript {
+    var writer = ModelScriptWriter(dice: Dice(seed: seed))
+    return writer.script(seed: seed)
+  }
+
+  private init(dice: Dice) {
+    self.dice = dice
+  }
+
+  private mutating func script(seed: UInt64) -> ModelScript {
+    var script = ModelScript(seed: seed)
+    self.hasBudgets = self.dice.chance(0.4)
+    script.opening = self.opening()
+    // Who is held back for frames beyond his credit cannot acknowledge those that would go on.
+    let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
+    script.isPatient = self.dice.chance(0.5) || mayBeHeldBack
+    script.acknowledgesAtOnce = self.dice.chance(0.5)
+    let faultRate = self.dice.pick(0, 0, 0.02, 0.05, 0.2, 0.7)
+    for _ in 0 ..< self.dice.pick(5, 60, 250, 250) {
+      script.steps.append(self.step(faultRate: faultRate))
+    }
+    if self.dice.chance(0.3) { script.steps.append(.settle) }
+    script.ending =
+      switch self.dice.number(0 ... 19) {
+      case 0 ... 3: .reset
+      case 4: .secondOpen
+      case 5: .emptyMessage
+      default: .halfClose
+      }
+    return script
+  }
+
+  private mutating func opening() -> ModelScript.Opening {
+    ModelScript.Opening(
+      pipeline: self.pipeline(),
+      dropPolicy: self.dice.pick(.newestWins, .newestWins, .keepOldest, .neverDrop),
+      mailboxDepth: self.dice.pick(0, 0, 1, 2, 5, 64),
+      budget: self.hasBudgets ? self.dice.pick(0, 400, 2000, 100_000, 60_000_000) : 0,
+      allowUnmodified: self.dice.chance(0.3),
+      analysisOnly: self.dice.chance(0.05),
+      failurePolicy: self.dice.pick(.passThrough, .passThrough, .drop, .blur),
+      maxFPS: self.dice.pick(0, 0, 0, 0, 0, 30, 1000, 1000),
+      hasStatsInterval: self.dice.chance(0.2),
+      outputWindow: self.dice.pick(0, 0, 1, 2, 5))
+  }
+
+  private mutating func step(faultRate: Double) -> ModelScript.Step {
+    switch self.dice.number(0 ... 99) {
+    case 0 ..< 80: self.frame(isSound: !self.dice.chance(faultRate))
+    case 80 ..< 88: self.change(isSound: !self.dice.chance(faultRate))
+    case 88: .pause(passThrough: self.dice.chance(0.5))
+    case 89 ... 91: .resume
+    case 92 ... 93: .ping(id: self.dice.next())
+    case 94: .unknownKind
+    case 95: .staleAck
+    case 96 ... 97: .settle
+    default: .rest(steps: self.dice.number(1 ... 40))
+    }
+  }
+
+  // MARK: Frames
+
+  private mutating func frame(isSound: Bool) -> ModelScript.Step {
+    var frame = Sidelight_V1_Frame.with { $0.image = self.image() }
+    self.nextSequence += UInt64(self.dice.pick(0, 0, 0, 1, 1000))
+    frame.sequence = self.nextSequence
+    frame.captureTimeNs = Int64(truncatingIfNeeded: self.dice.next())
+    frame.rtpTimestamp = UInt32(truncatingIfNeeded: self.dice.next())
+    frame.priority = Int32(self.dice.pick(0, 0, 0, -3, 2, 7))
+    frame.mustProcess = self.dice.chance(0.1)
+    if self.hasBudgets, self.dice.chance(0.3) {
+      frame.budgetUs = self.dice.pick(0, 1, 300, 5000, .max)
+    }
+    if self.dice.chance(0.1) { frame.tags = ["where": "there", "": "\(self.dice.next())"] }
+    if self.dice.chance(0.1) { frame.trace.traceparent = self.dice.pick("00-ab", "\u{2603}", "") }
+    guard !isSound else {
+      self.nextSequence += 1
+      return .frame(frame, isSound: true)
+    }
+    if self.dice.chance(0.3) {
+      // The numbers that were used already, or 0. Sound but for that; the model knows.
+      frame.sequence = self.dice.pick(0, frame.sequence / 2, frame.sequence - 1)
+      return .frame(frame, isSound: true)
+    }
+    self.nextSequence += 1
+    (BadFrame.allCases.randomElement(using: &self.dice) ?? .noFormat).spoil(&frame)
+    return .frame(frame, isSound: false)
+  }
+
+  private mutating func image() -> Sidelight_V1_Image {
+    let format = PixelFormat.allCases.randomElement(using: &self.dice) ?? .bgra8
+    let isLarger = self.dice.chance(0.02)
+    var image = Sidelight_V1_Image.noise(
+      format, self.dice.number(1 ... (isLarger ? 200 : 24)),
+      self.dice.number(1 ... (isLarger ? 120 : 24)),
+      padding: self.dice.pick(0, 0, 0, 5), seed: self.dice.next())
+    if self.dice.chance(0.1) {
+      image.orientation.rotation = self.dice.pick(.rotation90, .rotation180)
+      image.orientation.mirrored = self.dice.chance(0.5)
+    }
+    return image
+  }
+
+  // MARK: Changes
+
+  private mutating func change(isSound: Bool) -> ModelScript.Step {
+    let change: ModelChange =
+      switch self.dice.number(0 ... 9) {
+      case 0 ... 3:
+        isSound
+          ? .select(self.pipeline())
+          : .selectFault(ModelChange.Fault.allCases.randomElement(using: &self.dice) ?? .noContent)
+      // Whether the stage is there, and has the parameter, is the model's to say.
+      case 4 ... 6: .update(stage: self.dice.pick("a", "b", "c"), by: self.dice.number(0 ... 255))
+      default:
+        .activate(
+          self.dice.chance(0.5)
+            ? [self.dice.pick("a", "b", "c"): self.dice.chance(0.6)]
+            : ["a": self.dice.chance(0.6), "b": self.dice.chance(0.6)])
+      }
+    self.nextRequest += 1
+    return .change(
+      change, self.dice.pick(.none, .none, .met, .unmet), requestID: self.nextRequest)
+  }
+
+  private mutating func pipeline() -> ModelPipeline {
+    var pipeline = ModelPipeline()
+    for id in ["a", "b", "c"] where self.dice.chance(0.5) {
+      let content: ModelPipeline.Stage.Content =
+        switch self.dice.number(0 ... 9) {
+        // A failure names its filter; of two, the stricter policy counts.
+        case 0 where !pipeline.stages.contains(where: { $0.content == .broken }): .broken
+        // Two of them would fold away.
+        case 1 ... 4 where !pipeline.stages.contains(where: { $0.content == .invert }): .invert
+        default:
+          .shift(by: self.dice.number(0 ... 255), rounds: self.dice.pick(0, 0, 20_000, 800_000))
+        }
+      pipeline.stages.append(
+        ModelPipeline.Stage(
+          id: id, content: content, isActive: self.dice.chance(0.8),
+          failurePolicy: self.dice.pick(nil, nil, .passThrough, .drop, .blur)))
+    }
+    return pipeline
+  }
+}

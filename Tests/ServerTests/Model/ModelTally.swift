@@ -1,0 +1,39 @@
+import SidelightWire
+import Synchronization
+
+/// What became of the frames of all sessions, so that a model that no longer sees something is
+/// noticed.
+final class ModelTally: Sendable {
+  private let counts = Mutex<[String: UInt64]>([:])
+
+  /// Adds what a session came to.
+  func add(_ session: SessionModel) {
+    self.counts.withLock { counts in
+      counts["sent", default: 0] += UInt64(session.frames.count)
+      counts["filtered", default: 0] += session.counts.filtered
+      counts["passedThrough", default: 0] += session.counts.passedThrough
+      counts["degraded", default: 0] += session.counts.degraded
+      for (reason, count) in session.dropCounts { counts["\(reason)", default: 0] += count }
+    }
+  }
+
+  /// Outcomes that some frame had.
+  var seen: Set<String> { self.counts.withLock { Set($0.keys) } }
+
+  /// The counts, to be read.
+  var summary: String {
+    self.counts.withLock { counts in
+      counts.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+  }
+
+  /// Outcomes that must come up among many frames. Drains have tests of their own, and so have frames
+  /// that are late on arrival, which are rare where pipelines are cheap.
+  static var expected: Set<String> {
+    let reasons: [Sidelight_V1_DropReason] = [
+      .superseded, .queueFull, .lateInPipeline, .lateOnOutput, .noCredit,
+      .rateLimited, .paused, .invalidFrame, .stageFailed, .outputSuperseded,
+    ]
+    return Set(reasons.map { "\($0)" }).union(["sent", "filtered", "passedThrough", "degraded"])
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Random clients against a real server over real HTTP/2: ``ModelScriptWriter`` says what a client
+/// does, ``SessionDriver`` does it, ``SessionModel`` says whether what comes back may be.
+///
+/// `SIDELIGHT_MODEL_FRAMES` says how many frames are sent (default: 100,000); `SIDELIGHT_MODEL_SEED`
+/// plays the one session of that seed.
+@Suite(.timeLimit(.minutes(30))) struct ModelTests {
+  /// Sessions that stand at a time.
+  private static let clients = 8
+  /// Sessions that share a connection, one after the other, before there is a new one.
+  private static let sessionsPerConnection = 12
+
+  private static func environment(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+  }
+
+  private static var configuration: ServerConfiguration {
+    var configuration = ServerConfiguration()
+    configuration.framesInFlight = 6
+    // A busy machine is no reason to refuse sessions here, nor to give up filters.
+    configuration.maxLoad = nil
+    configuration.customFilterTimeout = .seconds(60)
+    return configuration
+  }
+
+  @Test("Whatever a client does, every promise of the stream is kept")
+  func randomSessions() async throws {
+    let repeated = Self.environment("SIDELIGHT_MODEL_SEED")
+    let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)
+    let frames = repeated == nil ? Self.environment("SIDELIGHT_MODEL_FRAMES") ?? 100_000 : 1
+    let queue = ModelScriptQueue(from: first, frames: Int(frames))
+    let tally = ModelTally()
+    try await withServer(Self.configuration, catalogue: .model) { server, address in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0 ..< (repeated == nil ? Self.clients : 1) {
+          group.addTask { try await Self.play(queue, to: address, tally) }
+        }
+        while try await group.next() != nil {}
+      }
+      if frames >= 100_000 {
+        #expect(tally.seen.isSuperset(of: ModelTally.expected), "\(tally.summary)")
+        print("model: \(tally.summary)")
+      }
+      try await expectEventually("no session is left, and no buffer is in use") {
+        server.sessionCount == 0 && server.poolStatistics.bytesInUse == 0
+      }
+    }
+  }
+
+  /// Plays one session after the other.
+  private static func play(
+    _ queue: ModelScriptQueue, to address: Address, _ tally: ModelTally
+  ) async throws {
+    var script = queue.next()
+    while script != nil {
+      try await withStub(address, transport: Self.clientTransport) { stub in
+        for _ in 0 ..< Self.sessionsPerConnection {
+          guard let current = script else { return }
+          do {
+            tally.add(
+              try await SessionDriver(current, for: Self.configuration).play(to: stub))
+          } catch {
+            queue.stop()
+            Issue.record(
+              """
+              \(error)
+              The session was to end by \(current.ending).
+              To see it again: SIDELIGHT_MODEL_SEED=\(current.seed)
+              """)
+          }
+          script = queue.next()
+        }
+      }
+    }
+  }
+
+  /// A window that a few pictures fill, so that resting readers are felt.
+  private static var clientTransport: TransportConfiguration {
+    var transport = TransportConfiguration()
+    transport.streamWindowBytes = 1 << 16
+    return transport
+  }
+}

@@ -1,0 +1,177 @@
+import GRPCCore
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// Plays a script to a server, and asks the model at each message whether it may be.
+final class SessionDriver: Sendable {
+  /// A session of tiny frames that has not ended after this time never will.
+  private static let patience = Duration.seconds(60)
+
+  private let script: ModelScript
+  private let model: Mutex<SessionModel>
+  private let meeting = Meeting()
+  private let (resets, resetTeller) = AsyncStream<Never>.makeStream()
+
+  init(_ script: ModelScript, for configuration: ServerConfiguration) {
+    self.script = script
+    self.model = Mutex(
+      SessionModel(
+        opening: script.opening, framesInFlight: configuration.framesInFlight,
+        maxConsecutiveErrors: configuration.maxConsecutiveErrors))
+  }
+
+  /// Plays the script to its end.
+  ///
+  /// - Returns: What the model then knows.
+  /// - Throws: ``SessionModel/Violation`` for what must not be.
+  func play(to stub: Stub) async throws -> SessionModel {
+    let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await self.talk(to: stub)
+        return true
+      }
+      group.addTask {
+        for await _ in self.resets {}
+        return false
+      }
+      group.addTask {
+        try await Task.sleep(for: Self.patience)
+        throw self.hung
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? true
+    }
+    if !isDone, self.script.ending != .reset { throw self.hung }
+    return self.model.withLock { $0 }
+  }
+
+  /// The session did not come to its end.
+  private var hung: SessionModel.Violation {
+    let (step, count) = (self.meeting.currentStep, self.script.steps.count)
+    let state = self.model.withLock { model in
+      "\(model.outstanding) of \(model.frames.count) frames without outcome, "
+        + "\(model.controls.count) answers due, \(model.unacknowledged.count) unacknowledged"
+    }
+    return SessionModel.Violation(
+      description: "hung at step \(step) of \(count), then \(self.script.ending): \(state); "
+        + "patient: \(self.script.isPatient); \(self.script.opening)")
+  }
+
+  private func talk(to stub: Stub) async throws {
+    let started = ContinuousClock.now
+    do {
+      try await stub.process(options: largeMessages) { writer in
+        try await self.send(to: writer)
+      } onResponse: { response in
+        defer { self.meeting.stopReading() }
+        for try await message in response.messages {
+          try self.model.withLock { try $0.receive(message) }
+          self.meeting.tell()
+          await self.meeting.restIfAsked()
+        }
+      }
+    } catch let error as RPCError {
+      return try self.judge(error)
+    }
+    let seconds = started.duration(to: .now) / .seconds(1)
+    try self.model.withLock { try $0.endWell(after: seconds) }
+  }
+
+  /// The call ended with an error. It must be the one that the client asked for.
+  private func judge(_ error: RPCError) throws {
+    let expected: RPCError.Code? =
+      if self.model.withLock({ $0.hasTooManyFaults }) {
+        .invalidArgument
+      } else {
+        switch self.script.ending {
+        case .secondOpen: .failedPrecondition
+        case .emptyMessage: .invalidArgument
+        case .reset: error.code  // by our own doing
+        case .halfClose: nil
+        }
+      }
+    guard error.code == expected else {
+      throw SessionModel.Violation(description: "the call ended with \(error)")
+    }
+  }
+
+  // MARK: Sending
+
+  private func send(to writer: RPCWriter<Sidelight_V1_ClientMessage>) async throws {
+    defer { self.meeting.stopSending() }
+    try await writer.write(self.script.opening.message)
+    for step in self.script.steps {
+      self.meeting.step()
+      if self.script.acknowledgesAtOnce { try await self.acknowledge(writer) }
+      switch step {
+      case .rest(let steps): self.meeting.rest(steps: steps)
+      case .settle: try await self.wait(writer) { $0.outstanding == 0 }
+      case .frame where self.script.isPatient:
+        try await self.wait(writer) { $0.outstanding < $0.framesInFlight }
+      default: break
+      }
+      if let message = self.model.withLock({ $0.send(step) }) { try await writer.write(message) }
+      if self.model.withLock({ $0.hasTooManyFaults }) { return await self.waitForEnd() }
+    }
+    switch self.script.ending {
+    case .halfClose: self.model.withLock { $0.isClosing = true }
+    case .reset:
+      self.resetTeller.finish()
+      await self.waitForEnd()
+      // To return would close this side first, in good order.
+      throw CancellationError()
+    case .secondOpen:
+      try await writer.write(self.script.opening.message)
+      await self.waitForEnd()
+    case .emptyMessage:
+      try await writer.write(Sidelight_V1_ClientMessage())
+      await self.waitForEnd()
+    }
+  }
+
+  private func acknowledge(_ writer: RPCWriter<Sidelight_V1_ClientMessage>) async throws {
+    if let message = self.model.withLock({ $0.acknowledge() }) { try await writer.write(message) }
+  }
+
+  private func wait(
+    _ writer: RPCWriter<Sidelight_V1_ClientMessage>,
+    until condition: (SessionModel) -> Bool
+  ) async throws {
+    while !self.model.withLock({ condition($0) }) {
+      try await self.acknowledge(writer)
+      guard await self.meeting.waitForNews() else { return }
+    }
+  }
+
+  private func waitForEnd() async {
+    self.meeting.stopSending()
+    while await self.meeting.waitForNews() {}
+  }
+}
+
+extension ModelScript.Opening {
+  fileprivate var message: Sidelight_V1_ClientMessage {
+    .open(self.pipeline.pipeline, policy: self.dropPolicy.wire) {
+      $0.mailboxDepth = UInt32(self.mailboxDepth)
+      $0.budgetUs = self.budget
+      $0.allowUnmodified = self.allowUnmodified
+      $0.analysisOnly = self.analysisOnly
+      $0.failurePolicy = Sidelight_V1_FailurePolicy(self.failurePolicy)
+      $0.maxFps = self.maxFPS
+      if self.hasStatsInterval { $0.statsInterval.nanos = 100_000_000 }
+      $0.outputWindow = UInt32(self.outputWindow)
+    }
+  }
+}
+
+extension ModelScript.DropPolicy {
+  fileprivate var wire: Sidelight_V1_DropPolicy {
+    switch self {
+    case .newestWins: .newestWins
+    case .keepOldest: .keepOldest
+    case .neverDrop: .neverDrop
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// What must hold in a session. Pure: it is told what the client sends, in order, and what it
+/// receives; it says what is wrong with that. Nothing in it knows how the server works.
+///
+/// What the client does decides much, but not all: whether a frame is filtered or superseded is a
+/// matter of time. So a frame has either one outcome that it must have, or some that it may have.
+struct SessionModel {
+  /// Something that must not be.
+  struct Violation: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// A frame that was sent, and what was in force then.
+  struct SentFrame {
+    enum Standing {
+      /// It cannot be read.
+      case invalid
+      /// The session is paused.
+      case paused
+      /// It may be filtered.
+      case admitted
+    }
+
+    var message: Sidelight_V1_Frame
+    var standing: Standing
+    var revision: UInt64
+    var requestID: UInt64
+    var pipeline: ModelPipeline
+    /// Whether it comes back as it is whatever the pipeline.
+    var passes: Bool
+    /// The frames that had no outcome yet, as far as the client could know: never fewer than the
+    /// server then has.
+    var outstandingBefore: Int
+    /// Whether a filter of the server's own may by now have overrun its time.
+    var mayFindLaneStuck: Bool
+  }
+
+  /// What must come in this order, whatever happens to frames.
+  enum Control: Equatable {
+    case pong(UInt64)
+    case error(requestID: UInt64, code: Int32)
+    case state(Sidelight_V1_SessionState)
+  }
+
+  enum Pause {
+    case running, dropping, passing
+  }
+
+  let opening: ModelScript.Opening
+  let framesInFlight: Int
+  let maxConsecutiveErrors: Int
+
+  // What the client did.
+  var frames: [SentFrame] = []
+  private(set) var pipeline: ModelPipeline
+  private(set) var revision: UInt64 = 1
+  private(set) var requestID: UInt64 = 0
+  private(set) var pause = Pause.running
+  private(set) var ignoredMessages: UInt64 = 0
+  private var lastSequence: UInt64?
+  private var faultsInARow = 0
+  private var mayFindLaneStuck = false
+  /// The client has closed its side, so it acknowledges nothing any more.
+  var isClosing = false
+
+  // What is still to come.
+  var controls: ArraySlice<Control> = []
+  /// The first frame without outcome.
+  var nextOutcome = 0
+
+  // What the server said.
+  var opened: Sidelight_V1_Opened?
+  var applied: Sidelight_V1_Applied?
+  var isApplicationPending = false
+  var counts = Sidelight_V1_Stats()
+  var dropCounts: [Sidelight_V1_DropReason: UInt64] = [:]
+  var finalStats: Sidelight_V1_Stats?
+  var unacknowledged: ArraySlice<UInt64> = []
+  /// Frames that the decimator let through.
+  var framesWithinRate = 0
+
+  init(opening: ModelScript.Opening, framesInFlight: Int, maxConsecutiveErrors: Int) {
+    self.opening = opening
+    self.pipeline = opening.pipeline
+    self.framesInFlight = framesInFlight
+    self.maxConsecutiveErrors = maxConsecutiveErrors
+  }
+
+  /// Frames without outcome.
+  var outstanding: Int { self.frames.count - self.nextOutcome }
+
+  /// Whether the server has to end the session for its faults.
+  var hasTooManyFaults: Bool { self.faultsInARow > self.maxConsecutiveErrors }
+
+  /// What the client does next.
+  ///
+  /// - Returns: The message; `nil` if the step sends none.
+  mutating func send(_ step: ModelScript.Step) -> Sidelight_V1_ClientMessage? {
+    switch step {
+    case .frame(let frame, let isSound):
+      self.note(frame, isSound: isSound)
+      return .with { $0.frame = frame }
+    case .change(let change, let condition, let requestID):
+      return self.send(change, condition, requestID)
+    case .pause(let passThrough):
+      self.setPause(passThrough ? .passing : .dropping)
+      return .with { $0.pause.passThrough = passThrough }
+    case .resume:
+      self.setPause(.running)
+      return .with { $0.resume = Sidelight_V1_Resume() }
+    case .ping(let id):
+      self.controls.append(.pong(id))
+      return .with { $0.ping.id = id }
+    case .unknownKind:
+      self.ignoredMessages += 1
+      // Field 127, three bytes.
+      return try? Sidelight_V1_ClientMessage(
+        serializedBytes: [0xFA, 0x07, 0x03, 0x61, 0x62, 0x63] as [UInt8])
+    case .staleAck: return .with { $0.ack.sequence = 0 }
+    case .settle, .rest: return nil
+    }
+  }
+
+  /// What the client acknowledges, if there is something.
+  mutating func acknowledge() -> Sidelight_V1_ClientMessage? {
+    guard self.opening.outputWindow > 0, let last = self.unacknowledged.last else { return nil }
+    self.unacknowledged = []
+    return .with { $0.ack.sequence = last }
+  }
+
+  private mutating func note(_ frame: Sidelight_V1_Frame, isSound: Bool) {
+    let isInOrder = self.lastSequence.map { frame.sequence > $0 } ?? true
+    if isInOrder { self.lastSequence = frame.sequence }
+    let isValid = isSound && isInOrder
+    self.faultsInARow = isValid ? 0 : self.faultsInARow + 1
+    let passes = self.opening.analysisOnly || self.pause == .passing
+    var sent = SentFrame(
+      message: frame,
+      standing: !isValid ? .invalid : self.pause == .dropping ? .paused : .admitted,
+      revision: self.revision, requestID: self.requestID, pipeline: self.pipeline, passes: passes,
+      outstandingBefore: self.outstanding, mayFindLaneStuck: false)
+    if sent.standing == .admitted, !passes, self.pipeline.isCustom,
+      self.deadline(of: frame) != nil
+    {
+      self.mayFindLaneStuck = true
+    }
+    sent.mayFindLaneStuck = self.mayFindLaneStuck
+    self.frames.append(sent)
+  }
+
+  /// The budget that counts for a frame, in microseconds.
+  func deadline(of frame: Sidelight_V1_Frame) -> UInt32? {
+    guard !frame.mustProcess else { return nil }
+    let budget = frame.hasBudgetUs ? frame.budgetUs : self.opening.budget
+    return budget == 0 ? nil : budget
+  }
+
+  private mutating func send(
+    _ change: ModelChange, _ condition: ModelScript.Condition, _ requestID: UInt64
+  ) -> Sidelight_V1_ClientMessage {
+    let message = change.message(
+      requestID: requestID,
+      ifRevision: condition == .none
+        ? nil : condition == .met ? self.revision : self.revision &+ 1)
+    if condition == .unmet {
+      self.refuse(requestID, code: .aborted)
+    } else if let new = change.result(from: self.pipeline) {
+      self.pipeline = new
+      self.revision += 1
+      self.requestID = requestID
+      self.faultsInARow = 0
+    } else {
+      self.refuse(requestID, code: .invalidArgument)
+    }
+    return message
+  }
+
+  private mutating func refuse(_ requestID: UInt64, code: StatusCode) {
+    self.controls.append(.error(requestID: requestID, code: code.rawValue))
+    self.faultsInARow += 1
+  }
+
+  private mutating func setPause(_ pause: Pause) {
+    guard self.pause != pause else { return }
+    self.pause = pause
+    self.controls.append(.state(pause == .running ? .running : .paused))
+  }
+
+  /// The codes that the model knows of `google.rpc.Code`.
+  enum StatusCode: Int32 {
+    case invalidArgument = 3
+    case deadlineExceeded = 4
+    case aborted = 10
+    case internalError = 13
+  }
+}

@@ -1,0 +1,16 @@
+import Testing
+
+/// Waits until something holds that nobody tells of; fails when it takes too long.
+func expectEventually(
+  _ what: Comment, within limit: Duration = .seconds(10),
+  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else {
+      Issue.record("not within \(limit): \(what)", sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+}
