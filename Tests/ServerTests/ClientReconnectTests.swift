@@ -39,8 +39,12 @@ import Testing
   func restored(isSameAddress: Bool) async throws {
     let clock = ClientTestClock()
     let shot = try picture()
+    // A path of the test's own: a port might be another's by the time it is bound again.
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("sidelight-\(UInt64.random(in: .min ... .max)).sock").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
     try await withThrowingDiscardingTaskGroup { group in
-      let first = RunningServer(Self.configuration())
+      let first = RunningServer(Self.configuration(), listeningOn: .unix(path: path))
       group.addTask { await first.run() }
       let other = RunningServer(Self.configuration())
       group.addTask { await other.run() }
@@ -59,6 +63,7 @@ import Testing
 
         await first.kill()
         #expect(try await told.interrupted() == Self.firstDelay)
+        try? FileManager.default.removeItem(atPath: path)
         let replacement = RunningServer(Self.configuration(), listeningOn: address)
         if isSameAddress {
           group.addTask { await replacement.run() }
