@@ -127,7 +127,9 @@ import Testing
     let brightGain = spread(try Self.color(vibrance, bright)) / spread(bright)
     #expect(abs(dullGain - 1.9) < 1e-9 && abs(brightGain - 1.3) < 1e-9)
     // Pale, olive and dark skin move less than half as much as other colours of their dullness.
-    for skin: SIMD4<Double> in [[0.91, 0.73, 0.61, 1], [0.78, 0.6, 0.45, 1], [0.4, 0.27, 0.18, 1]] {
+    for skin: SIMD4<Double> in [
+      [0.91, 0.73, 0.61, 1], [0.78, 0.6, 0.45, 1], [0.4, 0.27, 0.18, 1],
+    ] {
       let gain = spread(try Self.color(vibrance, skin)) / spread(skin)
       #expect((gain - 1) < 0.5 * (1 - spread(skin)))
     }

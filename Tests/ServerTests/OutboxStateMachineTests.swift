@@ -246,13 +246,14 @@ import Testing
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
-  @Test("After the end the window is open: whoever has closed its side can acknowledge nothing")
+  @Test("An opened window lets out what waits: whoever has closed its side can acknowledge nothing")
   func windowAfterTheEnd() {
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
       _ = machine.resolve(arrival, made: Self.made(sequence))
     }
+    machine.openWindow()
     machine.finish()
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
   }
