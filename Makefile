@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python soak tsan bench-overload gallery protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -30,11 +30,23 @@ soak: ## A million frames of a random client, checked by a model
 tsan: ## The server's tests and the model under ThreadSanitizer
 	@dev/tsan
 
+bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
+	@dev/bench-kernels
+
 bench-overload: ## A sender three times as fast as its filter: outcomes, ages, memory
 	@dev/bench-overload
 
-gallery: ## A sheet of filters on a picture: out/gallery (SIDELIGHT_TEST_MEDIA names a folder of pictures)
+gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
+
+reference: ## Write docs/filters.md from the filters' own descriptions
+	@dev/reference
+
+examples: ## Build the Swift packages in Examples/
+	@dev/examples
+
+goldens: ## Make the golden pictures of the tests anew, by the naive interpreter
+	@dev/goldens
 
 protos: ## Generate Sources/Wire/Generated from Protos/
 	@dev/protos

@@ -123,7 +123,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        logging, lifecycle, protobuf,
+        grpcCore, logging, lifecycle, protobuf,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",
@@ -135,6 +135,9 @@ let package = Package(
     .testTarget(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
+    .testTarget(
+      name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
+      exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
       swiftSettings: strict),

@@ -29,6 +29,7 @@ const sl_rows *sl_rows_named(const char *name) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const sl_rows *current;
+static _Thread_local const sl_rows *own;
 
 static void choose(void) {
   const char *forced = getenv("SIDELIGHT_ISA");
@@ -38,7 +39,10 @@ static void choose(void) {
   current = rows != NULL ? rows : &sl_rows_portable;
 }
 
+void sl_rows_use(const sl_rows *rows) { own = rows; }
+
 const sl_rows *sl_rows_current(void) {
+  if (own != NULL) return own;
   pthread_once(&once, choose);
   return current;
 }

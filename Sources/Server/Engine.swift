@@ -71,15 +71,21 @@ struct Engine: Sendable {
   private static let messageOverhead = 8192
 
   /// What a pipeline comes to for frames of a geometry.
+  ///
+  /// - Parameter allowsReduced: Whether a cheaper variant is wanted too, where there is one.
   func program(
     for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, allowsReduced: Bool
   ) -> Program {
-    Program(
+    let reduced =
+      allowsReduced ? self.catalogue.reduced(pipeline, for: geometry.size) : nil
+    return Program(
       plan: self.plans.plan(for: pipeline, geometry),
       cost: self.costs.estimate(for: pipeline, geometry),
-      isCustom: pipeline.activeFilters.contains {
-        self.catalogue.description(named: $0)?.fidelity == .custom
-      })
+      isCustom: pipeline.activeFilters.contains { name in
+        guard let description = self.catalogue.description(named: name) else { return false }
+        return description.fidelity == .custom && description.category != .analysis
+      },
+      reduced: reduced.map { self.program(for: $0, geometry, allowsReduced: false) })
   }
 
   /// What stands in for a frame that may not be shown as it is.

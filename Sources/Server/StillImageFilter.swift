@@ -59,6 +59,25 @@ package struct StillImageFilter: Sendable {
       content: try ImageEncoder(target).encode(outcome.content), isFiltered: outcome.isFiltered)
   }
 
+  /// Encodes a picture as a file. Files are written without an orientation, so a picture that is to be
+  /// shown mirrored or turned is mirrored and turned.
+  ///
+  /// - Throws: ``CodecError``.
+  package func encode(_ frame: Frame, as target: ImageEncoder.Target) async throws -> [UInt8] {
+    guard frame.orientation != .upright else { return try ImageEncoder(target).encode(frame) }
+    let turn: Pipeline = [
+      .filter(
+        "orient",
+        [
+          "quarterTurns": .number(Double(frame.orientation.quarterTurns)),
+          "mirrored": .flag(frame.orientation.isMirrored),
+        ])
+    ]
+    // Not the server's own catalogue, which may hold another filter of that name.
+    let plan = try FilterCatalogue.builtIn.resolve(turn).plan(for: frame.geometry)
+    return try ImageEncoder(target).encode(try await self.executor.run(plan, on: frame))
+  }
+
   private static func format(of file: [UInt8]) -> ImageFileFormat? {
     ImageFileFormat(sniffing: file.span.bytes)
   }

@@ -14,6 +14,12 @@ struct Apply: AsyncParsableCommand {
       Reads PNG and JPEG; the output's kind follows its name.
 
         sidelight apply in.png out.png --pipeline 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'
+
+      Filters that use another picture or a colour table read it from a file, by its path or under a \
+      name:
+
+        sidelight apply in.png out.png --pipeline 'colorCube(asset: "looks/teal.cube")'
+        sidelight apply in.png out.png --pipeline 'overlay(asset: logo)' --asset logo=logo.png
       """)
 
   @Argument(help: "The PNG or JPEG file to read.", completion: .file())
@@ -24,10 +30,13 @@ struct Apply: AsyncParsableCommand {
 
   @OptionGroup var pipeline: PipelineOption
 
+  @OptionGroup var assets: AssetOptions
+
   @Option(
     help: ArgumentHelp(
       "Filter at the server at this address (HOST:PORT or unix:PATH) instead of in this process.",
-      valueName: "address"))
+      valueName: "address"),
+    transform: Address.init(argument:))
   var server: Address?
 
   @Option(help: ArgumentHelp("The quality of a JPEG, 1 to 100.", valueName: "percent"))
@@ -40,11 +49,13 @@ struct Apply: AsyncParsableCommand {
     guard (1 ... 100).contains(self.quality) else {
       throw ValidationError("--quality is \(self.quality), the range is 1 to 100.")
     }
+    guard self.server == nil || self.assets.files.isEmpty else {
+      throw ValidationError("--asset gives a file to this process; a server has assets of its own.")
+    }
   }
 
   func run() async throws {
-    // Names are checked where the filters run: a server may have filters of its own.
-    let file = [UInt8](try Data(contentsOf: URL(filePath: self.input)))
+    let file = try FileContents.read(self.input)
     let result =
       if let server {
         try await self.filter(file, at: server)
@@ -57,23 +68,29 @@ struct Apply: AsyncParsableCommand {
   private var isPNG: Bool { ImageFileFormat(fileName: self.output) == .png }
 
   private func filterHere(_ file: [UInt8]) async throws -> [UInt8] {
-    let pipeline = try self.pipeline.resolved()
+    let text = try self.pipeline.parsed()
+    let catalogue = try self.assets.catalogue(for: text)
+    // Said at the character; below there is no text any more.
+    _ = try text.resolved(in: catalogue)
     let pool = BufferPool()
     let compute = ComputePool()
     defer { compute.shutdown() }
     let still = StillImageFilter(
-      catalogue: .builtIn, pool: pool, executor: PlanExecutor(pool: pool, compute: compute),
+      catalogue: catalogue, pool: pool, executor: PlanExecutor(pool: pool, compute: compute),
       limits: ImageLimits())
     return try await still.apply(
-      pipeline, toFile: file, writing: self.isPNG ? .png() : .jpeg(quality: self.quality)
+      text.pipeline, toFile: file, writing: self.isPNG ? .png() : .jpeg(quality: self.quality)
     ).content
   }
 
+  /// Names are checked where the filters run: a server may have filters of its own.
   private func filter(_ file: [UInt8], at server: Address) async throws -> [UInt8] {
-    let pipeline = try Pipeline(text: self.pipeline.pipeline)
-    return try await SidelightClient.connect(to: server) { client in
-      try await client.apply(
-        pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality))
+    let pipeline = try self.pipeline.parsed().pipeline
+    return try await pipeline.explainingAssets {
+      try await SidelightClient.connect(to: server) { client in
+        try await client.apply(
+          pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality))
+      }
     }
   }
 }

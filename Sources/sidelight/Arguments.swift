@@ -1,13 +1,18 @@
 public import ArgumentParser
 public import Logging
 public import SidelightKernels
-public import SidelightWire
+import SidelightWire
 
-extension Address: ExpressibleByArgument {
+extension Address {
   /// Reads an address as the command line has it.
-  public init?(argument: String) {
-    guard let address = try? Address(argument) else { return nil }
-    self = address
+  ///
+  /// - Throws: `ValidationError` that says what was expected.
+  init(argument: String) throws {
+    do throws(AddressError) {
+      self = try Address(argument)
+    } catch {
+      throw ValidationError(error.reason)
+    }
   }
 }
 
@@ -36,17 +41,30 @@ struct PipelineOption: ParsableArguments {
       valueName: "text"))
   var pipeline = ""
 
+  /// What the text says. Whether its filters exist is asked where they run.
+  ///
   /// - Throws: `ValidationError` that points at the character.
-  func resolved() throws -> Pipeline { try Self.resolve(self.pipeline) }
+  func parsed() throws -> PipelineText { try PipelineText(argument: self.pipeline) }
+}
 
-  /// Reads a pipeline and finds out whether its filters exist.
-  static func resolve(_ text: String) throws -> Pipeline {
+extension PipelineText {
+  /// Reads a pipeline as the command line has it.
+  ///
+  /// - Throws: `ValidationError` that points at the character.
+  init(argument: String) throws {
     do throws(PipelineTextError) {
-      let parsed = try PipelineText(text)
-      _ = try parsed.resolve { pipeline throws(PipelineError) in
-        try FilterCatalogue.builtIn.resolve(pipeline)
-      }
-      return parsed.pipeline
+      try self.init(argument)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
+  /// Finds the pipeline's filters.
+  ///
+  /// - Throws: `ValidationError` that points at the character.
+  func resolved(in catalogue: FilterCatalogue) throws -> ResolvedPipeline {
+    do throws(PipelineTextError) {
+      return try self.resolve { pipeline throws(PipelineError) in try catalogue.resolve(pipeline) }
     } catch {
       throw ValidationError("\(error)")
     }

@@ -14,6 +14,8 @@ struct Check: ParsableCommand {
 
   @OptionGroup var pipeline: PipelineOption
 
+  @OptionGroup var assets: AssetOptions
+
   @Option(help: "The size of the frames.")
   var size = FrameSize(width: 1280, height: 720)
 
@@ -23,7 +25,8 @@ struct Check: ParsableCommand {
   var format = PixelFormat.i420
 
   func run() throws {
-    let resolved = try FilterCatalogue.builtIn.resolve(try self.pipeline.resolved())
+    let text = try self.pipeline.parsed()
+    let resolved = try text.resolved(in: try self.assets.catalogue(for: text))
     print(resolved.plan(for: FrameGeometry(format: self.format, size: self.size)).description)
   }
 }

@@ -47,5 +47,8 @@ struct POSIXFailure: Error, CustomStringConvertible {
   let call: String
   let code: Int32
 
-  var description: String { "\(self.call): \(String(cString: strerror(self.code)))" }
+  /// What the system says of the code: `No such file or directory`.
+  var reason: String { String(cString: strerror(self.code)) }
+
+  var description: String { "\(self.call): \(self.reason)" }
 }

@@ -15,17 +15,46 @@ struct Filters: ParsableCommand {
   @Flag(help: "As JSON, in the form of ListFilters.")
   var json = false
 
+  @Flag(help: "As a reference page in Markdown.")
+  var markdown = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Show the pictures NAME.jpg of a folder on the page in Markdown.", valueName: "folder"),
+    completion: .directory)
+  var pictures: String?
+
+  func validate() throws {
+    guard !self.json || !self.markdown else {
+      throw ValidationError("--json and --markdown exclude each other.")
+    }
+    guard self.pictures == nil || self.markdown else {
+      throw ValidationError("--pictures belongs to --markdown.")
+    }
+  }
+
   func run() throws {
     let catalogue = FilterCatalogue.builtIn
-    guard let name else {
-      print(self.json ? try Self.json(catalogue.descriptions) : Self.list(catalogue.descriptions))
-      return
-    }
+    guard let name else { return try self.show(catalogue.descriptions, Self.list) }
     guard let description = catalogue.description(named: name) else {
       let hint = catalogue.nearestName(to: name).map { " Did you mean \($0)?" } ?? ""
       throw ValidationError("There is no filter '\(name)'.\(hint)")
     }
-    print(self.json ? try Self.json([description]) : Self.page(description))
+    try self.show([description]) { _ in FilterPage(filter: description).text }
+  }
+
+  /// Prints descriptions in the form that was asked for, or in the plain one.
+  private func show(
+    _ descriptions: [FilterDescription], _ plain: ([FilterDescription]) -> String
+  ) throws {
+    if self.json {
+      print(try Self.json(descriptions))
+    } else if self.markdown {
+      let page = FilterReference(descriptions: descriptions, pictures: self.pictures)
+      print(page.text, terminator: "")
+    } else {
+      print(plain(descriptions))
+    }
   }
 
   private static func list(_ descriptions: [FilterDescription]) -> String {
@@ -39,45 +68,6 @@ struct Filters: ParsableCommand {
       }
       return "\(category.rawValue)\n" + lines.joined(separator: "\n")
     }.joined(separator: "\n\n")
-  }
-
-  private static func page(_ filter: FilterDescription) -> String {
-    var lines = [filter.name, "", "  \(filter.summary)", ""]
-    lines += ["  Fidelity  \(filter.fidelity.rawValue)", "  Formula   \(filter.formula)", ""]
-    if filter.parameters.isEmpty { return (lines + ["  No parameters."]).joined(separator: "\n") }
-    lines.append("  Parameters")
-    for parameter in filter.parameters {
-      lines.append("    \(parameter.name): \(parameter.summary)")
-      lines.append("      \(Self.facts(parameter).joined(separator: "; "))")
-    }
-    return lines.joined(separator: "\n")
-  }
-
-  private static func facts(_ parameter: ParameterDescription) -> [String] {
-    var facts: [String] = []
-    switch parameter.kind {
-    case .choice(let names): facts.append("one of \(names.joined(separator: ", "))")
-    case .vector(let count): facts.append("\(count) numbers")
-    case .number: facts.append("number")
-    case .length: facts.append("length")
-    case .point: facts.append("point")
-    case .color: facts.append("colour")
-    case .flag: facts.append("true or false")
-    case .asset: facts.append("name of an asset")
-    }
-    if parameter.unit != .none { facts[0] += " (\(parameter.unit.rawValue))" }
-    if let value = parameter.defaultValue {
-      facts.append("default \(value.textForm)")
-    } else {
-      facts.append("must be given")
-    }
-    if let slider = parameter.slider {
-      facts.append("slider \(slider.lowerBound) to \(slider.upperBound)")
-    }
-    if let limits = parameter.limits {
-      facts.append("at least \(limits.lowerBound), at most \(limits.upperBound)")
-    }
-    return facts
   }
 
   private static func json(_ descriptions: [FilterDescription]) throws -> String {

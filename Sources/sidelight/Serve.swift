@@ -18,8 +18,10 @@ struct Serve: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Where to listen: IP:PORT (port 0 lets the system choose) or unix:PATH. May be repeated.",
-      valueName: "address"))
+      "Where to listen: IP:PORT (port 0 lets the system choose) or unix:PATH. May be repeated. "
+        + "(default: 127.0.0.1:50051)",
+      valueName: "address"),
+    transform: Address.init(argument:))
   var listen: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
 
   @Option(help: ArgumentHelp("Threads that filter.", valueName: "count"))

@@ -31,31 +31,36 @@ struct Stream: AsyncParsableCommand {
     name: .customLong("pipeline-at"),
     help: ArgumentHelp(
       "Change the pipeline at this time of the video. May be repeated.",
-      valueName: "seconds=text"))
+      valueName: "seconds=text"),
+    transform: TimedPipeline.init(argument:))
   var changes: [TimedPipeline] = []
 
   @Option(
-    help: ArgumentHelp("The server: HOST:PORT or unix:PATH.", valueName: "address"))
+    help: ArgumentHelp("The server: HOST:PORT or unix:PATH.", valueName: "address"),
+    transform: Address.init(argument:))
   var server: Address
 
   @Flag(help: "Send frames at the video's own rate, and drop those that come too late.")
   var realtime = false
 
   func run() async throws {
-    let first = try Pipeline(text: self.pipeline.pipeline)
+    let first = try self.pipeline.parsed().pipeline
     let input = try Y4MInput(path: self.input)
     let output = try Y4MOutput(path: self.output, header: input.header)
     let report = StreamReport(
       isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
     let options = SessionOptions(
       pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input)
-    try await SidelightClient.connect(to: self.server) { client in
-      try await client.withSession(options) { session in
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask { try await self.send(input, to: session) }
-          group.addTask { try await Self.receive(session, into: output, report) }
-          // Whichever of the two fails ends the other, as leaving with its error cancels the group.
-          while try await group.next() != nil {}
+    let pipelines = Pipeline(stages: ([first] + self.changes.map(\.pipeline)).flatMap(\.stages))
+    try await pipelines.explainingAssets {
+      try await SidelightClient.connect(to: self.server) { client in
+        try await client.withSession(options) { session in
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.send(input, to: session) }
+            group.addTask { try await Self.receive(session, into: output, report) }
+            // Whichever of the two fails ends the other, as leaving with its error cancels the group.
+            while try await group.next() != nil {}
+          }
         }
       }
     }
@@ -98,7 +103,7 @@ struct Stream: AsyncParsableCommand {
       case .outcome(.dropped):
         if let last { try await output.write(last) }
       case .rejected(_, let reason):
-        throw ValidationError("The server refused a pipeline: \(reason)")
+        throw RefusedPipeline(reason: reason)
       case .applied, .draining, .finalCounts: break
       }
     }

@@ -7,7 +7,7 @@ final class StreamReport: Sendable {
   private struct State {
     var made: [MadeFrame.Disposition: Int] = [:]
     var dropped: [DroppedFrame.Reason: Int] = [:]
-    var roundTrips: [Duration] = []
+    var roundTrips = DurationHistogram()
     var failure: String?
     var shown = ContinuousClock.now
   }
@@ -31,7 +31,7 @@ final class StreamReport: Sendable {
       switch outcome {
       case .made(let frame):
         state.made[frame.disposition, default: 0] += 1
-        state.roundTrips.append(frame.roundTripTime)
+        state.roundTrips.add(frame.roundTripTime)
         if let failure = frame.failure { state.failure = failure }
       case .dropped(let frame):
         state.dropped[frame.reason, default: 0] += 1
@@ -76,12 +76,10 @@ final class StreamReport: Sendable {
     }
     parts.append(
       dropped == 0 ? "none dropped" : "\(dropped) dropped (\(reasons.joined(separator: ", ")))")
-    if !state.roundTrips.isEmpty {
-      let sorted = state.roundTrips.sorted()
-      let percentiles = [50, 95, 99].map { percent in
-        let index = (sorted.count - 1) * percent / 100
-        return "p\(percent) \(Self.text(sorted[index] / .milliseconds(1)))"
-      }
+    let percentiles = [50, 95, 99].compactMap { percent in
+      state.roundTrips.percentile(percent).map { "p\(percent) \(Self.text($0 / .milliseconds(1)))" }
+    }
+    if !percentiles.isEmpty {
       parts.append("round trip " + percentiles.joined(separator: ", ") + " ms")
     }
     return parts.joined(separator: "; ")

@@ -3,17 +3,22 @@ import SidelightKernels
 import SidelightWire
 
 /// A change of the pipeline at a time of the video: `2.5=gaussianBlur(radius: 8)`.
-struct TimedPipeline: ExpressibleByArgument, Sendable {
+struct TimedPipeline: Sendable {
   /// From the start of the video.
   let time: Duration
   let pipeline: Pipeline
 
-  init?(argument: String) {
-    guard let separator = argument.firstIndex(of: "="),
-      let seconds = Double(argument[..<separator]), seconds.isFinite, seconds >= 0,
-      let pipeline = try? Pipeline(text: String(argument[argument.index(after: separator)...]))
-    else { return nil }
+  /// - Throws: `ValidationError` that says what is wrong, and points at the character of a pipeline.
+  init(argument: String) throws {
+    guard let separator = argument.firstIndex(of: "=") else {
+      throw ValidationError("expected SECONDS=TEXT")
+    }
+    let time = argument[..<separator]
+    guard let seconds = Double(time), seconds.isFinite, seconds >= 0 else {
+      throw ValidationError("'\(time)' is no time in seconds")
+    }
     self.time = .seconds(seconds)
-    self.pipeline = pipeline
+    self.pipeline =
+      try PipelineText(argument: String(argument[argument.index(after: separator)...])).pipeline
   }
 }

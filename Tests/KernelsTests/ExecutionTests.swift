@@ -102,6 +102,42 @@ import Testing
     pool.shutdown()
   }
 
+  /// Notes with which rows each pixel is computed, and so on whose threads.
+  private struct Witness: Filter, ColorKernel {
+    final class Notes: Sendable {
+      let seen = Mutex<Set<InstructionSet>>([])
+    }
+
+    let notes = Notes()
+    let description = FilterDescription(
+      name: "witness", summary: "", category: .custom, reach: .pixel, fidelity: .formula,
+      formula: "")
+
+    func nodes(for geometry: FrameGeometry) -> [Node] { [.colorKernel(self)] }
+
+    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
+      _ = self.notes.seen.withLock { $0.insert(InstructionSet.current) }
+      return pixel
+    }
+  }
+
+  @Test(arguments: InstructionSet.available, [1, 5])
+  func `every pass runs on the pool's threads, with their rows, banded or whole`(
+    _ instructionSet: InstructionSet, _ bands: Int
+  ) async throws {
+    let witness = Witness()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(witness)
+    let executor = PlanExecutor(
+      pool: BufferPool(), compute: ComputePool(threadCount: 3, instructionSet: instructionSet),
+      fixedBands: BandRunner(maxBands: bands, leastBandNanoseconds: 0))
+    let plan = try catalogue.resolve(
+      [.filter("witness"), .filter("boxBlur"), .filter("witness")]
+    ).plan(for: Self.geometry)
+    _ = try await executor.run(plan, on: try TestFrame.make(Self.geometry))
+    #expect(witness.notes.seen.withLock { $0 } == [instructionSet])
+  }
+
   @Test func `a pool that was shut down still finishes work`() async throws {
     let pool = ComputePool(threadCount: 2)
     pool.shutdown()

@@ -77,6 +77,27 @@ def test_a_png_with_alpha_keeps_it(stub):
     assert np.array_equal(answer[..., :3], 255 - colors[..., :3])
 
 
+@pytest.mark.parametrize("wanted", [None, LOOK], ids=["as it was", "filtered"])
+def test_a_raw_still_that_becomes_a_file_is_turned_as_it_is_to_be_shown(stub, wanted):
+    colors = noise(31, 18)
+    stored = images.rgb_image(colors)
+    shown = images.rgb_image(colors)
+    shown.orientation.mirrored = True
+    shown.orientation.rotation = image_messages.ROTATION_90
+    as_file = frame_filter.ApplyRequest(pipeline=wanted)
+    as_file.output.format = image_messages.PIXEL_FORMAT_PNG
+    results = []
+    for each in (stored, shown):
+        as_file.image.CopyFrom(each)
+        results.append(read_file(stub.Apply(as_file, timeout=30).image))
+    upright, turned = results
+    assert np.array_equal(turned, np.rot90(upright[:, ::-1], k=-1))
+    # Raw images say so themselves, and their pixels stay.
+    raw = apply(stub, shown, wanted).image
+    assert raw.orientation == shown.orientation
+    assert np.array_equal(images.rgb(raw), upright)
+
+
 def test_a_jpeg_comes_back_as_a_jpeg(stub):
     # Soft, as photographs are; JPEG spends its levels on noise.
     ramp = np.linspace(20, 220, 96, dtype=np.uint8)

@@ -2,7 +2,7 @@
 
 import io
 import json
-import subprocess
+import re
 
 import numpy as np
 import PIL.Image
@@ -10,22 +10,13 @@ import pytest
 from google.protobuf import json_format
 
 from sidelight_testing import formulas, images
+from sidelight_testing.command import sidelight
 from sidelight_testing.contract import frame_filter
-from sidelight_testing.server import binary
 
 WIDTH, HEIGHT = 54, 38
 HEADER = b"YUV4MPEG2 W54 H38 F25:1 Ip A1:1 C420jpeg\n"
 FRAME_BYTES = WIDTH * HEIGHT * 3 // 2
 LOOK = "sepiaTone(intensity: 0.8), vignette(intensity: 1), gaussianBlur(radius: 2)"
-
-
-def sidelight(*arguments: object, video: bytes = b"", fails: bool = False):
-    """Runs the command to its end."""
-    finished = subprocess.run(
-        [binary(), *arguments], input=video, capture_output=True, timeout=60, check=False
-    )
-    assert (finished.returncode != 0) == fails, finished.stderr.decode()
-    return finished
 
 
 def pictures(count: int) -> list:
@@ -162,6 +153,50 @@ def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
     place = next(index for index, line in enumerate(lines) if line == text)
     assert lines[place + 1] == " " * caret + "^"
     assert hint in complaint
+
+
+@pytest.mark.parametrize(
+    "option, words",
+    [
+        (["--pipeline-at", "1=grayscale(intensity: 1"], "column 23"),
+        (["--pipeline-at", "soon=grayscale"], "'soon' is no time in seconds"),
+        (["--pipeline-at", "nan=grayscale"], "'nan' is no time in seconds"),
+        (["--pipeline-at", "grayscale"], "expected SECONDS=TEXT"),
+        (["--server", "nowhere"], "expected HOST:PORT or unix:PATH"),
+        (["--server", "::1:80"], "an IPv6 address stands in brackets"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_an_option_is_said(option, words):
+    arguments = dict([("--server", "unix:/tmp/nobody"), option])
+    said = sidelight(
+        "stream", *(each for pair in arguments.items() for each in pair), fails=True
+    ).stderr.decode()
+    assert words in said
+    assert option[0] in said
+
+
+def test_a_fault_in_a_later_pipeline_is_pointed_at():
+    text = "sepiaTone(intensity: )"
+    said = sidelight(
+        *("stream", "--server", "unix:/tmp/nobody", "--pipeline-at", f"2={text}"), fails=True
+    ).stderr.decode()
+    assert f"\n{text}\n{' ' * 21}^" in said
+
+
+def test_the_summary_has_percentiles_of_the_round_trips(server):
+    finished = sidelight(
+        *("stream", "-", "-", "--server", server.addresses["tcp"], "--pipeline", LOOK),
+        video=y4m(pictures(40)),
+    )
+    said = finished.stderr.decode()
+    p50, p95, p99 = map(float, re.search(r"p50 (\S+), p95 (\S+), p99 (\S+) ms", said).groups())
+    assert 0 < p50 <= p95 <= p99 < 60_000
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    said = sidelight("apply", tmp_path / "none.png", tmp_path / "o.png", fails=True).stderr.decode()
+    assert "none.png" in said and "No such file" in said
 
 
 @pytest.mark.parametrize("verb", ["serve", "stream", "apply", "check", "filters"])

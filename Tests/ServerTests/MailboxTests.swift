@@ -104,4 +104,46 @@ import Testing
     #expect(received == received.sorted())
     #expect(received.last == 9_999, "the newest always comes through")
   }
+
+  /// An element that tells its own standing.
+  struct Letter: Sendable, Hashable {
+    var number: Int
+    var priority: Int32 = 0
+    var mustStay = false
+    var standing: MailboxStanding {
+      MailboxStanding(priority: self.priority, mustStay: self.mustStay)
+    }
+  }
+
+  static func mailbox(depth: Int, _ policy: DropPolicy) -> Mailbox<Letter> {
+    Mailbox(depth: depth, policy: policy, standing: \.standing)
+  }
+
+  @Test("The lowest priority goes first; among equals the policy decides")
+  func priority() async {
+    let mailbox = Self.mailbox(depth: 2, .newestWins)
+    _ = await mailbox.offer(Letter(number: 1, priority: 5))
+    _ = await mailbox.offer(Letter(number: 2, priority: 1))
+    let second = await mailbox.offer(Letter(number: 3, priority: 1))
+    #expect(second?.element.number == 2)
+    #expect(second?.reason == .superseded)
+    let offered = await mailbox.offer(Letter(number: 4, priority: 0))
+    #expect(offered?.element.number == 4, "it has the least claim of all")
+    #expect(offered?.reason == .queueFull)
+    #expect(await mailbox.next()?.number == 1)
+    #expect(await mailbox.next()?.number == 3)
+  }
+
+  @Test("What must stay is not displaced; if all must, the producer waits")
+  func mustStay() async {
+    let mailbox = Self.mailbox(depth: 1, .newestWins)
+    _ = await mailbox.offer(Letter(number: 1, mustStay: true))
+    #expect(await mailbox.offer(Letter(number: 2))?.element.number == 2)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.offer(Letter(number: 3, mustStay: true))?.element.number }
+      #expect(await mailbox.next()?.number == 1)
+      #expect(await mailbox.next()?.number == 3)
+      #expect(await group.next() == .some(nil))
+    }
+  }
 }

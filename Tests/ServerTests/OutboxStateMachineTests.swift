@@ -166,4 +166,94 @@ import Testing
     _ = machine.resolve(first, made: Self.made(5))
     #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
   }
+
+  @Test("A picture whose time is over before it is written becomes a notice that says how late")
+  func lateOnOutput() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    for sequence: UInt64 in 1 ... 2 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      var frame = Self.made(sequence)
+      frame.deadline = .milliseconds(10 * Int(sequence))
+      _ = machine.resolve(arrival, made: frame)
+    }
+    guard case .late("frame 1") = machine.next(at: .milliseconds(15)) else {
+      Issue.record("frame 1 is not late")
+      return
+    }
+    guard case .item(.dropped(let run)) = machine.next(at: .milliseconds(15)) else {
+      Issue.record("frame 1 gets no notice")
+      return
+    }
+    #expect(run.drop == Drop(reason: .lateOnOutput, stage: .outbox))
+    #expect(run.lateness == .milliseconds(5))
+    #expect(Self.drain(&machine) == ["applied 1 at 2", "frame 2"])
+    #expect(machine.counts.dropped == [.lateOnOutput: 1])
+  }
+
+  @Test("The frame that was announced as the first of its revision goes out, come what may")
+  func announcedFrame() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    var first = Self.made(1)
+    first.deadline = .milliseconds(1)
+    _ = machine.resolve(arrivals[0], made: first)
+    guard case .item(.applied) = machine.next() else {
+      Issue.record("revision 1 is not announced")
+      return
+    }
+    #expect(machine.resolve(arrivals[1], made: Self.made(2)) == "frame 2")
+    guard case .item(.frame(let frame)) = machine.next(at: .seconds(1)) else {
+      Issue.record("the announced frame does not follow")
+      return
+    }
+    #expect(frame.sequence == 1)
+  }
+
+  @Test("Credit is spent on arrival and comes back when the outcome goes out")
+  func credit() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256, creditLimit: 2)
+    let reservations = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    #expect(reservations.map(\.hasCredit) == [true, true, false])
+    machine.resolve(reservations[2].arrival, dropped: Drop(reason: .noCredit, stage: .arrival))
+    machine.resolve(reservations[1].arrival, dropped: Self.superseded)
+    let stillSpent = machine.reserve(sequence: 4, byteCount: 1)
+    #expect(!stillSpent.hasCredit)
+    _ = machine.resolve(reservations[0].arrival, made: Self.made(1))
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "superseded 2-2 x1", "noCredit 3-3 x1",
+      ])
+    let again = machine.reserve(sequence: 5, byteCount: 1)
+    #expect(again.hasCredit)
+  }
+
+  @Test("A shut output window holds pictures back, and only those; an acknowledgement opens it")
+  func outputWindow() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 1)
+    let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1"])
+    _ = machine.resolve(arrivals[1], made: Self.made(2))
+    machine.push("control")
+    #expect(Self.drain(&machine) == ["control"])
+    // The newest waits and displaces.
+    #expect(machine.resolve(arrivals[2], made: Self.made(3)) == "frame 2")
+    #expect(Self.drain(&machine) == ["outputSuperseded 2-2 x1"])
+    machine.acknowledge(1)
+    #expect(Self.drain(&machine) == ["frame 3"])
+    machine.acknowledge(99)
+    _ = machine.resolve(arrivals[3], made: Self.made(4))
+    #expect(Self.drain(&machine) == ["frame 4"])
+  }
+
+  @Test("After the end the window is open: whoever has closed its side can acknowledge nothing")
+  func windowAfterTheEnd() {
+    var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
+    for sequence: UInt64 in 1 ... 3 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      _ = machine.resolve(arrival, made: Self.made(sequence))
+    }
+    machine.finish()
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
+  }
 }

@@ -25,6 +25,18 @@ import Testing
     #expect(try Pipeline(Sidelight_V1_Pipeline(pipeline)) == pipeline)
   }
 
+  @Test(
+    "The working space survives the wire, and none is none",
+    arguments: [nil] + WorkingSpace.allCases)
+  func workingSpace(_ space: WorkingSpace?) throws {
+    let inner = Pipeline(stages: [.filter("inner")], workingSpace: space)
+    let pipeline = Pipeline(stages: [Stage(.pipeline(inner))], workingSpace: .sRGBLinear)
+    let wire = Sidelight_V1_Pipeline(pipeline)
+    #expect(wire.workingSpace == .srgbLinear)
+    #expect(try Pipeline(wire) == pipeline)
+    #expect(try Pipeline(Sidelight_V1_Pipeline(inner)) == inner)
+  }
+
   static func nested(_ depth: Int) -> Sidelight_V1_Pipeline {
     var pipeline = Sidelight_V1_Pipeline()
     for _ in 1 ..< depth {

@@ -29,7 +29,8 @@ struct RandomPipelines: RandomNumberGenerator {
       self.budget -= 1
       stages.append(self.stage(depth: depth))
     }
-    return Pipeline(stages: stages)
+    return Pipeline(
+      stages: stages, workingSpace: self.oneIn(4) ? WorkingSpace.allCases[self.upTo(1)] : nil)
   }
 
   private mutating func stage(depth: Int) -> Stage {

@@ -19,6 +19,29 @@ struct PipelineTextTests {
       ])
   }
 
+  @Test(
+    "names the working space before the first stage",
+    arguments: [
+      ("@linear", Pipeline(workingSpace: .sRGBLinear)),
+      ("@linear a", Pipeline(stages: [.filter("a")], workingSpace: .sRGBLinear)),
+      (
+        "@gamma a, [@linear b, c]",
+        Pipeline(
+          stages: [
+            .filter("a"),
+            Stage(
+              .pipeline(
+                Pipeline(stages: [.filter("b"), .filter("c")], workingSpace: .sRGBLinear))),
+          ], workingSpace: .sRGBGamma)
+      ),
+      ("[@linear]", [Stage(.pipeline(Pipeline(workingSpace: .sRGBLinear)))]),
+    ] as [(String, Pipeline)])
+  func workingSpaces(_ text: String, _ pipeline: Pipeline) throws {
+    #expect(try Pipeline(text: text) == pipeline)
+    #expect(try Pipeline(text: " \n" + text.replacing(" ", with: "  ") + " ") == pipeline)
+    #expect(pipeline.text == text)
+  }
+
   @Test("of nothing is the empty pipeline", arguments: ["", " ", "\n\t \r\n"])
   func empty(text: String) throws {
     #expect(try Pipeline(text: text) == Pipeline())

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "CKernelsArea.h"
+#include "CKernelsLook.h"
 
 #pragma clang assume_nonnull begin
 
@@ -90,23 +91,6 @@ typedef struct sl_fold_plane {
   int16_t last;
 } sl_fold_plane;
 
-/// A plane of samples, to be read at any place.
-typedef struct sl_plane {
-  /// The first sample.
-  const void *base;
-  /// Bytes from row to row.
-  ptrdiff_t stride;
-  /// Pixels a row, and rows.
-  ptrdiff_t width, height;
-} sl_plane;
-
-/// Places along a line: the first is (column + x, row + y), counted from the centre of the first
-/// pixel, and each next one (dx, dy) further.
-typedef struct sl_walk {
-  ptrdiff_t column, row;
-  float x, y, dx, dy;
-} sl_walk;
-
 /// How a strip is laid over or under another picture; s the strip's premultiplied colour, o the
 /// other's, sa and oa their alphas.
 typedef enum sl_composition {
@@ -119,26 +103,6 @@ typedef enum sl_composition {
   /// s + o - s o, alpha too.
   SL_COMPOSE_SCREEN,
 } sl_composition;
-
-/// Ways to say where a pixel comes from.
-enum {
-  /// (x, y) = matrix * (place - center) + source.
-  SL_MAP_AFFINE,
-  /// Pushed outwards round a hole.
-  SL_MAP_HOLE,
-  /// Magnified (amount > 0) or pinched within a circle.
-  SL_MAP_BUMP,
-  /// Turned within a circle, most in the middle.
-  SL_MAP_TWIRL,
-};
-
-/// Where the pixels of a plane come from, in the plane's pixels.
-typedef struct sl_map {
-  int32_t kind;
-  float center_x, center_y;
-  float radius, amount;
-  float a, b, c, d, source_x, source_y;
-} sl_map;
 
 /// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
 typedef struct sl_matrix {
@@ -202,7 +166,8 @@ typedef struct sl_rows {
   void (*dots)(
       float *red, float *green, float *blue, ptrdiff_t count, const float place[_Nonnull 4],
       float slope);
-  /// Looks colours up in a cube of size^3 entries (red, green, blue; red runs fastest, size >= 2)
+  /// Looks colours up in a cube of size^3 entries of four numbers (red, green, blue, and one that is
+  /// not used; red runs fastest, size >= 2)
   /// by tetrahedral interpolation. `domain`: the least red, green and blue, and 1 / (most - least).
   void (*cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
@@ -227,21 +192,6 @@ typedef struct sl_rows {
   void (*weigh_along)(
       const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
       ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
-  /// Adds weight * samples at the places of a walk, bilinear, in 1/32 level. Beyond the edges lies
-  /// `border` (a number a channel, in 1/32 level) or, if NULL, what is at the edge.
-  void (*place_u8)(
-      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
-      const float *_Nullable border, float weight, float *sums);
-  void (*place_i16)(
-      const sl_plane *plane, ptrdiff_t step, const sl_walk *walk, ptrdiff_t count,
-      const float *_Nullable border, float weight, float *sums);
-  /// Copies pixels that lie `stride` bytes apart (it may be negative), to deep samples.
-  void (*gather_u8)(
-      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
-  void (*gather_i16)(
-      const void *in, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t count, int16_t *out);
-  /// Sums to deep samples, rounded.
-  void (*round_deep)(const float *sums, ptrdiff_t count, int16_t *out);
 
   /// out = the weighted sum of 2 * radius + 1 rows of bytes, symmetric; weights in 1/32768, the
   /// centre's first; the result in 1/64 level.
@@ -333,6 +283,34 @@ typedef struct sl_rows {
   void (*store_chroma_rows)(
       const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
       uint8_t *v);
+
+  /// Pixels of four bytes from luma: channel c = k[c] * luma + shares[c] in 1/32 level, with a share
+  /// for every two pixels (and one to spare); the fourth byte is 255. k in 1/8192.
+  void (*luma_to_pixels)(
+      const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull shares, const int16_t *k,
+      ptrdiff_t count, uint8_t *out);
+  /// A byte from each pixel of four: (k * pixel + bias) / 8192, rounded down; so the bias has its
+  /// half level.
+  void (*pixels_to_luma)(
+      const uint8_t *in, const int16_t *k, int32_t bias, ptrdiff_t count, uint8_t *out);
+  /// Two levels from each 2x2 pixels of four bytes, at an odd right edge from 1x2: (ku * sum +
+  /// biases[0]) / 32768 and the same with kv, rounded down, of the sums of four pixels.
+  void (*pixels_to_chroma)(
+      const uint8_t *upper, const uint8_t *lower, const int16_t *ku, const int16_t *kv,
+      const int32_t *biases, ptrdiff_t count, int16_t *us, int16_t *vs);
+  /// Colour times alpha, of pixels of four bytes; 0, and nothing is written, if every alpha is 255.
+  int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Sets every fourth byte to 255.
+  void (*seal_alpha)(uint8_t *pixels, ptrdiff_t count);
+  /// Two rows of bytes as one of pairs, and back.
+  void (*interleave)(
+      const uint8_t *first, const uint8_t *second, ptrdiff_t count, uint8_t *out);
+  void (*split)(const uint8_t *in, ptrdiff_t count, uint8_t *first, uint8_t *second);
+  /// Pixels of three bytes with 255 as their fourth.
+  void (*expand_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Pixels of four bytes without their fourth.
+  void (*contract_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+
   /// A field between two rows of knots in 1/16384, from the frame's left edge; stored, or
   /// multiplied onto what is there. Values must lie in -2 ..< 2.
   void (*field_row)(
@@ -344,31 +322,16 @@ typedef struct sl_rows {
   /// Means of 2x2 values of two rows of fields; `count` counts the values of a row.
   void (*mean_field)(
       const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
-
-  /// Bytes in 1/128 level.
-  void (*widen7)(const void *in, ptrdiff_t count, int16_t *out);
-  /// out = the sum of weights[k] * rows[k]; weights in 1/32768; saturates.
-  void (*sparse_sum)(
-      const int16_t *_Nonnull const *_Nonnull rows, const int16_t *weights, ptrdiff_t taps,
-      ptrdiff_t count, int16_t *out);
-  /// sum += row * weight.
-  void (*add_scaled)(const float *row, float weight, ptrdiff_t count, float *sum);
-  /// Where the pixels of a row come from, from the centre of the first on; x beyond 5e8 says
-  /// nowhere.
-  void (*map_row)(
-      const sl_map *map, float x, float y, ptrdiff_t count, float *xs, float *ys);
-  /// Samples of a plane at places, bilinear, edges clamped; `empty` where there is no image.
-  void (*sample_u8)(
-      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
-      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
-  void (*sample_i16)(
-      const void *plane, ptrdiff_t stride, ptrdiff_t step, ptrdiff_t width, ptrdiff_t height,
-      const float *xs, const float *ys, ptrdiff_t count, const int16_t *empty, void *out);
 } sl_rows;
 
-/// The best table that this machine can run, or the one that the environment variable
-/// SIDELIGHT_ISA names (portable, avx2, avx512). Chosen once.
+/// The calling thread's table: the one it was told to use, or else the process's, which is the best
+/// that this machine can run, or the one that the environment variable SIDELIGHT_ISA names (portable,
+/// avx2, avx512), chosen once.
 const sl_rows *sl_rows_current(void);
+
+/// Has the calling thread use a table from now on; the process's if NULL. For tests, which compare
+/// the instruction sets within one process.
+void sl_rows_use(const sl_rows *_Nullable rows);
 
 /// The table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);

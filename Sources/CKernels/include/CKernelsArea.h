@@ -20,6 +20,24 @@ typedef struct sl_tap {
   int16_t second_weight;
 } sl_tap;
 
+/// How a sum over a box of bytes becomes its mean: the sum, and `fraction` of the samples at its
+/// ends (in 1/65536), times 2^shift, times `factor` / 2^23.
+typedef struct sl_box_scale {
+  uint16_t shift;
+  uint16_t fraction;
+  uint16_t factor;
+  /// How many bits below a level are kept of means that are not bytes yet, 0 ... 6.
+  uint16_t bits;
+} sl_box_scale;
+
+/// The rows of bytes by which boxes slide down by one: that which they now reach, that which they
+/// have left, and that beyond the one they now reach.
+typedef struct sl_box_rows {
+  const void *entering;
+  const void *leaving;
+  const void *after;
+} sl_box_rows;
+
 /// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped, between
 /// two rows.
 typedef struct sl_ray_tap {
@@ -33,12 +51,20 @@ typedef struct sl_ray_tap {
   const int16_t *lanes;
 } sl_ray_tap;
 
-/// Where one row of pixels comes from: a similarity about a centre that depends on the distance.
-///
-/// The pixel at (x, y) comes from centre + (p - centre) * (re + i im), where re and im are looked
-/// up in a table at the distance and interpolated; beyond the table's last entry, from itself.
-typedef struct sl_warp_map {
-  /// Pairs (re, im); `entries` of them, and one more that repeats the last.
+/// A plane from which pixels are read at computed places.
+typedef struct sl_warp_plane {
+  /// The largest place that there is: width - 1 and height - 1.
+  float max_x;
+  float max_y;
+  /// Bytes from pixel to pixel and from row to row.
+  uint32_t pixel_bytes;
+  uint32_t row_bytes;
+} sl_warp_plane;
+
+/// A similarity about a centre that depends on the distance: the pixel at p comes from
+/// centre + (p - centre) * (re + i im); from `reach` on, from itself.
+typedef struct sl_radial_map {
+  /// Pairs (re, im) by distance; `entries` of them, and one more that repeats the last.
   const float *table;
   int32_t entries;
   /// Entries a pixel of distance.
@@ -46,15 +72,22 @@ typedef struct sl_warp_map {
   /// In pixels of the plane.
   float center_x;
   float center_y;
+  float reach;
   /// Within this distance of the centre there is nothing.
   float hole;
-  /// The largest place that there is: width - 1 and height - 1.
-  float max_x;
-  float max_y;
-  /// Bytes from pixel to pixel and from row to row.
-  uint32_t pixel_bytes;
-  uint32_t row_bytes;
-} sl_warp_map;
+} sl_radial_map;
+
+/// How many coefficients the polynomials of a sl_radial_curve have.
+#define SL_RADIAL_TERMS 8
+
+/// re and im of a radial map over a range of distances, as polynomials of (distance - middle) *
+/// scale, constants first.
+typedef struct sl_radial_curve {
+  float middle;
+  float scale;
+  float re[SL_RADIAL_TERMS];
+  float im[SL_RADIAL_TERMS];
+} sl_radial_curve;
 
 /// The places that a run of pixels comes from, as arrays.
 typedef struct sl_warp_places {
@@ -85,6 +118,22 @@ typedef struct sl_area_rows {
   void (*box_across)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius, float fraction,
       int16_t *out);
+
+  /// The same for boxes of bytes whose sums 16 bits hold (at most 257 samples): slides `sums` down
+  /// by one row and gives the means, as bytes or with `bits` bits below a level.
+  void (*box_down_bytes)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint8_t *out);
+  void (*box_down_sums)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint16_t *out);
+  /// Along a row of means with some bits below a level, which must be readable radius + 1 pixels
+  /// beyond both ends; gives bytes.
+  void (*box_across_bytes)(
+      const uint16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius,
+      const sl_box_scale *scale, void *out);
+  /// Bytes to 16 bits.
+  void (*widen_sums)(const void *in, ptrdiff_t count, uint16_t *out);
 
   /// out = scale * the sum of the taps, rounded. "coarse": the weights of each tap sum to at most
   /// 256 / group. "fine": no weight exceeds 4096, nor their sum 65536.
@@ -150,6 +199,22 @@ typedef struct sl_area_rows {
   /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and colour to -alpha ... 2 alpha.
   void (*bound_by_alpha)(int16_t *pixels, ptrdiff_t count);
 
+  /// out = (bias + the sum of weights[k] * (places[k])[i]) >> shift, rounded and saturated. An even
+  /// number of taps; no sum may leave 32 bits.
+  void (*convolve_u8)(
+      const void *_Nonnull const *_Nonnull places, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  void (*convolve_i16)(
+      const void *_Nonnull const *_Nonnull places, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  /// Pixel i of `out` = the sum of `taps` pixels from starts[i], times the weights from i * taps,
+  /// >> shift, rounded and saturated. An even number of taps; no sum may leave 32 bits.
+  void (*along_u8)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
+  void (*along_i16)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
   /// Samples to floats.
   void (*float_u8)(const void *in, ptrdiff_t count, float *out);
   void (*float_i16)(const void *in, ptrdiff_t count, float *out);
@@ -158,18 +223,34 @@ typedef struct sl_area_rows {
       const float *_Nonnull const *_Nonnull places, const float *weights, ptrdiff_t tap_count,
       float bias, ptrdiff_t count, int16_t *out);
 
-  /// The median of 3 x 3 samples. Rows are readable `step` samples beyond both ends.
+  /// The median of 3 x 3 samples, stored as the samples are; edges clamped.
   void (*median_u8)(
-      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t count,
-      int16_t *out);
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t pixels,
+      void *out);
   void (*median_i16)(
-      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t count,
-      int16_t *out);
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t pixels,
+      void *out);
 
-  /// Where the pixels of a row come from, from column `x`.
-  void (*warp_places)(
-      const sl_warp_map *map, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+  /// Pixels of `size` bytes from other places: the result's pixel (x, y) lies x * column + y * row
+  /// bytes from `in`. `column` or `row` is the size, or less than 0 by as much: the source's pixels
+  /// side by side.
+  void (*turn)(
+      const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
+      ptrdiff_t rows, void *out, ptrdiff_t out_stride);
+
+  /// Where the pixels of a row come from, from column `x`: looked up by distance.
+  void (*radial_places_table)(
+      const sl_warp_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
+      ptrdiff_t count, const sl_warp_places *places);
+  /// The same by a curve. `turns`: whether im is not 0; `covers`: whether `cover` is wanted.
+  void (*radial_places_curve)(
+      const sl_warp_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
+      int turns, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
       const sl_warp_places *places);
+  /// Places along a line. Beyond the outermost pixels, `cover` falls to 0 over one pixel.
+  void (*line_places)(
+      const sl_warp_plane *plane, const float start[_Nonnull 2], const float slope[_Nonnull 2],
+      ptrdiff_t count, const sl_warp_places *places);
   /// Reads pixels at places, bilinear, as sums; where there is less than all of a pixel, the rest
   /// is `nothing`, one sum a channel.
   void (*warp_read_u8)(
@@ -180,6 +261,17 @@ typedef struct sl_area_rows {
       const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
       int is_single_row, const sl_warp_places *places, const int16_t *_Nullable nothing,
       ptrdiff_t count, int16_t *out);
+
+  /// Sums with `shift` bits below a level to the colours of pixels of four bytes, rounded and
+  /// clamped; the fourth byte is the source's.
+  void (*narrow_colors)(
+      const int16_t *sums, ptrdiff_t shift, const void *source, ptrdiff_t pixels, void *out);
+  /// Has the processor fetch what will soon be read and written: tiles of a frame are too short for
+  /// it to see by itself. Any address will do.
+  void (*fetch_ahead)(const void *read, const void *written, ptrdiff_t bytes);
+
+  /// out = sums * scale, rounded.
+  void (*mean_sums)(const int32_t *sums, float scale, ptrdiff_t count, int16_t *out);
 
   /// The mean of all taps, bilinear, as sums.
   void (*ray_u8)(

@@ -8,6 +8,11 @@ public enum Asset: Sendable, Hashable {
   /// A colour lookup table.
   case cube(CubeAsset)
 
+  /// The name that, where a filter composites with another picture, stands for the frame as it came
+  /// in, before the first stage: `randomGenerator, multiplyCompositing(backgroundImage: source)`.
+  /// Reserved: an asset of this name is never found.
+  public static let sourceName = "source"
+
   /// What kinds of asset there are.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A picture.

@@ -18,7 +18,7 @@ extension CubeAsset {
         unsafe domain.initializeElement(at: 3 + channel, to: per[channel])
       }
       unsafe sl_rows_current().pointee.cube(
-        strip.red, strip.green, strip.blue, strip.count, self.entries.start, size,
+        strip.red, strip.green, strip.blue, strip.count, self.texels.start, size,
         domain.baseAddress.unsafelyUnwrapped)
     }
   }

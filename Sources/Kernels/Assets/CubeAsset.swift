@@ -20,6 +20,8 @@ public final class CubeAsset: Sendable {
   package let entries: FloatTable
   /// The same as three curves, one after the other; empty for a cube.
   let curves: FloatTable
+  /// The entries of a cube in four numbers each, the last of them 0, as rows take them.
+  let texels: FloatTable
 
   /// The most entries of a curve.
   public static let maxCurveCount = 65536
@@ -43,9 +45,12 @@ public final class CubeAsset: Sendable {
         (0 ..< 3).flatMap { channel in
           stride(from: channel, to: entries.count, by: 3).map { entries[$0] }
         })
+      self.texels = FloatTable([])
       precondition(count >= 2 && entries.count == 3 * count, "a curve has other entries")
     case .cube(let size):
       self.curves = FloatTable([])
+      self.texels = FloatTable(
+        stride(from: 0, to: entries.count, by: 3).flatMap { entries[$0 ..< $0 + 3] + [0] })
       precondition(
         size >= 2 && entries.count == 3 * size * size * size, "a cube has other entries")
     }

@@ -1,11 +1,14 @@
 import CKernels
+import Synchronization
 
 /// A picture to be laid over frames, under them, or to mask them: premultiplied red, green, blue and
 /// alpha, at a thirty-second of a level.
 public final class ImageAsset: Sendable {
   /// The size in pixels.
   public let size: FrameSize
-  package let raster: Raster
+  private let raster: Raster
+  private let linear = Mutex<Raster?>(nil)
+  let placements = ImagePlacements()
 
   /// Converts a frame of any format. Its orientation is left to whoever decoded it.
   ///
@@ -16,6 +19,43 @@ public final class ImageAsset: Sendable {
     self.raster = Raster(
       layout: try FrameLayout(aligned: .rgba8, size: frame.size), depth: .deep, pool: pool)
     Self.convert(frame, to: self.raster)
+  }
+
+  /// The pixels in a working space; those in linear light are made when they are first asked for.
+  func raster(in space: WorkingSpace) -> Raster {
+    guard space == .sRGBLinear else { return self.raster }
+    return self.linear.withLock { linear in
+      if let linear { return linear }
+      let raster = self.linearized()
+      linear = raster
+      return raster
+    }
+  }
+
+  private func linearized() -> Raster {
+    let raster = Raster(
+      layout: self.raster.layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
+    let rows = unsafe sl_rows_current().pointee
+    let source = unsafe PixelRows(self.raster.view, rows)
+    let destination = unsafe PixelRows(raster.view, rows)
+    let memory = StripMemory(strips: 1)
+    var strip = memory.strip(0, moment: FrameMoment())
+    for y in 0 ..< self.size.height {
+      strip.y = y
+      for x in stride(from: 0, to: self.size.width, by: Strip.capacity) {
+        strip.x = x
+        strip.count = min(Strip.capacity, self.size.width - x)
+        source.load(strip)
+        unsafe rows.unpremultiply(
+          strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+        unsafe strip.forEachColor { unsafe rows.srgb_to_linear($0, strip.count) }
+        unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+        destination.store(strip)
+      }
+    }
+    // The rows above are addresses only.
+    withExtendedLifetime(raster) {}
+    return raster
   }
 
   private static func convert(_ frame: Frame, to raster: Raster) {

@@ -15,7 +15,13 @@ struct AssetFinder {
       guard let kind = parameter.assetKind, case .text(let name) = arguments.values[parameter.name]
       else { continue }
       if name.isEmpty, parameter.defaultValue == .text("") { continue }
+      if name == Asset.sourceName, parameter.acceptsSource { continue }
       let path = "\(self.path).parameters[\"\(parameter.name)\"]"
+      guard name != Asset.sourceName else {
+        throw PipelineError(
+          code: .unknownAsset, path: path,
+          message: "\"\(name)\" is the frame as it came in, which \(parameter.name) cannot be")
+      }
       guard let asset = self.provider.asset(named: name) else {
         throw PipelineError(
           code: .unknownAsset, path: path,

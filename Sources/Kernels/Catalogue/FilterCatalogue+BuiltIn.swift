@@ -6,6 +6,7 @@ extension FilterCatalogue {
     catalogue.registerAreaFilters()
     catalogue.registerCompositingFilters()
     catalogue.registerGeometryFilters()
+    catalogue.registerAnalyses()
     return catalogue
   }()
 }

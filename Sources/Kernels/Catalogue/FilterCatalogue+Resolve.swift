@@ -7,7 +7,8 @@ extension FilterCatalogue {
   /// - Throws: ``PipelineError``, with the path of the first fault.
   public func resolve(_ pipeline: Pipeline) throws(PipelineError) -> ResolvedPipeline {
     var resolver = PipelineResolver(catalogue: self)
-    let items = try resolver.resolve(pipeline, path: "", depth: 1)
-    return ResolvedPipeline(items: items)
+    let space = pipeline.workingSpace ?? .sRGBGamma
+    let items = try resolver.resolve(pipeline, in: space, path: "", depth: 1)
+    return ResolvedPipeline(items: items, workingSpace: space)
   }
 }

@@ -9,10 +9,11 @@ struct PipelineResolver {
   }
 
   /// - Parameters:
+  ///   - space: Where the pipeline computes colour.
   ///   - path: Where the pipeline stands, with a trailing dot unless empty.
   ///   - depth: 1 for the outermost pipeline.
   mutating func resolve(
-    _ pipeline: Pipeline, path: String, depth: Int
+    _ pipeline: Pipeline, in space: WorkingSpace, path: String, depth: Int
   ) throws(PipelineError) -> [ResolvedStage] {
     guard depth <= Pipeline.maxDepth else {
       throw PipelineError(
@@ -28,13 +29,13 @@ struct PipelineResolver {
           code: .tooManyStages, path: stagePath,
           message: "the pipeline has more than \(Pipeline.maxStages) stages")
       }
-      resolved.append(try self.resolve(stage, path: stagePath, depth: depth))
+      resolved.append(try self.resolve(stage, in: space, path: stagePath, depth: depth))
     }
     return resolved
   }
 
   private mutating func resolve(
-    _ stage: Stage, path: String, depth: Int
+    _ stage: Stage, in space: WorkingSpace, path: String, depth: Int
   ) throws(PipelineError) -> ResolvedStage {
     if let id = stage.id {
       if let other = self.ids[id] {
@@ -49,13 +50,15 @@ struct PipelineResolver {
         code: .invalidStage, path: "\(path).mix", message: "mix is \(stage.mix), outside 0 ... 1")
     }
     if let region = stage.region { try Self.check(region, path: "\(path).region") }
-    let content: ResolvedStage.Content =
-      switch stage.content {
-      case .filter(let call):
-        try self.resolve(call, path: "\(path).filter")
-      case .pipeline(let inner):
-        .stages(try self.resolve(inner, path: "\(path).pipeline.", depth: depth + 1))
-      }
+    let content: ResolvedStage.Content
+    switch stage.content {
+    case .filter(let call):
+      content = try self.resolve(call, path: "\(path).filter")
+    case .pipeline(let inner):
+      let own = inner.workingSpace ?? space
+      content = .stages(
+        try self.resolve(inner, in: own, path: "\(path).pipeline.", depth: depth + 1), in: own)
+    }
     return ResolvedStage(
       id: stage.id, isActive: stage.isActive, mix: stage.mix, region: stage.region,
       failurePolicy: stage.failurePolicy, content: content)

@@ -3,11 +3,15 @@ package struct BandRunner: Sendable {
   /// The most bands that a pass is split into.
   package let maxBands: Int
 
-  /// Below this much work a band costs more than it saves, in nanoseconds.
-  private static let leastBandNanoseconds = 150_000.0
+  private let leastBandNanoseconds: Double
 
-  package init(maxBands: Int) {
+  /// - Parameters:
+  ///   - maxBands: The most bands that a pass is split into, at least 1.
+  ///   - leastBandNanoseconds: Below this much work a band costs more than it saves; 0 splits
+  ///     whatever has rows to split.
+  package init(maxBands: Int, leastBandNanoseconds: Double = 150_000) {
     self.maxBands = maxBands
+    self.leastBandNanoseconds = leastBandNanoseconds
   }
 
   /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at a time.
@@ -22,7 +26,9 @@ package struct BandRunner: Sendable {
     rows: Int, alignment: Int = 1, nanoseconds: Double,
     _ work: @escaping @Sendable (Range<Int>) -> Void
   ) async {
-    let worthwhile = max(1, Int(min(nanoseconds / Self.leastBandNanoseconds, 256)))
+    let worthwhile =
+      self.leastBandNanoseconds > 0
+      ? max(1, Int(min(nanoseconds / self.leastBandNanoseconds, 256))) : self.maxBands
     let units = (rows + alignment - 1) / alignment
     let bands = max(1, min(self.maxBands, worthwhile, units))
     guard bands > 1 else { return work(0 ..< rows) }

@@ -30,10 +30,17 @@ public final class ComputePool: TaskExecutor {
   /// - Parameter threadCount: 1 ... 256, by default as many as there are processors. If the system
   ///   refuses to start some, the pool has fewer; if it refuses all, work runs on the thread that
   ///   hands it in.
-  public init(threadCount: Int = ComputePool.processorCount) {
+  public convenience init(threadCount: Int = ComputePool.processorCount) {
+    self.init(threadCount: threadCount, instructionSet: nil)
+  }
+
+  /// Starts the threads, which compute with the rows of the given instruction set; with the
+  /// process's if it is `nil`, or if the machine cannot run it.
+  package init(threadCount: Int, instructionSet: InstructionSet?) {
     var threads: [pthread_t] = []
+    let start = ThreadStart(queue: self.queue, instructionSet: instructionSet)
     for _ in 0 ..< min(max(threadCount, 1), 256) {
-      if let thread = Self.startThread(self.queue) { threads.append(thread) }
+      if let thread = Self.startThread(start) { threads.append(thread) }
     }
     self.threadCount = max(1, threads.count)
     if threads.isEmpty { self.queue.close() }
@@ -67,13 +74,13 @@ public final class ComputePool: TaskExecutor {
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  private static func startThread(_ queue: JobQueue) -> pthread_t? {
+  private static func startThread(_ start: ThreadStart) -> pthread_t? {
     #if canImport(Darwin)
       var thread: pthread_t?
     #else
       var thread = pthread_t()
     #endif
-    let context = unsafe Unmanaged.passRetained(queue)
+    let context = unsafe Unmanaged.passRetained(start)
     let status = unsafe pthread_create(&thread, nil, computeThread, context.toOpaque())
     guard status == 0 else {
       unsafe context.release()
@@ -95,8 +102,21 @@ public final class ComputePool: TaskExecutor {
   }
 #endif
 
+/// What a thread is told when it starts.
+private final class ThreadStart: Sendable {
+  let queue: JobQueue
+  let instructionSet: InstructionSet?
+
+  init(queue: JobQueue, instructionSet: InstructionSet?) {
+    self.queue = queue
+    self.instructionSet = instructionSet
+  }
+}
+
 /// The life of a compute thread.
 private func work(_ context: UnsafeMutableRawPointer) {
   unsafe sl_name_thread("sidelight-pixel")
-  unsafe Unmanaged<JobQueue>.fromOpaque(context).takeRetainedValue().work()
+  let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+  start.instructionSet?.useOnThisThread()
+  start.queue.work()
 }

@@ -7,17 +7,28 @@ import Synchronization
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
   private let compute: ComputePool
+  /// How each pass is split, where it does not depend on the frames in flight.
+  private let fixedBands: BandRunner?
   private let framesInFlight = Atomic<Int>(0)
 
   /// - Parameters:
   ///   - pool: Where frames come from.
   ///   - compute: Where the work is done.
-  public init(pool: BufferPool, compute: ComputePool) {
-    self.pool = pool
-    self.compute = compute
+  public convenience init(pool: BufferPool, compute: ComputePool) {
+    self.init(pool: pool, compute: compute, fixedBands: nil)
   }
 
-  /// Computes a plan's result.
+  /// - Parameters:
+  ///   - pool: Where frames come from.
+  ///   - compute: Where the work is done.
+  ///   - fixedBands: How each pass is split, however many frames are in flight.
+  package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
+    self.pool = pool
+    self.compute = compute
+    self.fixedBands = fixedBands
+  }
+
+  /// Computes a plan's result, in a buffer of the pool.
   ///
   /// A plan that is the identity returns the frame itself. Cancellation is seen between passes.
   ///
@@ -37,31 +48,69 @@ public final class PlanExecutor: Sendable {
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     guard !plan.isIdentity else { return frame }
-    let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
-    defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
-    let bands = BandRunner(maxBands: max(1, bands ?? self.compute.threadCount / inFlight))
-    return try await withTaskExecutorPreference(self.compute) {
-      try await self.compute(plan, frame, moment, observer, bands)
+    let result = try await self.withBands(bands) { bands in
+      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      return try await run(on: Raster(frame), into: nil, observer)
     }
+    return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
-  private func compute(
-    _ plan: Plan, _ frame: Frame, _ moment: FrameMoment, _ observer: some PassObserver,
-    _ bands: BandRunner
+  /// Computes a plan's result into memory of the caller's choice, which may be the frame's own.
+  ///
+  /// The law: the samples that end up in the destination are those that ``run(_:on:at:observer:)``
+  /// returns, byte for byte, whatever the destination's strides and wherever it lies; its padding is
+  /// left alone.
+  ///
+  /// - If the destination lies apart from the frame, the last pass writes it directly.
+  /// - If it is the frame's own memory, plane for plane, pointwise plans work in place; others read
+  ///   the frame, go through buffers of the pool, and write the destination with their last pass, or
+  ///   copy into it where that pass still reads the frame's neighbourhoods.
+  /// - If it shares bytes with the frame in any other way, the result is made in a buffer of the pool
+  ///   and copied.
+  ///
+  /// A plan that is the identity copies the frame, unless the destination is the frame. Cancellation
+  /// is seen between passes.
+  ///
+  /// - Parameters:
+  ///   - plan: A plan for the frame's geometry.
+  ///   - frame: The input. Unchanged unless it shares memory with the destination; then it must not
+  ///     be read any more, not even if this throws.
+  ///   - destination: Where the result goes. What it says of colour and orientation does not matter.
+  ///     Undefined if this throws.
+  ///   - moment: Which frame of its stream it is.
+  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
+  ///   - observer: Stands around each pass, and may stop the frame by throwing.
+  /// - Returns: The destination as a frame, with the input's orientation unless the plan turns it.
+  /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
+  /// - Precondition: The plan was made for `frame.geometry`, and the destination has the format and
+  ///   size of `plan.output`.
+  @concurrent
+  @discardableResult
+  public func run(
+    _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
+    at moment: FrameMoment = FrameMoment(), bands: Int? = nil,
+    observer: some PassObserver = NoPassObserver()
   ) async throws -> Frame {
-    // One slot for the input, and one for each pass's result until its last reader is done.
-    var slots: [Raster?] = [Raster(frame)]
-    for (index, step) in plan.steps.enumerated() {
-      try Task.checkCancellation()
-      let context = PassContext(
-        inputs: step.inputs.compactMap { slots[$0] },
-        output: Raster(layout: step.layout, depth: step.depth, pool: self.pool),
-        moment: moment, pool: self.pool, bands: bands)
-      try await observer.pass(step.pass.description) { try await step.pass.run(context) }
-      slots.append(context.output)
-      for slot in plan.finished(after: index) { slots[slot] = nil }
+    precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
+    precondition(
+      destination.layout.format == plan.output.format
+        && destination.layout.size == plan.output.size, "the plan makes \(plan.output)")
+    let target = Raster(destination)
+    let result = try await self.withBands(bands) { bands in
+      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      return try await run(on: Raster(frame), into: target, observer)
     }
-    guard let result = slots[plan.steps.count] else { return frame }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
+  }
+
+  /// Runs `body` on the compute threads, with its share of them.
+  private func withBands(
+    _ wanted: Int?, _ body: @Sendable (BandRunner) async throws -> Raster
+  ) async throws -> Raster {
+    let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
+    defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
+    let bands =
+      self.fixedBands ?? BandRunner(maxBands: max(1, wanted ?? self.compute.threadCount / inFlight))
+    return try await withTaskExecutorPreference(self.compute) { try await body(bands) }
   }
 }

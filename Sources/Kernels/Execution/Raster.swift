@@ -14,6 +14,12 @@ package struct Raster: Sendable {
     self.init(frame.layout, .eight, frame.layout.planes, frame.buffer)
   }
 
+  /// The samples of a frame in the making, for passes to write. The frame's planes may lie anywhere
+  /// in a buffer.
+  package init(_ frame: borrowing MutableFrame) {
+    self.init(frame.layout, .eight, frame.layout.planes, frame.buffer)
+  }
+
   /// Samples to be written into a buffer that nobody else writes.
   package init(layout: FrameLayout, depth: SampleDepth, pool: BufferPool) {
     guard depth == .deep else {

@@ -12,4 +12,16 @@ public protocol Filter: Sendable {
   /// Called when a plan is made, not for each frame. No node means that these settings change
   /// nothing.
   func nodes(for geometry: FrameGeometry) -> [Node]
+
+  /// What the filter does where colour is computed in a space. There is no need to write this one
+  /// unless the filter brings in pictures of its own, which are to be converted: the default takes
+  /// colour as it is.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node]
+}
+
+extension Filter {
+  /// What the filter does, whatever the space.
+  public func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+    self.nodes(for: geometry)
+  }
 }

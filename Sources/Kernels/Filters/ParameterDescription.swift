@@ -42,6 +42,8 @@ public struct ParameterDescription: Sendable, Hashable {
   /// What kind of asset the parameter names; `nil` for other parameters. An asset's name that is
   /// empty, where that is the default, stands for none.
   public let assetKind: Asset.Kind?
+  /// Whether ``Asset/sourceName`` may stand in an asset's place: the frame as it came in.
+  public let acceptsSource: Bool
   /// One line.
   public let summary: String
 
@@ -49,7 +51,7 @@ public struct ParameterDescription: Sendable, Hashable {
   public init(
     _ name: String, _ kind: Kind, default defaultValue: ParameterValue?,
     slider: ClosedRange<Double>? = nil, limits: ClosedRange<Double>? = nil, unit: Unit = .none,
-    assetKind: Asset.Kind? = nil, _ summary: String
+    assetKind: Asset.Kind? = nil, acceptsSource: Bool = false, _ summary: String
   ) {
     self.name = name
     self.kind = kind
@@ -58,6 +60,7 @@ public struct ParameterDescription: Sendable, Hashable {
     self.limits = limits
     self.unit = unit
     self.assetKind = assetKind
+    self.acceptsSource = acceptsSource
     self.summary = summary
   }
 }

@@ -6,13 +6,20 @@ public struct MutableFrame: ~Copyable, Sendable {
   public var color: ColorDescription
   /// How the frame is to be shown.
   public var orientation: Orientation
-  private let buffer: PixelBuffer
+  let buffer: PixelBuffer
 
-  /// Takes a buffer that nobody else refers to. Its bytes are undefined until written.
+  /// Puts a layout on a buffer that is to be written: one of the pool's, or somebody else's memory,
+  /// such as a slot of shared memory or part of an outgoing message.
   ///
+  /// - Parameters:
+  ///   - layout: Where the planes lie in the buffer.
+  ///   - color: What the samples will mean as colours.
+  ///   - orientation: How the frame is to be shown.
+  ///   - buffer: Bytes that nobody else reads or writes until ``finish()``; undefined until written.
   /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
-  package init(
-    layout: FrameLayout, color: ColorDescription, orientation: Orientation, buffer: PixelBuffer
+  public init(
+    layout: FrameLayout, color: ColorDescription = ColorDescription(),
+    orientation: Orientation = .upright, buffer: PixelBuffer
   ) {
     precondition(buffer.byteCount >= layout.byteCount, "the buffer is shorter than the layout")
     self.layout = layout

@@ -1,22 +1,36 @@
 import CKernels
 
-/// A chain of colour matrices and fields on BGRA or RGBA bytes, in one go and in integers.
+/// A chain of colour matrices and fields on BGRA, RGBA or RGB bytes, in one go and in integers.
+///
+/// Where input and output differ in the order of their bytes, they are put into the new one.
 package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
   private let fold: sl_fold
   private let fieldRows: FieldRows
+  /// Whether alpha appears that was not there.
+  private let seals: Bool
 
-  /// - Returns: `nil` if the figures do not fit the integers; strips of floats serve then.
-  package init?(description: PassDescription, form: NormalForm, geometry: FrameGeometry) {
-    // Premultiplied colour would have to be limited to alpha in the end.
-    guard geometry.format == .bgra8 || geometry.format == .rgba8,
-      geometry.color.alpha != .premultiplied
-    else { return nil }
+  /// - Returns: `nil` for other formats, if alpha would have to be computed with, and if the figures
+  ///   do not fit the integers; strips of floats serve then.
+  package init?(
+    description: PassDescription, form: NormalForm, from source: FrameGeometry,
+    to target: FrameGeometry
+  ) {
     // Channels in the order of memory.
-    let order = geometry.format == .bgra8 ? [2, 1, 0] : [0, 1, 2]
+    guard let inputOrder = PixelOrder.colors(of: source.format),
+      let order = PixelOrder.colors(of: target.format)
+    else { return nil }
+    let isIdentity = form.matrix == .identity && form.fields.isEmpty
+    switch (source.alpha, target.alpha) {
+    case (.opaque, _): self.seals = source.format.hasAlpha && target.alpha != .opaque
+    case (.straight, .straight): self.seals = false
+    // Otherwise premultiplied colour would have to be limited to alpha in the end.
+    case (.premultiplied, .premultiplied) where isIdentity: self.seals = false
+    default: return nil
+    }
     let matrix = form.matrix
     let rows = [matrix.red, matrix.green, matrix.blue]
-    let weights = order.map { row in (order + [3]).map { rows[row][$0] } }
+    let weights = order.map { row in (inputOrder + [3]).map { rows[row][$0] } }
     let largest = weights.joined().reduce(0) { max($0, abs($1)) }
     var shift = 13
     while shift > 10, largest * Double(1 << shift) > 32766 { shift -= 1 }
@@ -51,7 +65,7 @@ package final class FoldedPixelsPass: Pass {
       let last = triple(form.biases.last ?? .zero, 16)
     else { return nil }
     fold.last = last
-    let planned = form.fields.map { PlannedField($0, size: geometry.size) }
+    let planned = form.fields.map { PlannedField($0, size: source.size) }
     guard let fieldRows = FieldRows(planned, products: used.map { $0 + 1 }) else { return nil }
     self.fold = fold
     self.fieldRows = fieldRows
@@ -74,18 +88,22 @@ package final class FoldedPixelsPass: Pass {
     let pointers = unsafe (0 ..< 4).map { index in
       unsafe UnsafePointer(memory[min(index, max(0, self.fieldRows.count - 1)) * width])
     }
+    let source = PixelStaging(context.inputs[0].view)
+    let target = PixelStaging(context.output.view)
     for y in band {
-      let input = unsafe context.inputs[0].row(y).assumingMemoryBound(to: UInt8.self)
-      let output = unsafe context.output.row(y).assumingMemoryBound(to: UInt8.self)
-      if self.fieldRows.count == 0 {
-        unsafe rows.folded_pixels(input, width, &fold, output)
-      } else {
-        unsafe self.fieldRows.fill(
-          memory[0], y: y, width: width, moment: context.moment, rows: rows)
-        unsafe pointers.withUnsafeBufferPointer {
-          unsafe rows.folded_pixels_fields(
-            input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
+      let input = unsafe source.input(y, rows)
+      unsafe target.withOutput(y, rows) { output in
+        if self.fieldRows.count == 0 {
+          unsafe rows.folded_pixels(input, width, &fold, output)
+        } else {
+          unsafe self.fieldRows.fill(
+            memory[0], y: y, width: width, moment: context.moment, rows: rows)
+          unsafe pointers.withUnsafeBufferPointer {
+            unsafe rows.folded_pixels_fields(
+              input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
+          }
         }
+        if self.seals { unsafe rows.seal_alpha(output, width) }
       }
     }
   }

@@ -14,13 +14,18 @@ package final class FoldedPlanesPass: Pass {
   private let fieldRows: FieldRows
 
   /// - Returns: `nil` if the figures do not fit the integers; strips of floats serve then.
-  package init?(description: PassDescription, form: NormalForm, geometry: FrameGeometry) {
-    guard let coding = PlaneCoding(geometry) else { return nil }
-    let matrix = coding.matrix(form.matrix)
+  package init?(
+    description: PassDescription, form: NormalForm, from source: FrameGeometry,
+    to target: FrameGeometry
+  ) {
+    guard source.format.isYUV == target.format.isYUV, let decoding = PlaneCoding(source),
+      let coding = PlaneCoding(target)
+    else { return nil }
+    let matrix = coding.matrix(form.matrix, from: decoding)
     guard matrix.joined().allSatisfy({ abs($0) < 3.99 }) else { return nil }
     self.weights = matrix.map { $0.map { Int16(($0 * 8192).rounded()) } }
     // Code values count from zero, colours from black: what the offsets amount to goes into c0.
-    let black = coding.offsets
+    let (black, newBlack) = (decoding.offsets, coding.offsets)
     let first = coding.vector(form.matrix.bias)
     let biases = first.indices.map { row in
       (first[row] - zip(matrix[row], black).reduce(0) { $0 + $1.0 * $1.1 }) * 32
@@ -36,7 +41,7 @@ package final class FoldedPlanesPass: Pass {
       var plane = sl_fold_plane()
       plane.term_count = Int32(used.count)
       let terms = used.map { coding.vector(form.biases[$0])[row] * 32 }
-      let end = (last[row] + black[row]) * (form.fields.isEmpty ? 32 : 16)
+      let end = (last[row] + newBlack[row]) * (form.fields.isEmpty ? 32 : 16)
       guard (terms + [end]).allSatisfy({ abs($0) < 32000 }) else { return nil }
       unsafe withUnsafeMutableBytes(of: &plane.terms) { bytes in
         let fixed = unsafe bytes.bindMemory(to: Int16.self)
@@ -46,7 +51,7 @@ package final class FoldedPlanesPass: Pass {
       planes.append(plane)
     }
     self.planes = planes
-    let planned = form.fields.map { PlannedField($0, size: geometry.size) }
+    let planned = form.fields.map { PlannedField($0, size: source.size) }
     guard let fieldRows = FieldRows(planned, products: used.map { $0 + 1 }) else { return nil }
     self.fieldRows = fieldRows
     self.description = description
@@ -109,6 +114,10 @@ package final class FoldedPlanesPass: Pass {
       let input = unsafe source.rows(y)
       let output = unsafe destination.rows(y)
       unsafe rows.chroma_rows(input.u, input.v, source.step, half, us, vs)
+      // Before luma is written: the output may be the input's memory.
+      if mixesLuma {
+        unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
+      }
       unsafe rows.combine_planes(us, us, vs, chromaWeights, biases[0], half, shares)
       for (index, row) in [y, second].enumerated() where index == 0 || second > y {
         let fields = unsafe memory[index * fieldSpan]
@@ -122,9 +131,6 @@ package final class FoldedPlanesPass: Pass {
             destination.luma(row))
         }
       }
-      if mixesLuma {
-        unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
-      }
       for index in 0 ..< fieldCount {
         let upper = unsafe memory[index * size.width]
         let lower = unsafe memory[(second > y ? fieldSpan : 0) + index * size.width]
@@ -136,7 +142,7 @@ package final class FoldedPlanesPass: Pass {
         unsafe rows.finish_plane(newUs, half, &planes[1], fields)
         unsafe rows.finish_plane(newVs, half, &planes[2], fields)
       }
-      unsafe rows.store_chroma_rows(newUs, newVs, source.step, half, output.u, output.v)
+      unsafe rows.store_chroma_rows(newUs, newVs, destination.step, half, output.u, output.v)
     }
   }
 

@@ -42,10 +42,12 @@ struct PlaneCoding {
   }
 
   /// The linear part of a colour matrix between code values from black; a row for each result.
-  func matrix(_ matrix: ColorMatrix) -> [[Double]] {
+  ///
+  /// - Parameter source: How the code values are coded that go in.
+  func matrix(_ matrix: ColorMatrix, from source: PlaneCoding) -> [[Double]] {
     var linear = matrix
     linear.bias = .zero
-    let columns = self.decode.map { code -> [Double] in
+    let columns = source.decode.map { code -> [Double] in
       self.vector(linear([code.x, code.y, code.z, 0]))
     }
     return self.encode.indices.map { row in columns.map { $0[row] } }

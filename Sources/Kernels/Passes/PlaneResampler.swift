@@ -19,6 +19,10 @@ package struct PlaneResampler: Sendable {
     _ band: Range<Int>, from raster: RasterView,
     write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
+    if let horizontal = self.horizontal.fixed, let vertical = self.vertical.fixed {
+      return unsafe self.run(band, from: raster, horizontal, vertical, write: write)
+    }
+    // Sums of very many neighbours, in floats.
     let rows = unsafe sl_rows_current().pointee
     let weigh = unsafe raster.depth == .eight ? rows.weigh_u8 : rows.weigh_i16
     let step = self.source.step

@@ -12,6 +12,9 @@ package struct ResampleAxis: Sendable, Hashable {
   package let starts: [Int32]
   /// The weights, ``taps`` for each; they sum to 1.
   package let weights: [Float]
+  /// The same in integers, unless there are too many neighbours for their weights to be exact enough,
+  /// or too few samples.
+  let fixed: FixedResampleAxis?
 
   /// - Parameters:
   ///   - source: How many samples there are.
@@ -38,6 +41,8 @@ package struct ResampleAxis: Sendable, Hashable {
     }
     self.starts = starts
     self.weights = weights
+    self.fixed = FixedResampleAxis(
+      source: source, taps: self.taps, starts: starts, weights: weights)
   }
 
   /// The neighbours, and their weights, of a sample that begins at a place.

@@ -25,6 +25,11 @@ struct RowFinish: Sendable {
   /// Writes one row.
   func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
+      let area = unsafe sl_area_rows_current().pointee
+      return unsafe area.narrow_colors(
+        sums, self.shift, self.source.row(y, plane: self.shape.plane), self.shape.width, output)
+    }
     switch self.destination.depth {
     case .eight: unsafe rows.narrow_u8(sums, self.shift, self.shape.samples, output)
     case .deep: unsafe rows.narrow_i16(sums, self.shift, self.shape.samples, output)

@@ -52,7 +52,13 @@ package struct Strip {
 
   /// Mixes with what was before: before + (this - before) * amount; what was before alone outside
   /// the rectangle.
-  func mix(from before: Strip, _ amount: Float, _ rect: PixelRect?, _ rows: sl_rows) {
+  ///
+  /// - Parameter weighsAlpha: Whether both hold straight colours that are to be mixed as they are seen,
+  ///   by their alphas; what was before is lost then.
+  func mix(
+    from before: Strip, _ amount: Float, _ rect: PixelRect?, _ rows: sl_rows,
+    weighsAlpha: Bool = false
+  ) {
     var inside = 0 ..< self.count
     if let rect {
       let columns = rect.y.contains(self.y) ? rect.x : 0 ..< 0
@@ -60,19 +66,28 @@ package struct Strip {
       let upper = min(max(columns.upperBound - self.x, lower), self.count)
       inside = lower ..< upper
     }
+    let (start, count) = (inside.lowerBound, inside.count)
+    let mixes = amount != 1 && count > 0
+    if mixes, weighsAlpha {
+      for strip in [self, before] {
+        unsafe rows.premultiply(
+          strip.red + start, strip.green + start, strip.blue + start, strip.alpha + start, count)
+      }
+    }
     func mix(_ result: UnsafeMutablePointer<Float>, _ earlier: UnsafeMutablePointer<Float>) {
-      unsafe result.update(from: earlier, count: inside.lowerBound)
+      unsafe result.update(from: earlier, count: start)
       unsafe (result + inside.upperBound).update(
         from: earlier + inside.upperBound, count: self.count - inside.upperBound)
-      if amount != 1, !inside.isEmpty {
-        unsafe rows.mix(
-          result + inside.lowerBound, earlier + inside.lowerBound, inside.count, amount)
-      }
+      if mixes { unsafe rows.mix(result + start, earlier + start, count, amount) }
     }
     unsafe mix(self.red, before.red)
     unsafe mix(self.green, before.green)
     unsafe mix(self.blue, before.blue)
     unsafe mix(self.alpha, before.alpha)
+    if mixes, weighsAlpha {
+      unsafe rows.unpremultiply(
+        self.red + start, self.green + start, self.blue + start, self.alpha + start, count)
+    }
   }
 }
 

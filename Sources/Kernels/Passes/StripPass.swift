@@ -7,79 +7,62 @@ import CKernels
 package struct StripPass: Pass {
   package let description: PassDescription
   private let program: StripProgram
-  private let conversion: YUVConversion
+  private let decoding: YUVConversion
+  private let encoding: YUVConversion
 
+  /// A pass whose result is encoded like its input.
   package init(description: PassDescription, program: StripProgram, color: ColorDescription) {
+    self.init(description: description, program: program, from: color, to: color)
+  }
+
+  /// A pass that converts: input and output may differ in format and in what samples mean.
+  init(
+    description: PassDescription, program: StripProgram, from source: ColorDescription,
+    to target: ColorDescription
+  ) {
     self.description = description
     self.program = program
-    self.conversion = YUVConversion(color)
+    self.decoding = YUVConversion(source)
+    self.encoding = YUVConversion(target)
   }
 
   package func run(_ context: PassContext) async {
-    let source = context.inputs[0]
-    let size = source.size
-    let isYUV = source.format.isYUV
+    let size = context.output.size
     let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.count))
+    let sharesRows = context.output.format.isYUV || context.inputs[0].format.isYUV
     await context.bands.run(
-      rows: size.height, alignment: isYUV ? 2 : 1, nanoseconds: nanoseconds
+      rows: size.height, alignment: sharesRows ? 2 : 1, nanoseconds: nanoseconds
     ) { rows in
-      let memory = StripMemory(strips: 2 + self.program.scratchStrips)
-      if isYUV {
-        self.runYUV(rows, context, memory)
-      } else {
-        self.runPixels(rows, context, memory)
-      }
+      self.run(rows, context, StripMemory(strips: 2 + self.program.scratchStrips))
     }
   }
 
-  private func runPixels(
+  private func run(
     _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
     let table = unsafe sl_rows_current().pointee
-    let source = unsafe PixelRows(context.inputs[0].view, table)
-    let other = context.inputs.count > 1 ? unsafe PixelRows(context.inputs[1].view, table) : source
-    let destination = unsafe PixelRows(context.output.view, table)
-    let width = context.output.size.width
-    var strip = memory.strip(0, moment: context.moment)
-    for y in rows {
-      strip.y = y
-      for x in stride(from: 0, to: width, by: Strip.capacity) {
-        strip.x = x
-        strip.count = min(Strip.capacity, width - x)
-        source.load(strip)
-        unsafe self.program.run(strip, memory: memory, level: 1, rows: table) { other.load($0) }
-        destination.store(strip)
-      }
-    }
-  }
-
-  private func runYUV(
-    _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
-  ) {
-    let table = unsafe sl_rows_current().pointee
-    let source = unsafe YUVRows(context.inputs[0].view, self.conversion, table)
+    let source = unsafe StripPort(context.inputs[0].view, self.decoding, table)
     let other =
       context.inputs.count > 1
-      ? unsafe YUVRows(context.inputs[1].view, self.conversion, table) : source
-    let destination = unsafe YUVRows(context.output.view, self.conversion, table)
+      ? unsafe StripPort(context.inputs[1].view, self.decoding, table) : source
+    let destination = unsafe StripPort(context.output.view, self.encoding, table)
     let size = context.output.size
-    var strips = [
-      memory.strip(0, moment: context.moment), memory.strip(1, moment: context.moment),
-    ]
-    for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
-      let height = min(2, size.height - y)
+    let rowsAtOnce = destination.rowsAtOnce
+    var first = memory.strip(0, moment: context.moment)
+    var second = memory.strip(1, moment: context.moment)
+    func compute(_ strip: inout Strip, x: Int, y: Int) {
+      strip.x = x
+      strip.y = y
+      strip.count = min(Strip.capacity, size.width - x)
+      source.load(strip)
+      unsafe self.program.run(strip, memory: memory, level: 2, rows: table) { other.load($0) }
+    }
+    for y in stride(from: rows.lowerBound, to: rows.upperBound, by: rowsAtOnce) {
+      let isPair = rowsAtOnce == 2 && y + 1 < size.height
       for x in stride(from: 0, to: size.width, by: Strip.capacity) {
-        for row in 0 ..< height {
-          strips[row].x = x
-          strips[row].y = y + row
-          strips[row].count = min(Strip.capacity, size.width - x)
-          source.load(strips[row])
-          unsafe self.program.run(strips[row], memory: memory, level: 2, rows: table) {
-            other.load($0)
-          }
-          destination.storeLuma(strips[row])
-        }
-        destination.storeChroma(strips[0], strips[height - 1])
+        compute(&first, x: x, y: y)
+        if isPair { compute(&second, x: x, y: y + 1) }
+        destination.store(first, isPair ? second : nil)
       }
     }
   }

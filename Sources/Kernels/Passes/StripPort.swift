@@ -29,6 +29,17 @@ struct StripPort {
     }
   }
 
+  /// Writes a strip, and the one below it that shares its chroma if there is one.
+  func store(_ first: Strip, _ second: Strip?) {
+    switch self.rows {
+    case .pixels(let rows): rows.store(first)
+    case .yuv(let rows):
+      rows.storeLuma(first)
+      if let second { rows.storeLuma(second) }
+      rows.storeChroma(first, second ?? first)
+    }
+  }
+
   /// Writes strips that lie below each other: one, or the two that share chroma.
   func store(_ strips: [Strip]) {
     switch self.rows {

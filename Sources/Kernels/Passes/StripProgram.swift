@@ -56,20 +56,25 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
           target = strip.replacingAlpha(by: scratch)
         }
         unsafe kernel._withUnsafeGuaranteedRef { $0.apply(target) }
+      case .source(let step):
+        loadOther(scratch)
+        unsafe step.run(strip, source: scratch, rows: rows)
       case .unpremultiply:
         unsafe rows.unpremultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .premultiply:
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
         unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
-      case .group(let program, let amount, let rect):
+      case .seal:
+        unsafe strip.alpha.update(repeating: 1, count: strip.count)
+      case .group(let program, let amount, let rect, let weighsAlpha):
         guard rect?.meets(strip) ?? true else { continue }
         scratch.copy(from: strip)
         unsafe program._withUnsafeGuaranteedRef {
           unsafe $0.run(
             strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
         }
-        unsafe strip.mix(from: scratch, amount, rect, rows)
+        unsafe strip.mix(from: scratch, amount, rect, rows, weighsAlpha: weighsAlpha)
       case .blend(let amount, let rect, let premultiplies):
         loadOther(scratch)
         if premultiplies {

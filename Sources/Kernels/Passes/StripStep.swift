@@ -13,8 +13,13 @@ enum StripStep {
   case premultiply
   /// Limits colour to alpha.
   case limit
-  /// Steps whose result is mixed with their input, within a rectangle.
-  case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?)
+  /// Sets alpha to 1.
+  case seal
+  /// A function of the pixel and that of the frame as it came in.
+  case source(SourceStep)
+  /// Steps whose result is mixed with their input, within a rectangle; straight colours by their
+  /// alphas, where alpha may have changed.
+  case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?, weighsAlpha: Bool)
   /// Mixes with the pass's other picture.
   case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
 }

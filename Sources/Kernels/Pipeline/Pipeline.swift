@@ -3,10 +3,21 @@
 public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// The stages, first to last. None returns every frame as it came.
   public var stages: [Stage]
+  /// Where colour is computed. `nil` is that of the pipeline round this one, and gamma-encoded sRGB
+  /// for the outermost: so a nested pipeline that says nothing equals its stages in its place. One
+  /// that says another space converts before its first stage and after its last; what its stage's
+  /// mix and region say is done in the outer space.
+  public var workingSpace: WorkingSpace?
 
   /// Strings stages together.
   public init(stages: [Stage] = []) {
+    self.init(stages: stages, workingSpace: nil)
+  }
+
+  /// Strings stages together, with a working space of their own.
+  public init(stages: [Stage] = [], workingSpace: WorkingSpace?) {
     self.stages = stages
+    self.workingSpace = workingSpace
   }
 
   /// Strings stages together: `[.filter("sepiaTone"), .filter("vignette")]`.

@@ -19,6 +19,8 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
 
   /// Where the knots are; valid while the grid lives.
   package let view: View
+  /// The bytes of the knots.
+  package let byteCount: Int
   /// The greatest magnitude of a knot.
   package let maximum: Float
   private let knots: UnsafeMutablePointer<Float>
@@ -42,6 +44,7 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
       }
     }
     self.maximum = maximum
+    self.byteCount = columns * rows * MemoryLayout<Float>.stride
     unsafe self.knots = knots
     self.view = unsafe View(spacing: spacing, columns: columns, knots: UnsafePointer(knots))
   }
@@ -55,19 +58,32 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
     field(Double(x) + 0.5, Double(y) + 0.5)
   }
 
-  /// Compares the field with its interpolation in the middle of each cell, where it is worst.
+  /// Compares the field with its interpolation in the middle of what the frame has of each cell,
+  /// where it is worst; in frames with few cells at more places of each, up to all.
   private static func isAccurate(
     _ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int
   ) -> Bool {
-    for row in 0 ... (size.height - 1) / spacing {
+    let (columns, rows) = ((size.width - 1) / spacing + 1, (size.height - 1) / spacing + 1)
+    let places = min(max(Int((4096 / Double(columns * rows)).squareRoot()), 1), spacing)
+    let shares = (0 ..< places).map { (Double($0) + 0.5) / Double(places) }
+    for row in 0 ..< rows {
       let (top, bottom) = (row * spacing, (row + 1) * spacing)
+      let height = Double(min(spacing, size.height - top))
       var left = (Self.value(field, 0, top), Self.value(field, 0, bottom))
-      for column in 0 ... (size.width - 1) / spacing {
-        let x = (column + 1) * spacing
-        let right = (Self.value(field, x, top), Self.value(field, x, bottom))
-        let mean = (left.0 + left.1 + right.0 + right.1) / 4
-        let middle = Self.value(field, x - spacing / 2, (top + bottom) / 2)
-        if abs(mean - middle) > Self.tolerance { return false }
+      for column in 0 ..< columns {
+        let (start, end) = (column * spacing, (column + 1) * spacing)
+        let width = Double(min(spacing, size.width - start))
+        let right = (Self.value(field, end, top), Self.value(field, end, bottom))
+        for shareX in shares {
+          for shareY in shares {
+            let (x, y) = ((shareX * width).rounded(.down), (shareY * height).rounded(.down))
+            let (across, down) = (x / Double(spacing), y / Double(spacing))
+            let upper = left.0 + (right.0 - left.0) * across
+            let lower = left.1 + (right.1 - left.1) * across
+            let value = Self.value(field, start + Int(x), top + Int(y))
+            if abs(upper + (lower - upper) * down - value) > Self.tolerance { return false }
+          }
+        }
         left = right
       }
     }

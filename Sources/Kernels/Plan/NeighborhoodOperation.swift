@@ -11,7 +11,11 @@ package protocol NeighborhoodOperation: Sendable {
   /// Whether a pixel is made from several, so that colour must be multiplied by alpha before.
   var mixesPixels: Bool { get }
   /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
+  /// One that does not limits colour to alpha where it makes a premultiplied frame.
   var averages: Bool { get }
+  /// Whether colour may exceed its alpha, and is limited to it by the pass itself where that makes
+  /// the frame.
+  var limitsLast: Bool { get }
   /// The pictures that come out for those that go in.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// The pass for pictures as described.
@@ -29,6 +33,7 @@ extension NeighborhoodOperation {
   package var kind: PassDescription.Kind { .neighborhood }
   package var mixesPixels: Bool { true }
   package var averages: Bool { true }
+  package var limitsLast: Bool { false }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(

@@ -1,7 +1,7 @@
 /// One elementary step that a filter is made of, in a form that the planner can reason about.
 ///
-/// Colour steps work on gamma-encoded sRGB with straight alpha, unclamped; nothing is rounded
-/// between steps.
+/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha, unclamped; nothing is
+/// rounded between steps.
 public struct Node: Sendable {
   package enum Kind: Sendable {
     /// An affine map of colour, the same everywhere.
@@ -10,6 +10,8 @@ public struct Node: Sendable {
     case field(ScalarField)
     /// Any function of one pixel and its place.
     case kernel(StripKernel)
+    /// Any function of one pixel and that of the frame as it came in.
+    case source(SourceKernel)
     /// Each pixel from its neighbourhood.
     case neighborhood(any NeighborhoodOperation)
     /// Each pixel from its neighbourhood, by a user's kernel on RGB.
@@ -23,9 +25,12 @@ public struct Node: Sendable {
   }
 
   package let kind: Kind
+  /// What the node holds in memory beside code and figures, in bytes.
+  package let byteCost: Int
 
-  package init(_ kind: Kind) {
+  package init(_ kind: Kind, byteCost: Int = 0) {
     self.kind = kind
+    self.byteCost = byteCost
   }
 
   /// An affine map of colour, the same everywhere. Folds with its neighbours.

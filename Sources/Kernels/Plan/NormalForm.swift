@@ -23,7 +23,7 @@ package struct NormalForm: Sendable {
       case .field(let field):
         self.fields.append(field)
         self.biases.append(.zero)
-      case .kernel, .group, .blend:
+      case .kernel, .transfer, .source, .group, .blend:
         return nil
       }
     }

@@ -6,18 +6,24 @@ struct PassBuilder {
   private let input: FrameGeometry
   private var geometry: FrameGeometry
   private var steps: [PlannedPass] = []
+  /// The latest picture: 0 is the frame, n the result of pass n - 1.
+  private var slot = 0
+  private var byteCost = 0
   /// Whether the latest picture (not the waiting operations' result) is premultiplied.
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
   private var exceedsAlpha = false
+  /// Whether the latest pass limits colour to alpha if what it makes is a frame.
+  private var limitsLast = false
+  /// The frame as it came in, by the sizes in which it was asked for.
+  private var sources: [FrameSize: Int] = [:]
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
-  private var analyses: [(filter: String, analysis: any FrameAnalysis)] = []
 
   init(geometry: FrameGeometry) {
     self.input = geometry
     self.geometry = geometry
-    self.isPremultiplied = Self.alpha(of: geometry) == .premultiplied
+    self.isPremultiplied = geometry.alpha == .premultiplied
   }
 
   mutating func append(_ items: [PlanItem]) {
@@ -25,19 +31,32 @@ struct PassBuilder {
   }
 
   /// Computes what still waits, and makes the last picture a frame again.
-  consuming func finish() -> Plan {
-    self.makeFrame()
+  ///
+  /// - Parameters:
+  ///   - encoding: How results are to be encoded; by default like the frames.
+  ///   - analyses: What looks at the frames.
+  ///   - byteCost: What the items hold in memory, in bytes.
+  consuming func finish(
+    as encoding: FrameEncoding?, analyses: [PlannedAnalysis], byteCost: Int
+  ) -> Plan {
+    if let encoding, !encoding.matches(self.geometry) {
+      self.convert(to: encoding)
+    } else {
+      self.makeFrame()
+    }
     return Plan(
-      input: self.input, output: self.geometry, steps: self.steps, analyses: self.analyses)
+      input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
+      byteCost: self.byteCost + byteCost)
   }
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
   private mutating func makeFrame() {
-    let wanted = Self.alpha(of: self.geometry) == .premultiplied
-    if !self.waiting.isEmpty || self.isPremultiplied != wanted || (wanted && self.exceedsAlpha) {
+    let wanted = self.geometry.alpha == .premultiplied
+    let exceeds = wanted && self.exceedsAlpha && !self.limitsLast
+    if !self.waiting.isEmpty || self.isPremultiplied != wanted || exceeds {
       self.flush(depth: .eight, premultiplied: wanted)
-    } else if let last = self.steps.indices.last {
-      self.steps[last].depth = .eight
+    } else if self.slot > 0 {
+      self.steps[self.slot - 1].depth = .eight
     }
   }
 
@@ -57,16 +76,18 @@ struct PassBuilder {
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
-      case .analysis(let analysis): self.analyses.append((filter, analysis))
+      case .source(let kernel): self.append(kernel, filter)
+      case .analysis: break  // the planner has it, beside the frame's path
       case .matrix, .field, .kernel: break  // pointwise, and so done with
       }
     case .group(let items, let amount, let rect):
       self.append(group: items, amount: amount, rect: rect)
+    case .convert: break  // pointwise
     }
   }
 
   private mutating func append(_ operation: any NeighborhoodOperation, _ filter: String) {
-    let hasAlpha = Self.alpha(of: self.geometry) != .opaque
+    let hasAlpha = self.geometry.alpha != .opaque
     self.flush(
       depth: .deep, premultiplied: operation.mixesPixels ? hasAlpha : self.isPremultiplied)
     let description = PassDescription(
@@ -75,11 +96,12 @@ struct PassBuilder {
       PassSetting(description: description, geometry: self.geometry))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
-    self.exceedsAlpha = !operation.averages
+    self.exceedsAlpha = self.exceedsAlpha || !operation.averages || operation.limitsLast
+    self.limitsLast = operation.limitsLast
   }
 
   private mutating func append(_ kernel: any NeighborhoodKernel, _ filter: String) {
-    self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+    self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     let description = PassDescription(
       filters: [filter], kind: .neighborhood,
       words: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
@@ -101,37 +123,75 @@ struct PassBuilder {
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
+  private mutating func append(_ kernel: SourceKernel, _ filter: String) {
+    let source = self.source(for: filter)
+    self.makeRoom(for: source.slot)
+    self.waiting.append(
+      .source(kernel, slot: source.slot, isPremultiplied: source.isPremultiplied))
+    self.waitingFilters.append(filter)
+  }
+
+  /// The frame as it came in, in the size of the latest picture.
+  private mutating func source(for filter: String) -> (slot: Int, isPremultiplied: Bool) {
+    let alpha = self.input.alpha
+    guard self.geometry.size != self.input.size else { return (0, alpha == .premultiplied) }
+    if let slot = self.sources[self.geometry.size] { return (slot, alpha != .opaque) }
+    var slot = 0
+    if alpha == .straight {
+      var compiler = StripCompiler(
+        size: self.input.size, isOpaque: false, isPremultiplied: false)
+      let program = compiler.compile([], premultiplied: true, limited: false)
+      let description = PassDescription(
+        filters: [filter], kind: .pointwise, words: "the frame's colour times alpha")
+      slot = self.emitBeside(
+        StripPass(description: description, program: program, color: self.input.color),
+        input: 0, self.input)
+    }
+    let operation = ResampleOperation(
+      origin: (0, 0),
+      extent: (Double(self.input.size.width), Double(self.input.size.height)),
+      size: self.geometry.size)
+    let description = PassDescription(
+      filters: [filter], kind: operation.kind, words: "the frame as it came in: \(operation.words)")
+    let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
+    slot = self.emitBeside(pass, input: slot, self.geometry)
+    self.sources[self.geometry.size] = slot
+    return (slot, alpha != .opaque)
+  }
+
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
     if !self.waiting.isEmpty {
-      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
+      self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
     self.append(items)
-    // A pass reads at most one earlier picture.
-    if PointOperation.hasBlend(self.waiting) {
-      self.flush(depth: .deep, premultiplied: Self.alpha(of: self.geometry) != .opaque)
-    }
+    self.makeRoom(for: saved.slot)
     self.waiting.append(
       .blend(
         slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
   }
 
-  /// The latest picture: 0 is the frame, n the result of pass n - 1.
-  private var slot: Int { self.steps.count }
+  /// A pass reads at most one earlier picture: computes what waits if it reads another one.
+  private mutating func makeRoom(for slot: Int) {
+    guard self.waiting.contains(where: { ($0.slot ?? slot) != slot }) else { return }
+    self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
+  }
 
   /// Computes the waiting operations, if any, or converts alpha, if it must be.
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
     guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
-    self.exceedsAlpha = false
-    let alpha = Self.alpha(of: self.geometry)
+    // Nothing is limited between passes, and brighter colours exceed their alpha.
+    self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.waiting.isEmpty)
+    let alpha = self.geometry.alpha
     var compiler = StripCompiler(
       size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
     let program = compiler.compile(
       self.waiting, premultiplied: premultiplied,
       limited: depth == .eight && alpha == .premultiplied)
     var inputs = [self.slot]
-    for case .blend(let slot, _, _, _) in self.waiting { inputs.append(slot) }
+    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
+    self.byteCost += compiler.byteCost
     let words =
       self.waiting.isEmpty
       ? limits
@@ -153,39 +213,90 @@ struct PassBuilder {
     self.emit(pass ?? strips, inputs: inputs, depth: depth)
   }
 
+  /// Computes what still waits, and makes the latest picture a frame of another encoding.
+  private mutating func convert(to encoding: FrameEncoding) {
+    let target = FrameGeometry(
+      format: encoding.format, size: self.geometry.size, color: encoding.color)
+    let conversion = FormatConversion(from: self.geometry, to: target)
+    let words = PointOperation.words(self.waiting) + [conversion.words]
+    let filters = self.waitingFilters + ["convert"]
+    var inputs = [self.slot]
+    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
+    func described(_ words: String) -> PassDescription {
+      PassDescription(
+        filters: filters, kind: inputs.count > 1 ? .composite : .pointwise, words: words)
+    }
+    let isFrame =
+      self.latestDepth == .eight && self.isPremultiplied == (self.geometry.alpha == .premultiplied)
+    let integers =
+      isFrame && !self.exceedsAlpha
+      ? conversion.integerPass(
+        described("folded: " + words.joined(separator: ", ")), self.waiting) : nil
+    let pass: any Pass =
+      integers
+      ?? conversion.stripPass(
+        described(words.joined(separator: ", then ") + ", in strips"), self.waiting,
+        isPremultiplied: self.isPremultiplied)
+    self.geometry = target
+    self.emit(pass, inputs: inputs, depth: .eight)
+  }
+
   /// The waiting operations in integers on the frame's own bytes, if they are such.
   private func foldedPass(_ description: PassDescription) -> (any Pass)? {
-    let isOpaque = Self.alpha(of: self.geometry) == .opaque
+    let isOpaque = self.geometry.alpha == .opaque
     guard let form = NormalForm(self.waiting, isOpaque: isOpaque) else { return nil }
     let described = PassDescription(
       filters: description.filters, kind: .pointwise,
       words: "folded: " + PointOperation.words(self.waiting).joined(separator: ", "))
-    return FoldedPixelsPass(description: described, form: form, geometry: self.geometry)
-      ?? FoldedPlanesPass(description: described, form: form, geometry: self.geometry)
+    return FoldedPixelsPass(
+      description: described, form: form, from: self.geometry, to: self.geometry)
+      ?? FoldedPlanesPass(
+        description: described, form: form, from: self.geometry, to: self.geometry)
   }
 
   /// How the latest picture's samples are stored.
-  private var latestDepth: SampleDepth { self.steps.last?.depth ?? .eight }
+  private var latestDepth: SampleDepth {
+    self.slot > 0 ? self.steps[self.slot - 1].depth : .eight
+  }
 
   private mutating func emit(_ pass: any Pass, inputs: [Int], depth: SampleDepth) {
+    self.steps.append(
+      PlannedPass(
+        pass: pass, inputs: inputs, layout: Self.layout(self.geometry), depth: depth))
+    self.slot = self.steps.count
+    self.limitsLast = false
+  }
+
+  /// Adds a pass whose result is not the latest picture; a deep one.
+  ///
+  /// - Returns: Which picture it is.
+  private mutating func emitBeside(
+    _ pass: any Pass, input: Int, _ geometry: FrameGeometry
+  ) -> Int {
+    self.steps.append(
+      PlannedPass(pass: pass, inputs: [input], layout: Self.layout(geometry), depth: .deep))
+    return self.steps.count
+  }
+
+  private static func layout(_ geometry: FrameGeometry) -> FrameLayout {
     // Every geometry here was checked: the input's is a frame's, and filters keep within limits.
-    guard let layout = try? FrameLayout(aligned: self.geometry.format, size: self.geometry.size)
-    else { preconditionFailure("no frame has the geometry \(self.geometry)") }
-    self.steps.append(PlannedPass(pass: pass, inputs: inputs, layout: layout, depth: depth))
+    guard let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
+    else { preconditionFailure("no frame has the geometry \(geometry)") }
+    return layout
   }
 
   /// For passes that only serve others.
-  private var latestFilters: [String] { self.steps.last?.pass.description.filters ?? [] }
-
-  /// What alpha means; opaque too where a format has none.
-  private static func alpha(of geometry: FrameGeometry) -> AlphaMode {
-    geometry.format.hasAlpha ? geometry.color.alpha : .opaque
+  private var latestFilters: [String] {
+    self.slot > 0 ? self.steps[self.slot - 1].pass.description.filters : []
   }
 }
 
 extension PointOperation {
-  /// Whether an earlier picture is mixed in.
-  static func hasBlend(_ operations: [PointOperation]) -> Bool {
-    operations.contains { if case .blend = $0 { true } else { false } }
+  /// The earlier picture that is read; `nil` if none is.
+  var slot: Int? {
+    switch self {
+    case .blend(let slot, _, _, _), .source(_, let slot, _): slot
+    case .matrix, .field, .kernel, .transfer, .group: nil
+    }
   }
 }

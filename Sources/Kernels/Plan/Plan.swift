@@ -4,15 +4,22 @@ public struct Plan: Sendable, CustomStringConvertible {
   public let input: FrameGeometry
   /// The frames that it makes.
   public let output: FrameGeometry
-  /// What looks at the input beside the frame's path, with the filters that ask for it.
-  public let analyses: [(filter: String, analysis: any FrameAnalysis)]
+  /// What looks at the input beside the frame's path, in the stages' order.
+  public let analyses: [PlannedAnalysis]
+  /// What keeping the plan costs, in bytes, roughly: the images that were brought into the frame, the
+  /// grids of fields, and a few thousand bytes a pass. The frames that it works on are not counted.
+  public let byteCost: Int
   package let steps: [PlannedPass]
   private let lastReaders: [[Int]]
 
+  /// What a pass costs that holds no picture: its object, tables, words.
+  private static let passBytes = 4096
+
   package init(
     input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
-    analyses: [(filter: String, analysis: any FrameAnalysis)] = []
+    analyses: [PlannedAnalysis] = [], byteCost: Int = 0
   ) {
+    self.byteCost = byteCost + Self.passBytes * steps.count
     self.analyses = analyses
     self.input = input
     self.output = output

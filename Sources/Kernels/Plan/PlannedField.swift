@@ -3,6 +3,8 @@ package final class PlannedField: Sendable {
   private let grid: FieldGrid?
   /// How rows are evaluated; valid while this object lives.
   package let view: FieldView
+  /// What the field holds in memory, in bytes.
+  package var byteCost: Int { self.grid?.byteCount ?? 0 }
   /// The greatest magnitude of the field.
   package let maximum: Float
 

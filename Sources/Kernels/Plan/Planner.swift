@@ -6,22 +6,33 @@ struct Planner {
   private let input: FrameGeometry
   /// The geometry after the items so far: some filters change it.
   private var geometry: FrameGeometry
+  /// What the nodes hold in memory, in bytes.
+  private var byteCost = 0
+  /// What only looks.
+  private var analyses: [PlannedAnalysis] = []
 
   init(geometry: FrameGeometry) {
     self.input = geometry
     self.geometry = geometry
   }
 
-  func plan(_ pipeline: ResolvedPipeline) -> Plan {
+  func plan(_ pipeline: ResolvedPipeline, as encoding: FrameEncoding? = nil) -> Plan {
     var copy = self
-    let items = copy.items(pipeline.stages)
+    let items = Self.convert(
+      copy.items(pipeline.stages, in: pipeline.workingSpace, path: ""),
+      to: pipeline.workingSpace, from: .sRGBGamma)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
-    return builder.finish()
+    return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
   }
 
-  private mutating func items(_ stages: [ResolvedStage]) -> [PlanItem] {
-    stages.flatMap { stage -> [PlanItem] in
+  /// - Parameters:
+  ///   - space: Where colour is computed.
+  ///   - path: Where the stages stand, with a trailing dot unless empty.
+  private mutating func items(
+    _ stages: [ResolvedStage], in space: WorkingSpace, path: String
+  ) -> [PlanItem] {
+    stages.enumerated().flatMap { index, stage -> [PlanItem] in
       guard stage.isActive, stage.mix > 0 else { return [] }
       var rect: PixelRect?
       if let region = stage.region {
@@ -29,10 +40,14 @@ struct Planner {
         rect = found.covers(self.geometry.size) ? nil : found
       }
       let before = self.geometry
+      let path = "\(path)stages[\(index)]"
       let inner =
         switch stage.content {
-        case .filter(let name, _, let value): self.items(value, name)
-        case .stages(let stages): self.items(stages)
+        case .filter(let name, _, let value):
+          self.items(value, name, in: space, stage: stage.id ?? path)
+        case .stages(let stages, let inner):
+          Self.convert(
+            self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
         }
       // A picture of another size cannot be mixed with what it was.
       guard stage.mix < 1 || rect != nil, !inner.isEmpty, self.geometry == before else {
@@ -42,13 +57,36 @@ struct Planner {
     }
   }
 
-  private mutating func items(_ filter: any Filter, _ name: String) -> [PlanItem] {
-    let nodes = filter.nodes(for: self.geometry)
-    for node in nodes {
-      if case .neighborhood(let operation) = node.kind {
-        self.geometry = operation.output(for: self.geometry)
+  private mutating func items(
+    _ filter: any Filter, _ name: String, in space: WorkingSpace, stage: String
+  ) -> [PlanItem] {
+    var items: [PlanItem] = []
+    let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
+    for node in filter.nodes(for: self.geometry, in: space)
+      .map({ isOpaque ? $0.keepingOpaque : $0 })
+    {
+      self.byteCost += node.byteCost
+      switch node.kind {
+      case .analysis(let analysis):
+        self.analyses.append(PlannedAnalysis(stage: stage, filter: name, analysis: analysis))
+        continue
+      case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
+      case .frame:
+        // A user's function is given, and gives, a frame like any other.
+        items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
+        continue
+      case .matrix, .field, .kernel, .source, .window, .mixed: break
       }
+      items.append(.node(node, filter: name))
     }
-    return nodes.map { .node($0, filter: name) }
+    return items
+  }
+
+  /// Items that work in one space, among others that work in another.
+  private static func convert(
+    _ items: [PlanItem], to inner: WorkingSpace, from outer: WorkingSpace
+  ) -> [PlanItem] {
+    guard inner != outer, !items.isEmpty else { return items }
+    return [.convert(to: inner)] + items + [.convert(to: outer)]
   }
 }

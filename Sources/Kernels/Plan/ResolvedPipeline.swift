@@ -4,8 +4,12 @@
 public struct ResolvedPipeline: Sendable, Hashable {
   package let stages: [ResolvedStage]
 
-  package init(items: [ResolvedStage]) {
+  /// Where colour is computed.
+  public let workingSpace: WorkingSpace
+
+  package init(items: [ResolvedStage], workingSpace: WorkingSpace = .sRGBGamma) {
     self.stages = items
+    self.workingSpace = workingSpace
   }
 
   /// A pipeline without stages: every frame comes back as it is.
@@ -16,8 +20,13 @@ public struct ResolvedPipeline: Sendable, Hashable {
 
   /// What is done to frames of the given geometry, as passes. Pure; keep the result, or ask a
   /// ``PlanCache``.
-  public func plan(for geometry: FrameGeometry) -> Plan {
-    Planner(geometry: geometry).plan(self)
+  ///
+  /// - Parameters:
+  ///   - geometry: What goes in.
+  ///   - encoding: What results are to be encoded as; by default like what goes in. Where alpha gets
+  ///     lost, the picture stands before black; where it appears, it is 255.
+  public func plan(for geometry: FrameGeometry, as encoding: FrameEncoding? = nil) -> Plan {
+    Planner(geometry: geometry).plan(self, as: encoding)
   }
 
   /// What happens to a frame if a pass fails: the strictest policy that the stages of its filters
@@ -35,7 +44,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
       let policy = stage.failurePolicy ?? outer
       switch stage.content {
       case .filter(let name, _, _): return filters.contains(name) ? policy : nil
-      case .stages(let inner): return Self.failurePolicy(filters, in: inner, around: policy)
+      case .stages(let inner, _): return Self.failurePolicy(filters, in: inner, around: policy)
       }
     }.max()
   }
@@ -44,7 +53,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
     stages.filter(\.isActive).flatMap { stage in
       switch stage.content {
       case .filter(let name, _, _): [name]
-      case .stages(let inner): Self.activeFilters(of: inner)
+      case .stages(let inner, _): Self.activeFilters(of: inner)
       }
     }
   }

@@ -3,7 +3,7 @@ package struct ResolvedStage: Sendable, Hashable {
   /// What the stage does.
   package indirect enum Content: Sendable {
     case filter(name: String, arguments: Arguments, value: any Filter)
-    case stages([ResolvedStage])
+    case stages([ResolvedStage], in: WorkingSpace)
   }
 
   package let id: String?
@@ -20,7 +20,8 @@ extension ResolvedStage.Content: Hashable {
     switch (left, right) {
     case (.filter(let name, let arguments, _), .filter(let otherName, let otherArguments, _)):
       name == otherName && arguments == otherArguments
-    case (.stages(let stages), .stages(let others)): stages == others
+    case (.stages(let stages, let space), .stages(let others, let otherSpace)):
+      stages == others && space == otherSpace
     case (.filter, .stages), (.stages, .filter): false
     }
   }
@@ -30,8 +31,9 @@ extension ResolvedStage.Content: Hashable {
     case .filter(let name, let arguments, _):
       hasher.combine(name)
       hasher.combine(arguments)
-    case .stages(let stages):
+    case .stages(let stages, let space):
       hasher.combine(stages)
+      hasher.combine(space)
     }
   }
 }

@@ -8,6 +8,8 @@ struct StripCompiler {
   private var isPremultiplied: Bool
   private var steps: [StripStep] = []
   private var owned: [any AnyObject & Sendable] = []
+  /// What the fields hold in memory, roughly.
+  private(set) var byteCost = 0
 
   /// - Parameters:
   ///   - size: The frame's.
@@ -22,12 +24,14 @@ struct StripCompiler {
   /// - Parameters:
   ///   - premultiplied: What the strips are to hold in the end.
   ///   - limited: Whether colour is to be limited to alpha in the end.
+  ///   - sealed: Whether alpha is to be 1 in the end, and colour left as it is.
   mutating func compile(
-    _ operations: [PointOperation], premultiplied: Bool, limited: Bool
+    _ operations: [PointOperation], premultiplied: Bool, limited: Bool, sealed: Bool = false
   ) -> StripProgram {
     for operation in operations { self.append(operation) }
     self.convert(toPremultiplied: premultiplied)
     if limited && !self.isOpaque { self.steps.append(.limit) }
+    if sealed { self.steps.append(.seal) }
     return StripProgram(steps: self.steps, owned: self.owned)
   }
 
@@ -44,20 +48,32 @@ struct StripCompiler {
       }
     case .field(let field):
       let planned = PlannedField(field, size: self.size)
+      self.byteCost += planned.byteCost
       self.owned.append(planned)
       self.steps.append(.field(planned.view))
     case .kernel(let kernel):
+      self.append(kernel)
+    case .transfer(let space):
+      self.append(space.entrance.kernel)
+    case .source(let kernel, _, let isPremultiplied):
       self.convert(toPremultiplied: false)
       self.owned.append(kernel)
-      self.steps.append(unsafe .kernel(.passUnretained(kernel), isOpaque: self.isOpaque))
+      self.steps.append(
+        .source(
+          SourceStep(kernel, isPremultiplied: isPremultiplied, isOpaque: self.isOpaque)))
     case .group(let operations, let amount, let rect):
       self.convert(toPremultiplied: false)
       var inner = StripCompiler(
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
       let program = inner.compile(operations, premultiplied: false, limited: false)
+      self.byteCost += inner.byteCost
       self.owned.append(program)
+      // Where alpha changes, colours are mixed as they are seen: invisible ones must not shine
+      // through. Where it does not, straight colours mix to the same.
+      let weighsAlpha = !self.isOpaque && operations.contains { $0.mayChangeAlpha }
       self.steps.append(
-        unsafe .group(.passUnretained(program), amount: Float(amount), rect: rect))
+        unsafe .group(
+          .passUnretained(program), amount: Float(amount), rect: rect, weighsAlpha: weighsAlpha))
     case .blend(_, let isPremultiplied, let amount, let rect):
       self.convert(toPremultiplied: !self.isOpaque)
       self.steps.append(
@@ -66,10 +82,28 @@ struct StripCompiler {
     }
   }
 
+  private mutating func append(_ kernel: StripKernel) {
+    self.convert(toPremultiplied: false)
+    self.owned.append(kernel)
+    self.steps.append(unsafe .kernel(.passUnretained(kernel), isOpaque: self.isOpaque))
+  }
+
   private mutating func convert(toPremultiplied wanted: Bool) {
     guard !self.isOpaque, self.isPremultiplied != wanted else { return }
     self.steps.append(wanted ? .premultiply : .unpremultiply)
     self.isPremultiplied = wanted
+  }
+}
+
+extension PointOperation {
+  /// Whether alpha may come out another; of kernels that is not known.
+  fileprivate var mayChangeAlpha: Bool {
+    switch self {
+    case .matrix(let matrix): !matrix.keepsAlpha
+    case .field, .transfer: false
+    case .kernel, .blend, .source: true
+    case .group(let operations, _, _): operations.contains { $0.mayChangeAlpha }
+    }
   }
 }
 

@@ -3,6 +3,8 @@
 /// Nothing is folded, fused, banded or approximated. Slow, and meant to be.
 package struct ReferenceInterpreter {
   private let moment: FrameMoment
+  /// The frame as it came in, once a pipeline is applied.
+  private var source: ReferencePicture?
 
   package init(moment: FrameMoment = FrameMoment()) {
     self.moment = moment
@@ -11,26 +13,78 @@ package struct ReferenceInterpreter {
   /// The pipeline's result, unclamped.
   package func apply(_ pipeline: ResolvedPipeline, to picture: ReferencePicture) -> ReferencePicture
   {
-    self.apply(pipeline.stages, to: picture)
+    var copy = self
+    copy.source = picture
+    let space = pipeline.workingSpace
+    let inside = Self.convert(picture, from: .sRGBGamma, to: space)
+    let result = copy.apply(pipeline.stages, in: space, to: inside)
+    return Self.convert(result, from: space, to: .sRGBGamma)
   }
 
-  private func apply(_ stages: [ResolvedStage], to picture: ReferencePicture) -> ReferencePicture {
+  private static func convert(
+    _ picture: ReferencePicture, from outer: WorkingSpace, to inner: WorkingSpace
+  ) -> ReferencePicture {
+    guard outer != inner else { return picture }
+    var result = picture
+    result.mapPixels { pixel, _, _ in inner.converted(pixel) }
+    return result
+  }
+
+  private func apply(
+    _ stages: [ResolvedStage], in space: WorkingSpace, to picture: ReferencePicture
+  ) -> ReferencePicture {
     var current = picture
-    for stage in stages where stage.isActive {
-      let result =
-        switch stage.content {
-        case .filter(_, _, let value):
-          self.apply(value.nodes(for: current.geometry), to: current)
-        case .stages(let inner): self.apply(inner, to: current)
-        }
+    for stage in stages where stage.isActive && stage.mix > 0 {
       var rect: PixelRect?
       if let region = stage.region {
         guard let found = PixelRect(region, in: current.geometry.size) else { continue }
-        rect = found
+        rect = found.covers(current.geometry.size) ? nil : found
+      }
+      var result = self.apply(stage, in: space, to: current)
+      let isMixed = stage.mix < 1 || rect != nil
+      if isMixed, result.geometry == current.geometry,
+        !Self.isPointwise(stage, current.geometry, space)
+      {
+        current = current.inItsFormat
+        result = self.apply(stage, in: space, to: current)
       }
       current = Self.mix(current, result, stage.mix, rect)
     }
     return current
+  }
+
+  /// The stage's result, whatever its mix and region.
+  private func apply(
+    _ stage: ResolvedStage, in space: WorkingSpace, to picture: ReferencePicture
+  ) -> ReferencePicture {
+    switch stage.content {
+    case .filter(_, _, let value):
+      self.apply(value.nodes(for: picture.geometry, in: space), to: picture)
+    case .stages(let stages, let inner):
+      Self.convert(
+        self.apply(stages, in: inner, to: Self.convert(picture, from: space, to: inner)),
+        from: inner, to: space)
+    }
+  }
+
+  /// Whether a stage makes each pixel from itself alone.
+  private static func isPointwise(
+    _ stage: ResolvedStage, _ geometry: FrameGeometry, _ space: WorkingSpace
+  ) -> Bool {
+    func isPointwise(_ nodes: [Node]) -> Bool {
+      nodes.allSatisfy { node in
+        switch node.kind {
+        case .matrix, .field, .kernel, .source, .analysis: true
+        case .neighborhood, .window, .frame: false
+        case .mixed(let nodes, _): isPointwise(nodes)
+        }
+      }
+    }
+    return switch stage.content {
+    case .filter(_, _, let value): isPointwise(value.nodes(for: geometry, in: space))
+    case .stages(let stages, let inner):
+      stages.allSatisfy { !$0.isActive || Self.isPointwise($0, geometry, inner) }
+    }
   }
 
   /// The nodes' result, unclamped.
@@ -47,10 +101,12 @@ package struct ReferenceInterpreter {
         }
       case .kernel(let kernel):
         current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.moment) }
+      case .source(let kernel):
+        current = self.apply(kernel, to: current)
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
       case .window(let kernel):
-        current = self.apply(kernel, to: current)
+        current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .frame, .analysis:
         break  // not ours to say what it means
       case .mixed(let nodes, let amount):
@@ -82,6 +138,27 @@ package struct ReferenceInterpreter {
       }
     }
     return ReferencePicture(planes: results, geometry: geometry, isPremultiplied: true)
+  }
+
+  private func apply(_ kernel: SourceKernel, to picture: ReferencePicture) -> ReferencePicture {
+    var source = self.source ?? picture
+    if source.geometry.size != picture.geometry.size {
+      let extent = (
+        width: Double(source.geometry.size.width), height: Double(source.geometry.size.height)
+      )
+      source = Self.apply(
+        ResampleOperation(origin: (0, 0), extent: extent, size: picture.geometry.size), to: source)
+    }
+    source = Self.convert(source, from: .sRGBGamma, to: kernel.space)
+    let width = picture.geometry.size.width
+    var result = picture
+    result.mapPixels { pixel, x, y in
+      let other = source.pixels[y * width + x]
+      let alpha = picture.hasAlpha ? other.w : 1
+      return kernel.reference(
+        pixel, [other.x * alpha, other.y * alpha, other.z * alpha, alpha], x, y)
+    }
+    return result
   }
 
   private func apply(
@@ -152,6 +229,15 @@ package struct ReferenceInterpreter {
 }
 
 extension ReferencePicture {
+  /// The picture as its format holds it, but for rounding: pixels that share chroma have the same, and
+  /// grey ones are grey. That is what a stage that needs more than the pixel reads and is mixed with:
+  /// only pointwise stages see what a format does not hold.
+  fileprivate var inItsFormat: ReferencePicture {
+    guard self.geometry.format.isYUV || self.geometry.format == .gray8 else { return self }
+    return ReferencePicture(
+      planes: self.planes(isPremultiplied: true), geometry: self.geometry, isPremultiplied: true)
+  }
+
   /// Replaces each pixel by a function of it and its place; an opaque picture stays opaque.
   fileprivate mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
@@ -164,5 +250,12 @@ extension ReferencePicture {
       if !self.hasAlpha { after.w = before.w }
       self.pixels[index] = after
     }
+  }
+}
+
+extension WorkingSpace {
+  /// A colour of the other space, in this one.
+  fileprivate func converted(_ pixel: SIMD4<Double>) -> SIMD4<Double> {
+    [self.entrance(pixel.x), self.entrance(pixel.y), self.entrance(pixel.z), pixel.w]
   }
 }

@@ -104,6 +104,19 @@ package struct ReferencePicture: Sendable {
     }
   }
 
+  /// The picture as it is to be encoded otherwise: before black where alpha gets lost.
+  package func converted(to encoding: FrameEncoding) -> ReferencePicture {
+    var copy = self
+    copy.geometry.format = encoding.format
+    copy.geometry.color = encoding.color
+    if self.hasAlpha, !copy.hasAlpha {
+      copy.pixels = self.pixels.map { [$0.x * $0.w, $0.y * $0.w, $0.z * $0.w, 1] }
+    } else if copy.hasAlpha, !self.hasAlpha {
+      copy.pixels = self.pixels.map { [$0.x, $0.y, $0.z, 1] }
+    }
+    return copy
+  }
+
   /// The picture as a frame's samples, clamped and rounded once.
   package func encoded() -> [[UInt8]] {
     var copy = self

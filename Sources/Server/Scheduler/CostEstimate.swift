@@ -16,6 +16,11 @@ package final class CostEstimate: Sendable {
     }
   }
 
+  /// A frame was given up after so long; in full it would have taken more.
+  package func record(atLeast elapsed: Duration) {
+    self.average.withLock { $0 = max($0 ?? .zero, elapsed) }
+  }
+
   /// A frame was not computed because it was expected to take too long. The estimate sinks a little,
   /// so that now and then one is tried: else a plan that was slow once would never run again.
   package func recordRefusal() {

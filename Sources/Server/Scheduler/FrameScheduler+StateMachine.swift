@@ -54,6 +54,11 @@ extension FrameScheduler {
     package struct Grant: Sendable, Equatable {
       package var ticket: UInt64
       package var bands: Int
+
+      package init(ticket: UInt64, bands: Int) {
+        self.ticket = ticket
+        self.bands = bands
+      }
     }
 
     /// A session's frame wants to be computed.

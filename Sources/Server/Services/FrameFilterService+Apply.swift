@@ -61,7 +61,7 @@ extension FrameFilterService {
         if let target {
           var result = Sidelight_V1_Image()
           result.format = target.wireFormat
-          result.inline = Data(try ImageEncoder(target).encode(outcome.content))
+          result.inline = Data(try await still.encode(outcome.content, as: target))
           return (result, outcome.isFiltered)
         }
         guard outcome.isFiltered else { return (image, false) }

@@ -56,8 +56,9 @@ extension Outbox {
       self.isFinished || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether nothing waits that is no outcome, and more may come.
-    package var isQuiet: Bool { !self.isFinished && self.controls.isEmpty }
+    /// Whether messages may be added that lose nothing by being left out: not while others wait
+    /// because the client does not read, and not after the last.
+    package var hasRoomForNews: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether a made frame finds room without displacing another.
     package var hasRoomForPicture: Bool {
@@ -164,7 +165,7 @@ extension Outbox {
         self.drop(at: 0, Drop(reason: .lateOnOutput, stage: .outbox), lateness: now - deadline)
         return .late(frame.payload)
       }
-      guard self.window.isOpen else { return .wait }
+      guard self.window.isOpen || self.isFinished else { return .wait }
       guard isAnnounced || frame.revision.number == self.appliedRevision else {
         self.appliedRevision = frame.revision.number
         self.announced = arrival

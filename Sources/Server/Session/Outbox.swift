@@ -84,11 +84,11 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     self.update { $0.openWindow() }
   }
 
-  /// Tells what has been counted so far; not while another message waits, since a client that does
-  /// not read would gather counts without end.
-  func pushCounts(_ message: (FrameCounts) -> Control) {
+  /// A message that loses nothing by being left out, such as counts or what an analysis saw: left out
+  /// while others wait, since a client that does not read would gather them without end.
+  func pushNews(_ message: (FrameCounts) -> Control) {
     self.update { machine in
-      if machine.isQuiet { machine.push(message(machine.counts)) }
+      if machine.hasRoomForNews { machine.push(message(machine.counts)) }
     }
   }
 

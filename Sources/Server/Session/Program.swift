@@ -16,4 +16,12 @@ final class Program: Sendable {
     self.isCustom = isCustom
     self.reduced = reduced
   }
+
+  /// The variant, unless it is known to be no cheaper here.
+  var cheaperVariant: Program? {
+    guard let reduced, let own = self.cost.expected, let its = reduced.cost.expected else {
+      return self.reduced
+    }
+    return its < own ? reduced : nil
+  }
 }

@@ -9,10 +9,10 @@ import Tracing
 
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///
-/// Three tasks share the work. The reader always reads: it checks messages, keeps the selection, and
-/// offers frames to the mailbox. The lane takes them out and filters them, on the compute pool, when
-/// the scheduler says so. The writer sends what the outbox puts in order. When the client goes, or
-/// one of them fails, all end.
+/// Four tasks share the work. The reader always reads: it checks messages and offers frames to the
+/// mailbox. The lane takes them out and filters them, on the compute pool, when the scheduler says so.
+/// The analysis lane looks at some of them beside that. The writer sends what the outbox puts in
+/// order. When the client goes, or one of them fails, all end.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
   typealias FrameOutbox = Outbox<OutgoingFrame, Sidelight_V1_ServerMessage>
@@ -22,6 +22,8 @@ struct Session: Sendable {
   let engine: Engine
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
+  /// What the analysis lane is to look at next; the newest wins.
+  let analysisJobs = Mailbox<AnalysisJob>()
   let quality: SessionQuality
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
@@ -84,6 +86,7 @@ struct Session: Sendable {
       self.outbox.push(self.draining)
       self.outbox.openWindow()
       self.mailbox.finish()
+      self.analysisJobs.finish()
     }
     if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
       throw RPCError(code: .unavailable, message: "The server is shutting down.")
@@ -108,6 +111,7 @@ struct Session: Sendable {
     enum Part {
       case reader
       case lane
+      case analysisLane
       case writer
       case helper
     }
@@ -120,6 +124,11 @@ struct Session: Sendable {
       group.addTask(executorPreference: self.engine.compute) {
         await SessionLane(session: self).run()
         return .lane
+      }
+      group.addTask(executorPreference: self.engine.compute) {
+        var lane = AnalysisLane(session: self)
+        await lane.run()
+        return .analysisLane
       }
       group.addTask {
         try await SessionWriter(session: self).run(writer)
@@ -138,7 +147,7 @@ struct Session: Sendable {
       if let interval = self.options.statsInterval {
         group.addTask {
           for await _ in AsyncTimerSequence.repeating(every: interval) {
-            self.outbox.pushCounts { counts in
+            self.outbox.pushNews { counts in
               .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
             }
           }
@@ -155,13 +164,18 @@ struct Session: Sendable {
           return .helper
         }
       }
+      var lanesAtWork = 2
       while let part = try await group.next() {
         switch part {
         case .reader:
           onClientDone()
           self.outbox.openWindow()
           self.mailbox.finish()
-        case .lane: self.outbox.finish()
+          self.analysisJobs.finish()
+        case .lane, .analysisLane:
+          // Counts are the last that is said, after every outcome and every analysis.
+          lanesAtWork -= 1
+          if lanesAtWork == 0 { self.outbox.finish() }
         case .writer:
           group.cancelAll()
           return

@@ -65,8 +65,7 @@ struct SessionLane {
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     var started = self.clock.now()
     do {
-      let isReduced = self.session.quality.isReduced
-      let variant = isReduced ? program.reduced : nil
+      let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
@@ -81,6 +80,7 @@ struct SessionLane {
     } catch is CancellationError where Task.isCancelled {
       return
     } catch is LanePassObserver.Expired {
+      program.cost.record(atLeast: self.clock.now() - started)
       self.drop(frame, Drop(reason: .lateInPipeline, stage: .pipeline))
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)

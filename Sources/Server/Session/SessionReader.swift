@@ -9,6 +9,7 @@ struct SessionReader: ~Copyable {
   private let session: Session
   private var programs: ProgramShelf
   private var decimator: FrameDecimator?
+  private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
   private var faultsInARow = 0
 
@@ -72,13 +73,19 @@ struct SessionReader: ~Copyable {
     if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
+    let program = self.programs.program(for: selection, geometry)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
     let frame = IncomingFrame(
       arrival: reservation.arrival, message: message, selection: selection,
-      program: passes ? nil : self.programs.program(for: selection, geometry),
-      received: received, deadline: self.deadline(of: message, received: received), span: span)
+      program: passes ? nil : program, received: received,
+      deadline: self.deadline(of: message, received: received), span: span)
+    let due = self.analyses.due(
+      among: program.plan.analyses, isReduced: self.session.quality.isReduced)
+    if !due.isEmpty {
+      _ = await self.session.analysisJobs.offer(AnalysisJob(frame: frame, analyses: due))
+    }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
     }

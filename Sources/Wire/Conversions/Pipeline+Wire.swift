@@ -19,12 +19,7 @@ extension Pipeline {
         field: "stages",
         reason: "has \(wire.stages.count) stages, the limit is \(Pipeline.maxStages)")
     }
-    guard wire.workingSpace == .unspecified || wire.workingSpace == .srgbGamma else {
-      throw FieldFault(
-        code: .unimplemented, field: "working_space",
-        reason: "this server computes in gamma-encoded sRGB only")
-    }
-    self.init()
+    self.init(workingSpace: try WorkingSpace.read(wire.workingSpace))
     for (index, stage) in wire.stages.enumerated() {
       do throws(FieldFault) {
         self.stages.append(try Self.stage(stage, depth: depth))
@@ -72,6 +67,28 @@ extension Sidelight_V1_Pipeline {
   package init(_ pipeline: Pipeline) {
     self.init()
     self.stages = pipeline.stages.map(Sidelight_V1_Stage.init)
+    self.workingSpace =
+      switch pipeline.workingSpace {
+      case nil: .unspecified
+      case .sRGBGamma: .srgbGamma
+      case .sRGBLinear: .srgbLinear
+      }
+  }
+}
+
+extension WorkingSpace {
+  /// - Returns: `nil` if none is stated.
+  /// - Throws: ``FieldFault`` for one that this build does not know.
+  fileprivate static func read(
+    _ wire: Sidelight_V1_WorkingSpace
+  ) throws(FieldFault) -> WorkingSpace? {
+    switch wire {
+    case .unspecified: return nil
+    case .srgbGamma: return .sRGBGamma
+    case .srgbLinear: return .sRGBLinear
+    case .UNRECOGNIZED(let value):
+      throw FieldFault(field: "working_space", reason: "\(value) is no working space")
+    }
   }
 }
 

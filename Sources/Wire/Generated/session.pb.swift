@@ -1137,6 +1137,12 @@ package nonisolated struct Sidelight_V1_Analysis: Sendable {
   /// Things found, in the frame's pixels.
   package var detections: [Sidelight_V1_Detection] = []
 
+  /// Rows of figures by name, a histogram for instance, as the filter's description lists them.
+  package var rows: Dictionary<String,Sidelight_V1_Vector> = [:]
+
+  /// Words by name, as the filter's description lists them.
+  package var words: Dictionary<String,String> = [:]
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2750,7 +2756,7 @@ nonisolated extension Sidelight_V1_Dropped: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Sidelight_V1_Analysis: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Analysis"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}stage\0\u{1}filter\0\u{3}age_us\0\u{1}figures\0\u{1}detections\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}stage\0\u{1}filter\0\u{3}age_us\0\u{1}figures\0\u{1}detections\0\u{1}rows\0\u{1}words\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2764,6 +2770,8 @@ nonisolated extension Sidelight_V1_Analysis: SwiftProtobuf.Message, SwiftProtobu
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.ageUs) }()
       case 5: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufDouble>.self, value: &self.figures) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.detections) }()
+      case 7: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Sidelight_V1_Vector>.self, value: &self.rows) }()
+      case 8: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &self.words) }()
       default: break
       }
     }
@@ -2788,6 +2796,12 @@ nonisolated extension Sidelight_V1_Analysis: SwiftProtobuf.Message, SwiftProtobu
     if !self.detections.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.detections, fieldNumber: 6)
     }
+    if !self.rows.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Sidelight_V1_Vector>.self, value: self.rows, fieldNumber: 7)
+    }
+    if !self.words.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: self.words, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2798,6 +2812,8 @@ nonisolated extension Sidelight_V1_Analysis: SwiftProtobuf.Message, SwiftProtobu
     if lhs.ageUs != rhs.ageUs {return false}
     if lhs.figures != rhs.figures {return false}
     if lhs.detections != rhs.detections {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.words != rhs.words {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

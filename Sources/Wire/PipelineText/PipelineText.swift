@@ -7,7 +7,8 @@ public import SidelightKernels
 /// Stages are separated by commas. The empty text is the empty pipeline. Space and line breaks may
 /// stand between any two parts.
 ///
-///     pipeline   = [ stage *( "," stage ) ]
+///     pipeline   = [ space ] [ stage *( "," stage ) ]
+///     space      = "@linear" / "@gamma"
 ///     stage      = [ name ":" ] ( filter / "[" pipeline "]" ) *attribute
 ///     filter     = name [ "(" [ parameter *( "," parameter ) ] ")" ]
 ///     parameter  = name ":" value
@@ -24,6 +25,9 @@ public import SidelightKernels
 ///   `look: sepia(intensity: 0.8)`.
 /// - `@off` makes the stage inactive, `@mix(0.5)` shows half of its result, and
 ///   `@region(0, 0, 0.5w, 1h)` shows the result in a rectangle: left, top, width, height.
+/// - `@linear` before the first stage has a pipeline compute in linear light: `@linear exposure`,
+///   `sepia, [@linear blur, bloom]`. A nested pipeline that says nothing takes over the space of the
+///   one round it; `@gamma` names the default.
 /// - A length is in pixels, frame widths (`w`), frame heights (`h`) or short sides (`min`). As a
 ///   parameter, `12` is a number, which a filter takes as pixels where it wants a length, and
 ///   `12px` is a length.

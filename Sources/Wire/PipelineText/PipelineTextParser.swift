@@ -33,16 +33,34 @@ struct PipelineTextParser {
     return pipeline
   }
 
-  /// Reads at least one stage.
+  /// Reads a working space, or at least one stage, or both.
   private mutating func parsePipeline(
     path: String, depth: Int
   ) throws(PipelineTextError) -> Pipeline {
+    let space = self.parseWorkingSpace()
+    if space != nil, self.cursor.current == nil || self.cursor.current == UInt8(ascii: "]") {
+      return Pipeline(workingSpace: space)
+    }
     var stages: [Stage] = []
     repeat {
       self.cursor.skipSpace()
       stages.append(try self.parseStage(path: "\(path)stages[\(stages.count)]", depth: depth))
     } while self.cursor.take(",")
-    return Pipeline(stages: stages)
+    return Pipeline(stages: stages, workingSpace: space)
+  }
+
+  /// Reads the name of a working space and the space behind it; otherwise nothing.
+  private mutating func parseWorkingSpace() -> WorkingSpace? {
+    let start = self.cursor.offset
+    if self.cursor.take("@") {
+      let space = WorkingSpace(text: self.cursor.takeWord() ?? "")
+      if space != nil {
+        self.cursor.skipSpace()
+        return space
+      }
+    }
+    self.cursor.rewind(to: start)
+    return nil
   }
 
   private mutating func parseStage(

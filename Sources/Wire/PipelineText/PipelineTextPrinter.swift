@@ -7,6 +7,9 @@ struct PipelineTextPrinter {
 
   /// - Parameter depth: 1 for the outermost pipeline, one more for each bracket around it.
   mutating func print(_ pipeline: Pipeline, depth: Int) {
+    if let space = pipeline.workingSpace {
+      self.text += "@\(space.text)" + (pipeline.stages.isEmpty ? "" : " ")
+    }
     for (index, stage) in pipeline.stages.enumerated() {
       if index > 0 { self.text += ", " }
       self.print(stage, depth: depth)

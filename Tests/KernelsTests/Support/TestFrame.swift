@@ -58,9 +58,8 @@ enum TestFrame {
     return frame.finish()
   }
 
-  private static func layout(
-    _ geometry: FrameGeometry, _ padding: Padding
-  ) throws -> FrameLayout {
+  /// Where the planes of a frame lie.
+  static func layout(_ geometry: FrameGeometry, _ padding: Padding) throws -> FrameLayout {
     switch padding {
     case .packed: return try FrameLayout(packed: geometry.format, size: geometry.size)
     case .aligned: return try FrameLayout(aligned: geometry.format, size: geometry.size)

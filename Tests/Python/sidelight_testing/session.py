@@ -12,14 +12,24 @@ from .contract import session as messages
 CALL_SECONDS = 120
 
 
-def pipeline(*filters: tuple[str, dict[str, float]] | str) -> pipeline_messages.Pipeline:
-    """A pipeline of filters by name, or by name and numbers: `("sepiaTone", {"intensity": 0.8})`."""
+def value(given: object) -> pipeline_messages.ParameterValue:
+    """A parameter's value from a number, a flag, a name, or a list of numbers."""
+    if isinstance(given, bool):
+        return pipeline_messages.ParameterValue(flag=given)
+    if isinstance(given, str):
+        return pipeline_messages.ParameterValue(text=given)
+    if isinstance(given, list):
+        vector = pipeline_messages.Vector(values=given)
+        return pipeline_messages.ParameterValue(vector=vector)
+    return pipeline_messages.ParameterValue(number=given)
+
+
+def pipeline(*filters: tuple[str, dict[str, object]] | str) -> pipeline_messages.Pipeline:
+    """A pipeline of filters by name, or by name and values: `("sepiaTone", {"intensity": 0.8})`."""
     result = pipeline_messages.Pipeline()
     for entry in filters:
-        name, numbers = (entry, {}) if isinstance(entry, str) else entry
-        parameters = {
-            key: pipeline_messages.ParameterValue(number=value) for key, value in numbers.items()
-        }
+        name, given = (entry, {}) if isinstance(entry, str) else entry
+        parameters = {key: value(each) for key, each in given.items()}
         result.stages.add(filter=pipeline_messages.Filter(name=name, parameters=parameters))
     return result
 

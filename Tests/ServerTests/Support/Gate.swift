@@ -16,15 +16,19 @@ final class Gate: Sendable {
   /// A catalogue in which `gate` is the only filter; it returns its input.
   var catalogue: FilterCatalogue {
     var catalogue = FilterCatalogue()
-    catalogue.register(
-      CustomFilter(
-        "gate", "Waits.",
-        frame: { input, output, _ in
-          self.entering.yield()
-          self.permits.wait()
-          copy(input, into: &output)
-        }))
+    catalogue.register(self.filter)
     return catalogue
+  }
+
+  /// The filter `gate`.
+  var filter: CustomFilter {
+    CustomFilter(
+      "gate", "Waits.",
+      frame: { input, output, _ in
+        self.entering.yield()
+        self.permits.wait()
+        copy(input, into: &output)
+      })
   }
 
   /// Lets so many frames go.

@@ -88,6 +88,37 @@ extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
       return answers
     }
   }
+
+  /// Opens a session and sends frames, each when the one before has its outcome; returns what the
+  /// server said.
+  ///
+  /// - Parameter before: Called before each frame is sent, with its place.
+  func converseInTurn(
+    _ open: Sidelight_V1_ClientMessage, _ messages: [Sidelight_V1_ClientMessage],
+    before: @escaping @Sendable (Int) -> Void = { _ in }
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let (turns, turn) = AsyncStream<Void>.makeStream()
+    return try await self.process(options: largeMessages) { writer in
+      try await writer.write(open)
+      var iterator = turns.makeAsyncIterator()
+      for (place, message) in messages.enumerated() {
+        before(place)
+        try await writer.write(message)
+        if case .frame? = message.kind { await iterator.next() }
+      }
+    } onResponse: { response in
+      var answers: [Sidelight_V1_ServerMessage] = []
+      for try await message in response.messages {
+        answers.append(message)
+        switch message.kind {
+        case .frame?: turn.yield()
+        case .dropped(let run)?: for _ in 0 ..< run.count { turn.yield() }
+        default: break
+        }
+      }
+      return answers
+    }
+  }
 }
 
 extension [Sidelight_V1_ServerMessage] {
@@ -99,6 +130,12 @@ extension [Sidelight_V1_ServerMessage] {
   }
   var applied: [Sidelight_V1_Applied] {
     self.compactMap { if case .applied(let applied)? = $0.kind { applied } else { nil } }
+  }
+  var analyses: [Sidelight_V1_Analysis] {
+    self.compactMap { if case .analysis(let analysis)? = $0.kind { analysis } else { nil } }
+  }
+  var states: [Sidelight_V1_SessionState] {
+    self.compactMap { if case .state(let state)? = $0.kind { state.state } else { nil } }
   }
   var errors: [Sidelight_V1_Error] {
     self.compactMap { if case .error(let error)? = $0.kind { error } else { nil } }

@@ -10,6 +10,7 @@ func withServer<Result: Sendable>(
   _ configuration: ServerConfiguration = ServerConfiguration(),
   catalogue: FilterCatalogue = .builtIn,
   tracer: (any Tracer)? = nil,
+  clock: SessionClock = .system,
   listeningOn addresses: [Address] = [.tcp(host: "127.0.0.1", port: 0)],
   _ body: @Sendable (SidelightServer, Address) async throws -> Result
 ) async throws -> Result {
@@ -19,7 +20,7 @@ func withServer<Result: Sendable>(
   logger.logLevel = .critical
   let server = SidelightServer(
     configuration: configuration, catalogue: catalogue, tracer: tracer ?? NoOpTracer(),
-    logger: logger)
+    clock: clock, logger: logger)
   return try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try? await server.run() }
     let result = try await body(server, try await server.listeningAddresses[0])

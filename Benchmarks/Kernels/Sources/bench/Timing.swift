@@ -1,5 +1,11 @@
 import SidelightKernels
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// Runs one plan over a ring of frames.
 struct Timing {
   let plan: Plan
@@ -7,28 +13,49 @@ struct Timing {
   let frames: [Frame]
   let pool: BufferPool
 
-  /// Milliseconds of the median frame.
-  ///
+  /// Milliseconds of each frame, for as long as the budget of milliseconds lasts; at least two.
+  func run(on compute: ComputePool, budget: Double) async throws -> [Double] {
+    let end = ContinuousClock.now + .microseconds(Int(budget * 1000))
+    return try await self.run(on: compute) { $0 < 2 || (ContinuousClock.now < end && $0 < 4000) }
+  }
+
+  /// Milliseconds of each of so many frames.
+  func run(on compute: ComputePool, frames: Int) async throws -> [Double] {
+    try await self.run(on: compute) { $0 < frames }
+  }
+
   /// From a thread of the pool, as a session's lane runs: to be woken there is not what is measured.
-  func run(on compute: ComputePool) async throws -> Double {
-    try await withTaskExecutorPreference(compute) { try await self.loop(compute) }
+  private func run(
+    on compute: ComputePool, while goesOn: @escaping @Sendable (Int) -> Bool
+  ) async throws -> [Double] {
+    try await withTaskExecutorPreference(compute) { try await self.loop(compute, goesOn) }
   }
 
   @concurrent
-  private func loop(_ compute: ComputePool) async throws -> Double {
+  private func loop(
+    _ compute: ComputePool, _ goesOn: @Sendable (Int) -> Bool
+  ) async throws -> [Double] {
     let executor = PlanExecutor(pool: self.pool, compute: compute)
     // Results are kept for a round, so that a cold run writes to cold memory too.
-    var results: [Frame?] = Array(repeating: nil, count: self.frames.count)
+    var results: [Frame?] = []
+    for frame in self.frames { results.append(try await executor.run(self.plan, on: frame)) }
     var times: [Double] = []
-    for index in 0 ..< 66 {
-      let slot = index % self.frames.count
+    while goesOn(times.count) {
+      let slot = times.count % self.frames.count
       results[slot] = nil
-      let start = ContinuousClock.now
+      let start = Self.now(threads: compute.threadCount)
       results[slot] = try await executor.run(
-        self.plan, on: self.frames[slot], at: FrameMoment(index: UInt64(index)))
-      let elapsed = ContinuousClock.now - start
-      if index >= 5 { times.append(Double(elapsed.components.attoseconds) / 1e15) }
+        self.plan, on: self.frames[slot], at: FrameMoment(index: UInt64(times.count)))
+      times.append(Self.now(threads: compute.threadCount) - start)
     }
-    return times.sorted()[times.count / 2]
+    return times
+  }
+
+  /// The clock in milliseconds; for one thread that of the process's processor time, because what
+  /// else the machine does is not its own.
+  private static func now(threads: Int) -> Double {
+    var time = timespec()
+    clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
   }
 }

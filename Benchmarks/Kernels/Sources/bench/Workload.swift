@@ -1,49 +1,96 @@
 import SidelightKernels
 
-/// One line of the benchmark: a pipeline on frames of one format.
+/// A pipeline on frames of one format.
 struct Workload {
-  let name: String
   let format: PixelFormat
+  let alpha: AlphaMode
   let pipeline: Pipeline
+  /// What the results are to be encoded as; by default like the frames.
+  var output: PixelFormat?
 
-  /// What is measured, in the order in which it is printed.
-  static let all: [Workload] = [
-    Workload(name: "one colour matrix", format: .bgra8, pipeline: [.filter("sepiaTone")]),
-    Workload(name: "one colour matrix", format: .i420, pipeline: [.filter("sepiaTone")]),
-    Workload(name: "five stages", format: .bgra8, pipeline: Self.five),
-    Workload(name: "five stages", format: .i420, pipeline: Self.five),
-    Workload(name: "five stages", format: .nv12, pipeline: Self.five),
-    Workload(
-      name: "matrix, in strips", format: .rgb24, pipeline: [.filter("sepiaTone")]),
-    Workload(
-      name: "gaussian 2.5", format: .bgra8,
-      pipeline: [.filter("gaussianBlur", ["radius": .number(2.5)])]),
-    Workload(name: "gaussian 10", format: .bgra8, pipeline: [.filter("gaussianBlur")]),
-    Workload(
-      name: "gaussian 25", format: .bgra8,
-      pipeline: [.filter("gaussianBlur", ["radius": .number(25)])]),
-    Workload(name: "gaussian 10", format: .i420, pipeline: [.filter("gaussianBlur")]),
-    Workload(
-      name: "gaussian 10, then sepia", format: .bgra8,
-      pipeline: [.filter("gaussianBlur"), .filter("sepiaTone")]),
-    Workload(
-      name: "pixellate 12", format: .bgra8,
-      pipeline: [.filter("pixellate", ["scale": .number(12)])]),
-    Workload(
-      name: "pixellate 12", format: .i420,
-      pipeline: [.filter("pixellate", ["scale": .number(12)])]),
+  /// The size of the frames.
+  static let size = FrameSize(width: 1920, height: 1080)
+
+  init(
+    _ format: PixelFormat, alpha: AlphaMode = .opaque, _ pipeline: Pipeline
+  ) {
+    self.format = format
+    self.alpha = alpha
+    self.pipeline = pipeline
+  }
+
+  init(_ format: PixelFormat, _ filter: String, _ arguments: [String: ParameterValue] = [:]) {
+    self.init(format, [.filter(filter, arguments)])
+  }
+
+  /// A conversion.
+  init(_ format: PixelFormat, to output: PixelFormat) {
+    self.init(format, [])
+    self.output = output
+  }
+
+  /// The plan for the benchmark's frames.
+  func plan(_ catalogue: FilterCatalogue) throws -> Plan {
+    let geometry = FrameGeometry(
+      format: self.format, size: Self.size, color: ColorDescription(alpha: self.alpha))
+    return try catalogue.resolve(self.pipeline).plan(
+      for: geometry, as: self.output.map { FrameEncoding(format: $0, color: geometry.color) })
+  }
+
+  /// What is measured, by the driver's key.
+  static let all: [String: Workload] = [
+    "matrix-bgra": Workload(.bgra8, "sepiaTone"),
+    "matrix-straight": Workload(.bgra8, alpha: .straight, [.filter("sepiaTone")]),
+    "matrix-premultiplied": Workload(.bgra8, alpha: .premultiplied, [.filter("sepiaTone")]),
+    "matrix-i420": Workload(.i420, "sepiaTone"),
+    "matrix-rgb24": Workload(.rgb24, "sepiaTone"),
+    "five-bgra": Workload(.bgra8, Self.five),
+    "five-i420": Workload(.i420, Self.five),
+    "five-nv12": Workload(.nv12, Self.five),
+    "chain": Workload(.bgra8, Self.chain),
+    "chain-i420": Workload(.i420, Self.chain),
+    "gaussian10": Workload(.bgra8, "gaussianBlur"),
+    "gaussian25": Workload(.bgra8, "gaussianBlur", ["radius": .number(25)]),
+    "gaussian10-i420": Workload(.i420, "gaussianBlur"),
+    "gaussian10-sepia": Workload(.bgra8, [.filter("gaussianBlur"), .filter("sepiaTone")]),
+    "unsharp": Workload(.bgra8, "unsharpMask", ["radius": .number(2.5)]),
+    "convolution": Workload(
+      .bgra8, "convolution3X3", ["weights": .vector([0, -1, 0, -1, 5, -1, 0, -1, 0])]),
+    "motion0": Workload(.bgra8, "motionBlur"),
+    "motion30": Workload(.bgra8, "motionBlur", ["angle": .number(0.5236)]),
+    "pixellate": Workload(.bgra8, "pixellate", ["scale": .number(12)]),
+    "hole": Workload(.bgra8, "holeDistortion"),
+    "zoom": Workload(.bgra8, "zoomBlur"),
+    "bloom": Workload(.bgra8, "bloom"),
+    "median": Workload(.bgra8, "median"),
+    "crop": Workload(
+      .bgra8, "crop",
+      ["origin": .vector([320, 180]), "width": .number(1280), "height": .number(720)]),
+    "scale-down": Workload(.bgra8, "scale", ["width": .number(1280)]),
+    "scale-up": Workload(.bgra8, "scale", ["width": .number(2560)]),
+    "affine": Workload(
+      .bgra8, "affineTransform", ["transform": .vector([0.98, 0.2, -0.2, 0.98, 127, -181])]),
+    "cube": Workload(.bgra8, "colorCube", ["asset": .text("cube")]),
+    "i420-bgra": Workload(.i420, to: .bgra8),
+    "bgra-i420": Workload(.bgra8, to: .i420),
+    "nv12-bgra": Workload(.nv12, to: .bgra8),
+    "bgra-nv12": Workload(.bgra8, to: .nv12),
+    "i420-nv12": Workload(.i420, to: .nv12),
+    "rgb24-bgra": Workload(.rgb24, to: .bgra8),
+    "bgra-rgb24": Workload(.bgra8, to: .rgb24),
   ]
 
-  /// Sepia, temperature, vignette, controls, grain; those of them that the catalogue has.
-  private static let five = Pipeline(
-    stages: [
-      Stage.filter("sepiaTone", ["intensity": .number(0.8)]),
-      .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
-      .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
-      .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
-      .filter("grain"),
-    ].filter { stage in
-      guard case .filter(let call) = stage.content else { return false }
-      return FilterCatalogue.builtIn.description(named: call.name) != nil
-    })
+  /// Sepia, temperature, vignette, controls, grain.
+  private static let five: Pipeline = [
+    .filter("sepiaTone", ["intensity": .number(0.8)]),
+    .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
+    .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
+    .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
+    .filter("grain"),
+  ]
+
+  /// A curve, a look and a user's kernel: nothing that folds.
+  private static let chain: Pipeline = [
+    .filter("gammaAdjust", ["power": .number(0.8)]), .filter("glow"), .filter("solarize"),
+  ]
 }

@@ -7,7 +7,7 @@ struct MotionBlur: CatalogueFilter {
     formula: """
       The mean along the line of length 2 radius + 1 through the pixel, one sample for each whole \
       step along its greater extent, interpolated between the two pixels across it; the ends count \
-      in part. Edges are clamped; alpha is blurred with premultiplied colour. 0 changes nothing
+      in part. Beyond the edges lies border; alpha is blurred with premultiplied colour. 0 changes nothing
       """,
     parameters: [
       ParameterDescription(
@@ -17,19 +17,24 @@ struct MotionBlur: CatalogueFilter {
         "angle", .number, default: .number(0), slider: -3.141592653589793 ... 3.141592653589793,
         limits: -1000 ... 1000, unit: .radians,
         "The line's angle to the horizontal, counterclockwise."),
+      Border.parameter,
     ])
 
   private let radius: Length
   private let angle: Double
+  private let border: Border
 
   init(_ arguments: Arguments) {
     self.radius = arguments.length("radius")
     self.angle = arguments.number("angle")
+    self.border = Border(arguments)
   }
 
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let radius = min(self.radius.pixels(in: geometry.size), 1024)
     guard radius > 0 else { return [] }
-    return [Node(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
+    return self.border.nodes(for: geometry) { _, _ in
+      [Node(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
+    }
   }
 }

@@ -13,60 +13,82 @@ struct BlendWithMask: CatalogueFilter {
       its alpha
       """,
     parameters: [
-      .image(
-        "backgroundImage", isOptional: true, "The name of the image behind; none by default."),
+      .backdrop(
+        "backgroundImage", isOptional: true,
+        "The name of the image behind, or source: the frame as it came in; none by default."),
       .image("maskImage", "The name of the mask."),
       .fit(default: .stretch, "How both images are brought into the frame."),
     ])
 
-  private let background: ImageAsset?
+  private let background: Backdrop?
   private let mask: ImageAsset?
   private let fit: PictureFit
 
   /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.background = arguments.image("backgroundImage")
+    self.background = Backdrop("backgroundImage", of: arguments)
     self.mask = arguments.image("maskImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    guard let image = self.mask, let mask = PlacedImage(image, fit: self.fit, in: geometry.size)
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  /// What the filter does, with the background's colours in the same space. The mask is numbers, and
+  /// taken as it is.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+    let size = geometry.size
+    guard
+      let mask = self.mask?.placed(
+        x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: self.fit,
+        in: size, .sRGBGamma)
     else { return [] }
-    let background = self.background.flatMap {
-      PlacedImage($0, fit: self.fit, in: geometry.size)
-    }
     let isOpaque = geometry.isOpaque
+    let blend = Self.blend(mask, isOpaque: isOpaque)
+    let reference = Self.reference(mask, isOpaque: isOpaque)
+    if let background = self.background?.placed(self.fit, in: size, space) {
+      return [background.node(beside: mask.byteCount, reference: reference, apply: blend)]
+    }
     let kernel = StripKernel { pixel, x, y, _ in
+      reference(pixel, .zero, x, y)
+    } apply: { strip in
+      ScratchStrip.with(strip) { nothing in
+        unsafe nothing.forEachChannel { channel in
+          unsafe channel.update(repeating: 0, count: strip.count)
+        }
+        blend(strip, nothing)
+      }
+    }
+    return [Node(.kernel(kernel), byteCost: mask.byteCount)]
+  }
+
+  private static func reference(
+    _ mask: PlacedImage, isOpaque: Bool
+  ) -> SourceKernel.Reference {
+    { pixel, other, x, y in
       let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
-      let other = background?.pixel(x, y) ?? .zero
       let luma = (mask.pixel(x, y) * [0.2126, 0.7152, 0.0722, 0]).sum()
       let result = other + (own - other) * luma
       guard !isOpaque else { return result }
       guard result.w > 0 else { return .zero }
       return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
-    } apply: { strip in
+    }
+  }
+
+  private static func blend(_ mask: PlacedImage, isOpaque: Bool) -> SourceKernel.Apply {
+    { strip, other in
       ScratchStrip.with(strip) { luma in
         mask.load(luma)
         for index in 0 ..< strip.count {
           unsafe luma.red[index] =
             0.2126 * luma.red[index] + 0.7152 * luma.green[index] + 0.0722 * luma.blue[index]
         }
-        ScratchStrip.with(strip) { other in
-          if let background {
-            background.load(other)
-          } else {
-            unsafe other.forEachChannel { channel in
-              unsafe channel.update(repeating: 0, count: strip.count)
-            }
-          }
-          unsafe sl_rows_current().pointee.blend_mask(
-            strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
-            other.alpha, luma.red, strip.count, isOpaque ? 1 : 0)
-        }
+        unsafe sl_rows_current().pointee.blend_mask(
+          strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
+          other.alpha, luma.red, strip.count, isOpaque ? 1 : 0)
       }
     }
-    return [Node(.kernel(kernel))]
   }
 }

@@ -12,32 +12,25 @@ enum Composition: Sendable, Hashable {
   /// s + o - s o, alpha too.
   case screen
 
-  /// The composition with an image as a node.
+  /// The composition with another picture as a node.
   ///
   /// - Parameters:
-  ///   - image: The other picture; where it is not, it is transparent.
+  ///   - backdrop: The other picture; where it is not, it is transparent.
   ///   - opacity: By how much the other is multiplied, 0 ... 1.
   ///   - isOpaque: Whether the frame stays opaque: the result stands before black.
-  func node(_ image: PlacedImage, opacity: Double = 1, isOpaque: Bool) -> Node {
-    let kernel = StripKernel { pixel, x, y, _ in
-      self.reference(pixel, image.pixel(x, y) * opacity, isOpaque: isOpaque)
-    } apply: { strip in
-      // Most of a frame lies beside a sticker.
-      guard self == .multiply || image.meets(strip) else { return }
-      ScratchStrip.with(strip) { other in
-        image.load(other)
-        let rows = unsafe sl_rows_current()
-        if opacity != 1 {
-          unsafe other.forEachChannel { channel in
-            for index in 0 ..< strip.count { unsafe channel[index] *= Float(opacity) }
-          }
+  func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> Node {
+    backdrop.node(skips: self != .multiply) { pixel, other, _, _ in
+      self.reference(pixel, other * opacity, isOpaque: isOpaque)
+    } apply: { strip, other in
+      if opacity != 1 {
+        unsafe other.forEachChannel { channel in
+          for index in 0 ..< strip.count { unsafe channel[index] *= Float(opacity) }
         }
-        unsafe rows.pointee.composite(
-          strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
-          other.alpha, strip.count, self.row, isOpaque ? 1 : 0)
       }
+      unsafe sl_rows_current().pointee.composite(
+        strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
+        other.alpha, strip.count, self.row, isOpaque ? 1 : 0)
     }
-    return Node(.kernel(kernel))
   }
 
   private func reference(

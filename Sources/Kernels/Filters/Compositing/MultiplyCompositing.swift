@@ -9,24 +9,28 @@ struct MultiplyCompositing: CatalogueFilter {
       s o, colour multiplied by alpha, and alpha too; an opaque picture stands before black
       """,
     parameters: [
-      .image("backgroundImage", "The name of the other image."),
-      .fit(default: .stretch, "How the image is brought into the frame."),
+      .backdrop(
+        "backgroundImage", "The name of the other image, or source: the frame as it came in."),
+      .fit(default: .stretch, "How the image is brought into the frame; source is stretched."),
     ])
 
-  private let image: ImageAsset?
+  private let backdrop: Backdrop?
   private let fit: PictureFit
 
   /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.image = arguments.image("backgroundImage")
+    self.backdrop = Backdrop("backgroundImage", of: arguments)
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    guard let image = self.image,
-      let placed = PlacedImage(image, fit: self.fit, in: geometry.size)
-    else { return [] }
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  /// What the filter does, with the other picture's colours in the same space.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+    guard let placed = self.backdrop?.placed(self.fit, in: geometry.size, space) else { return [] }
     return [Composition.multiply.node(placed, isOpaque: geometry.isOpaque)]
   }
 }

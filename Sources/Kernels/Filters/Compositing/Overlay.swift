@@ -55,20 +55,24 @@ struct Overlay: CatalogueFilter {
 
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  /// What the filter does, with the image's colours in the same space.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
     let size = geometry.size
     let (wide, high) = (self.region.width.pixels(in: size), self.region.height.pixels(in: size))
     let (width, height) = (wide * self.scale, high * self.scale)
     guard self.opacity > 0, let image = self.image,
-      let placed = PlacedImage(
-        image,
+      let placed = image.placed(
         x: self.region.origin.x.pixels(in: size) + self.offset.x.pixels(in: size)
           + (wide - width) / 2,
         y: self.region.origin.y.pixels(in: size) + self.offset.y.pixels(in: size)
           + (high - height) / 2,
-        width: width, height: height, fit: self.fit, in: size)
+        width: width, height: height, fit: self.fit, in: size, space)
     else { return [] }
     return [
-      Composition.under.node(placed, opacity: self.opacity, isOpaque: geometry.isOpaque)
+      Composition.under.node(.image(placed), opacity: self.opacity, isOpaque: geometry.isOpaque)
     ]
   }
 }

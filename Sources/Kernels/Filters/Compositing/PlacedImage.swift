@@ -1,6 +1,7 @@
 import CKernels
 
-/// An image resampled for its place in frames of one size: made with a plan, read with every frame.
+/// An image resampled for its place in frames of one size: made for a plan, read with every frame.
+/// ``ImageAsset/placed(x:y:width:height:fit:in:_:)`` shares it among plans.
 struct PlacedImage: Sendable {
   /// Premultiplied red, green, blue and alpha of the pixels in ``rect``.
   private let raster: Raster
@@ -18,11 +19,13 @@ struct PlacedImage: Sendable {
   ///   - y: Its upper edge.
   ///   - width: Its width.
   ///   - height: Its height.
+  ///   - space: Where the colours are to be mixed.
   /// - Returns: `nil` if nothing of it is in the frame.
   init?(
     _ image: ImageAsset, x: Double, y: Double, width: Double, height: Double, fit: PictureFit,
-    in size: FrameSize
+    in size: FrameSize, _ space: WorkingSpace
   ) {
+    let source = image.raster(in: space)
     let (wide, high) = (Double(image.size.width), Double(image.size.height))
     var (scaleX, scaleY) = (width / wide, height / high)
     switch fit {
@@ -43,7 +46,7 @@ struct PlacedImage: Sendable {
     if scaleX == 1, scaleY == 1, left == 0, top == 0, columns.count == image.size.width,
       rows.count == image.size.height
     {
-      self.raster = image.raster
+      self.raster = source
       return
     }
     let placed = FrameSize(width: columns.count, height: rows.count)
@@ -58,16 +61,10 @@ struct PlacedImage: Sendable {
       vertical: ResampleAxis(
         source: image.size.height, count: placed.height,
         origin: (Double(rows.lowerBound) - top) / scaleY, step: 1 / scaleY))
-    unsafe resampler.run(0 ..< placed.height, from: image.raster.view) { y, samples in
+    unsafe resampler.run(0 ..< placed.height, from: source.view) { y, samples in
       unsafe raster.row(y).copyMemory(from: samples, byteCount: placed.width * 8)
     }
     self.raster = raster
-  }
-
-  /// An image brought into the whole frame.
-  init?(_ image: ImageAsset, fit: PictureFit, in size: FrameSize) {
-    self.init(
-      image, x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: fit, in: size)
   }
 
   /// The pixels whose centres lie between two edges.
@@ -76,6 +73,9 @@ struct PlacedImage: Sendable {
     let upper = min((high - 0.5).rounded(.up), Double(limit))
     return lower < upper ? Int(lower) ..< Int(upper) : nil
   }
+
+  /// What the pixels hold in memory, in bytes.
+  var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
 
   /// Whether any of the strip's pixels is covered.
   func meets(_ strip: Strip) -> Bool { self.rect.meets(strip) }

@@ -6,7 +6,7 @@ struct Convolution3X3: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .formula,
     formula: """
       out(x, y) = bias + the sum of weights[i] * in(x + i % 3 - 1, y + i / 3 - 1): weights row by \
-      row from the top left. Edges are clamped; colour is premultiplied; alpha is convolved too, and kept within 0 ... 1, colour then within \
+      row from the top left. Beyond the edges lies border; colour is premultiplied; alpha is convolved too, and kept within 0 ... 1, colour then within \
       -1 ... 2; what is opaque stays opaque. In YUV formats \
       the same on luma, and on chroma what it comes to for samples that serve 2x2 pixels
       """,
@@ -18,19 +18,23 @@ struct Convolution3X3: CatalogueFilter {
       ParameterDescription(
         "bias", .number, default: .number(0), slider: -1 ... 1, limits: -256 ... 256,
         "What is added to each channel."),
+      Border.parameter,
     ])
 
   private let weights: [Double]
   private let bias: Double
+  private let border: Border
 
   init(_ arguments: Arguments) {
     self.weights = arguments.vector("weights")
     self.bias = arguments.number("bias")
+    self.border = Border(arguments)
   }
 
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let operation = ConvolutionOperation(
       weights: self.weights, bias: self.bias, keepsAlpha: false)
-    return operation.isIdentity ? [] : [Node(.neighborhood(operation))]
+    guard !operation.isIdentity else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in [Node(.neighborhood(operation))] }
   }
 }

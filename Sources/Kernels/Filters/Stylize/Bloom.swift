@@ -7,8 +7,8 @@ struct Bloom: CatalogueFilter {
     formula: """
       in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
       never darker, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
-      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Edges \
-      are clamped; alpha is a channel like the others
+      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Beyond \
+      the edges lies border; alpha is a channel like the others
       """,
     parameters: [
       ParameterDescription(
@@ -17,21 +17,26 @@ struct Bloom: CatalogueFilter {
       ParameterDescription(
         "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
         "How strong the glow is; 0 changes nothing."),
+      Border.parameter,
     ])
 
   private let radius: Length
   private let intensity: Double
+  private let border: Border
 
   init(_ arguments: Arguments) {
     self.radius = arguments.length("radius")
     self.intensity = arguments.number("intensity")
+    self.border = Border(arguments)
   }
 
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
-    return [
-      Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: self.intensity, down: 0)))
-    ]
+    return self.border.nodes(for: geometry) { _, _ in
+      [
+        Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: self.intensity, down: 0)))
+      ]
+    }
   }
 }

@@ -1,6 +1,7 @@
 import CKernels
 
-/// Convolutions of each plane with any weights, in floats. Weights of zero cost nothing.
+/// Convolutions of each plane with any weights: of bytes in integers if the weights allow it, else
+/// in floats. Weights of zero cost nothing.
 package struct ConvolutionPass: Pass {
   package let description: PassDescription
   private let operation: ConvolutionOperation
@@ -18,9 +19,43 @@ package struct ConvolutionPass: Pass {
       let kernel = self.operation.kernel(shape, of: self.setting.geometry)
       let finish = LimitedFinish(
         context, shape, self.setting, keepsAlpha: self.operation.keepsAlpha)
+      if source.depth == .eight, let weights = FixedWeights(kernel) {
+        let cost = Double(shape.samples * shape.height) * (0.1 + 0.02 * Double(weights.taps.count))
+        await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+          Self.run(band, source, shape, weights, finish)
+        }
+        continue
+      }
       let cost = Double(shape.samples * shape.height) * (0.2 + 0.03 * Double(kernel.weights.count))
       await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
         Self.run(band, source, shape, kernel, finish)
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: FixedWeights,
+    _ finish: LimitedFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let reach = weights.side / 2
+    var padded = PaddedRows(source, shape, capacity: weights.side, margin: reach)
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    unsafe withUnsafeTemporaryAllocation(
+      of: UnsafeRawPointer.self, capacity: max(1, weights.taps.count)
+    ) { places in
+      for y in band {
+        for (index, tap) in weights.taps.enumerated() {
+          let row = unsafe padded.row(y + tap / weights.side - reach)
+          unsafe places.initializeElement(
+            at: index, to: row + (tap % weights.side - reach) * shape.step)
+        }
+        unsafe area.convolve_u8(
+          UnsafePointer(places.baseAddress.unsafelyUnwrapped), weights.values,
+          weights.taps.count, weights.bias, weights.shift, shape.samples, result)
+        unsafe finish.write(result, y: y, rows)
       }
     }
   }

@@ -13,22 +13,21 @@ package struct MedianPass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = RowFinish(
-        context, shape, fractionBits: source.depth == .eight ? 6 : 5,
-        keepsAlpha: self.keepsFourthChannel)
+      let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
       await context.bands.run(
-        rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.2
+        rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.07
       ) { band in
         let rows = unsafe sl_rows_current().pointee
         let area = unsafe sl_area_rows_current().pointee
         let median = unsafe source.depth == .eight ? area.median_u8 : area.median_i16
-        var padded = PaddedRows(source, shape, capacity: 3, margin: 1)
-        let memory = SampleMemory(count: shape.samples + 64)
-        let result = unsafe memory[0]
+        let memory = SampleMemory(count: shape.samples)
+        func row(_ y: Int) -> UnsafeMutableRawPointer {
+          unsafe source.row(min(max(y, 0), shape.height - 1), plane: shape.plane)
+        }
         for y in band {
-          unsafe median(
-            padded.row(y - 1), padded.row(y), padded.row(y + 1), shape.step, shape.samples, result)
-          unsafe finish.write(result, y: y, rows)
+          unsafe finish.write(y: y, scratch: memory[0], rows) { output in
+            unsafe median(row(y - 1), row(y), row(y + 1), shape.step, shape.width, output)
+          }
         }
       }
     }

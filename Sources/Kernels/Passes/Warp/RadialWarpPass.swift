@@ -6,11 +6,14 @@ package struct RadialWarpPass: Pass {
   /// The map on one plane.
   private struct PlaneMap: Sendable {
     let shape: PlaneShape
+    let map: RadialMap
     let table: RadialWarpTable
+    /// In pixels of the plane, counted from the centre of the first.
     let center: (x: Double, y: Double)
+    /// In pixels of the plane.
     let hole: Double
     let reach: Double
-    let nothing: [Int16]
+    let nothing: [Double]
   }
 
   private static let tileWidth = 128
@@ -26,10 +29,10 @@ package struct RadialWarpPass: Pass {
     let geometry = setting.geometry
     self.planes = PlaneShape.planes(geometry.format, geometry.size).map { shape in
       PlaneMap(
-        shape: shape, table: RadialWarpTable(map, scale: shape.scale),
+        shape: shape, map: map, table: RadialWarpTable(map, scale: shape.scale),
         center: (map.center.x * shape.scale - 0.5, map.center.y * shape.scale - 0.5),
         hole: map.hole * shape.scale, reach: map.reach * shape.scale,
-        nothing: EmptyColor.samples(geometry)[shape.plane])
+        nothing: EmptyColor.samples(geometry)[shape.plane].map(Double.init))
     }
   }
 
@@ -52,52 +55,64 @@ package struct RadialWarpPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
     let shape = plane.shape
-    let read = unsafe source.depth == .eight ? area.warp_read_u8 : area.warp_read_i16
-    let start = unsafe source.row(0, plane: shape.plane)
-    let stride = unsafe source.row(1, plane: shape.plane) - start
-    let places = RadialWarpPlaces(count: Self.tileWidth)
-    let memory = SampleMemory(count: Self.tileWidth * shape.step + 64)
-    let result = unsafe memory[0]
-    // A sum is 1/64 level from bytes, 1/32 from deep samples.
-    let nothing = plane.nothing.map { $0 * (source.depth == .eight ? 64 : 32) }
+    let reader = WarpReader(
+      source, shape, nothing: plane.nothing, capacity: Self.tileWidth)
+    var readerPlane = reader.plane
     unsafe plane.table.values.withUnsafeBufferPointer { table in
-      var map = unsafe sl_warp_map(
+      var map = unsafe sl_radial_map(
         table: table.baseAddress.unsafelyUnwrapped, entries: Int32(plane.table.entries),
         density: Float(plane.table.density), center_x: Float(plane.center.x),
-        center_y: Float(plane.center.y), hole: Float(plane.hole), max_x: Float(shape.width - 1),
-        max_y: Float(shape.height - 1),
-        pixel_bytes: UInt32(shape.step * source.depth.byteCount),
-        row_bytes: UInt32(stride))
-      unsafe nothing.withUnsafeBufferPointer { nothing in
-        let nothing = plane.hole > 0 ? nothing.baseAddress : nil
-        for top in Swift.stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {
-          let tileRows = top ..< min(top + Self.tileHeight, band.upperBound)
-          for left in Swift.stride(from: 0, to: shape.width, by: Self.tileWidth) {
-            let count = min(Self.tileWidth, shape.width - left)
-            guard Self.isTouched(left ..< left + count, tileRows, plane) else {
-              for y in tileRows { unsafe writer.copy(x: left, y: y, count: count, rows) }
-              continue
+        center_y: Float(plane.center.y), reach: Float(plane.reach), hole: Float(plane.hole))
+      for top in Swift.stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {
+        let tileRows = top ..< min(top + Self.tileHeight, band.upperBound)
+        for left in Swift.stride(from: 0, to: shape.width, by: Self.tileWidth) {
+          let count = min(Self.tileWidth, shape.width - left)
+          let distances = Self.distances(left ..< left + count, tileRows, plane)
+          guard distances.lowerBound < plane.reach else {
+            for y in tileRows { unsafe writer.copy(x: left, y: y, count: count, rows) }
+            continue
+          }
+          let covers = plane.hole > 0 && distances.lowerBound < plane.hole + 0.5
+          let curve = Self.curve(distances, plane)
+          for y in tileRows {
+            writer.fetch(x: left, y: y, count: count)
+            if var curve {
+              unsafe area.radial_places_curve(
+                &readerPlane, &map, &curve, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
+                count, reader.places.pointers)
+            } else {
+              unsafe area.radial_places_table(
+                &readerPlane, &map, left, y, count, reader.places.pointers)
             }
-            for y in tileRows {
-              unsafe area.warp_places(&map, left, y, count, places.pointers)
-              unsafe read(
-                start, stride, shape.step,
-                shape.width == 1 ? 1 : 0, shape.height == 1 ? 1 : 0, places.pointers, nothing,
-                count, result)
-              unsafe writer.write(result, x: left, y: y, count: count, rows)
-            }
+            unsafe writer.write(
+              reader.read(count: count, covers: covers), x: left, y: y, count: count, rows)
           }
         }
       }
     }
   }
 
-  /// Whether a tile has pixels that move.
-  private static func isTouched(_ x: Range<Int>, _ y: Range<Int>, _ plane: PlaneMap) -> Bool {
-    func gap(_ center: Double, _ range: Range<Int>) -> Double {
-      center - min(max(center, Double(range.lowerBound)), Double(range.upperBound - 1))
+  /// The map over a tile's distances, if it is smooth enough there. Of what lies in a hole or
+  /// beyond reach nothing need be known.
+  private static func curve(
+    _ distances: ClosedRange<Double>, _ plane: PlaneMap
+  ) -> sl_radial_curve? {
+    let scale = plane.shape.scale
+    let upper = min(distances.upperBound, plane.reach)
+    let lower = min(max(distances.lowerBound, plane.hole - 1), upper)
+    return RadialWarpCurve.fit(plane.map, over: lower / scale ... upper / scale, scale: scale)
+  }
+
+  /// How far from the centre a tile's pixels are.
+  private static func distances(
+    _ x: Range<Int>, _ y: Range<Int>, _ plane: PlaneMap
+  ) -> ClosedRange<Double> {
+    func range(_ center: Double, _ range: Range<Int>) -> (least: Double, most: Double) {
+      let (low, high) = (Double(range.lowerBound) - center, Double(range.upperBound - 1) - center)
+      return (max(0, low, -high), max(abs(low), abs(high)))
     }
-    let (dx, dy) = (gap(plane.center.x, x), gap(plane.center.y, y))
-    return dx * dx + dy * dy < plane.reach * plane.reach
+    let (dx, dy) = (range(plane.center.x, x), range(plane.center.y, y))
+    return (dx.least * dx.least + dy.least * dy.least).squareRoot()
+      ... (dx.most * dx.most + dy.most * dy.most).squareRoot()
   }
 }

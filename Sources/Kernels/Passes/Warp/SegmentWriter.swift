@@ -21,6 +21,10 @@ struct SegmentWriter: Sendable {
     let samples = count * self.shape.step
     let (input, output) = unsafe self.pointers(x, y)
     let bits = self.source.depth == .eight ? 6 : 5
+    if self.source.depth == .eight, self.destination.depth == .eight, self.keepsAlpha {
+      let area = unsafe sl_area_rows_current().pointee
+      return unsafe area.narrow_colors(sums, bits, input, count, output)
+    }
     switch self.destination.depth {
     case .eight: unsafe rows.narrow_u8(sums, bits, samples, output)
     case .deep: unsafe rows.narrow_i16(sums, bits - 5, samples, output)
@@ -32,6 +36,13 @@ struct SegmentWriter: Sendable {
     case (.eight, .deep): unsafe rows.copy_alpha_u8_i16(input, count, output)
     case (.deep, .eight): unsafe rows.copy_alpha_i16_u8(input, count, output)
     }
+  }
+
+  /// Has the memory of a part of a row fetched that is written a few rows later.
+  func fetch(x: Int, y: Int, count: Int) {
+    let area = unsafe sl_area_rows_current().pointee
+    let (input, output) = unsafe self.pointers(x, min(y + 4, self.shape.height - 1))
+    unsafe area.fetch_ahead(input, output, count * self.shape.step)
   }
 
   /// Writes the input's pixels.

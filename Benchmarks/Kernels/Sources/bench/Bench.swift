@@ -1,0 +1,82 @@
+import SidelightKernels
+
+/// Sidelight as one of the benchmark's peers: answers the driver's lines (peers/peer.py says what
+/// they mean) on standard output.
+@main
+struct Bench {
+  static func main() async throws {
+    guard CommandLine.arguments.count == 2 else { return print("usage: bench PICTURES") }
+    var bench = try Bench(pictures: Pictures(folder: CommandLine.arguments[1]))
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      reply(try await bench.answer(words))
+    }
+  }
+
+  private let pictures: Pictures
+  private let catalogue: FilterCatalogue
+  private let pool = BufferPool(maxIdleBytes: 2 << 30)
+  private var computePools: [Int: ComputePool] = [:]
+
+  private init(pictures: Pictures) throws {
+    self.pictures = pictures
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(CustomFilter("solarize", "Bends the tones.", color: Solarize()))
+    catalogue.assets = AssetStore(["cube": .cube(try pictures.cube())])
+    self.catalogue = catalogue
+  }
+
+  private mutating func answer(_ words: [String]) async throws -> String {
+    guard let verb = words.first else { return "skip" }
+    switch verb {
+    case "hello": return "ok Sidelight, rows for \(InstructionSet.current.rawValue)"
+    case "plans": return try PlanTiming.report()
+    default: break
+    }
+    guard words.count > 1, let work = Workload.all[words[1]] else { return "skip" }
+    let plan = try work.plan(self.catalogue)
+    switch verb {
+    case "says":
+      let passes = plan.passes.map { "\($0.name): \($0.words)" }
+      return "ok " + passes.joined(separator: "; ")
+    case "time":
+      guard words.count == 5, let threads = Int(words[2]), let ring = Int(words[3]),
+        let budget = Double(words[4])
+      else { return "skip" }
+      let times = try await self.timing(plan, ring: ring).run(
+        on: self.compute(threads), budget: budget)
+      return "ok " + times.map { fixed($0) }.joined(separator: " ")
+    case "result":
+      let frame = try await PlanExecutor(pool: self.pool, compute: self.compute(1))
+        .run(plan, on: self.pictures.frames(plan.input, count: 1, pool: self.pool)[0])
+      Pictures.write(frame, to: words[2])
+      return "ok"
+    case "steady": return try await self.steady(plan)
+    default: return "skip"
+    }
+  }
+
+  private func timing(_ plan: Plan, ring: Int) throws -> Timing {
+    Timing(
+      plan: plan, frames: try self.pictures.frames(plan.input, count: ring, pool: self.pool),
+      pool: self.pool)
+  }
+
+  private mutating func compute(_ threads: Int) -> ComputePool {
+    if let pool = self.computePools[threads] { return pool }
+    let pool = ComputePool(threadCount: threads)
+    self.computePools[threads] = pool
+    return pool
+  }
+
+  /// How many buffers 200 frames took from the pool, and how many of them were fresh.
+  private mutating func steady(_ plan: Plan) async throws -> String {
+    let timing = try self.timing(plan, ring: 24)
+    let compute = self.compute(1)
+    _ = try await timing.run(on: compute, frames: 50)
+    let before = self.pool.statistics
+    _ = try await timing.run(on: compute, frames: 200)
+    let after = self.pool.statistics
+    return "ok \(after.hits - before.hits) \(after.misses - before.misses)"
+  }
+}

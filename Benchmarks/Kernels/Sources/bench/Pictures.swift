@@ -1,0 +1,63 @@
+import SidelightKernels
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The benchmark's picture in every format, as the driver wrote it.
+struct Pictures {
+  /// Where `bgra8.raw` and the like lie: rows without padding.
+  let folder: String
+
+  /// Frames of a geometry, each in a buffer of its own.
+  func frames(_ geometry: FrameGeometry, count: Int, pool: BufferPool) throws -> [Frame] {
+    let name = geometry.format == .bgra8 ? "bgra" : geometry.format.rawValue
+    guard let file = fopen("\(self.folder)/\(name).raw", "rb") else {
+      throw BenchError(message: "there is no picture in \(name)")
+    }
+    defer { fclose(file) }
+    return try (0 ..< count).map { _ in
+      rewind(file)
+      var frame = try pool.makeFrame(geometry)
+      for plane in 0 ..< geometry.format.planeCount {
+        for y in 0 ..< geometry.format.rowCount(plane: plane, height: geometry.size.height) {
+          frame.withMutableRow(y, plane: plane) { row in
+            row.withUnsafeMutableBytes { _ = fread($0.baseAddress, 1, $0.count, file) }
+          }
+        }
+      }
+      return frame.finish()
+    }
+  }
+
+  /// The table of `cube.cube`.
+  func cube() throws -> CubeAsset {
+    guard let file = fopen("\(self.folder)/cube.cube", "rb") else {
+      throw BenchError(message: "there is no cube.cube")
+    }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 4 << 20)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return try CubeFile.read(Array(bytes.prefix(count)))
+  }
+
+  /// Writes a frame's rows without padding.
+  static func write(_ frame: Frame, to path: String) {
+    guard let file = fopen(path, "wb") else { return }
+    defer { fclose(file) }
+    for plane in 0 ..< frame.format.planeCount {
+      for y in 0 ..< frame.format.rowCount(plane: plane, height: frame.size.height) {
+        frame.withRow(y, plane: plane) { row in
+          row.withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, file) }
+        }
+      }
+    }
+  }
+}
+
+/// What keeps the benchmark from running.
+struct BenchError: Error {
+  let message: String
+}

@@ -1,0 +1,121 @@
+"""The filter engine beside its peers: `bench.py BUILD [ROW ...]`, which dev/bench-kernels calls.
+
+Rows are chosen by parts of their keys; all of them by default, and then the report is written to
+docs/benchmarks/kernels.md."""
+
+import datetime
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import accuracy
+import pictures
+from driver import ROUNDS, THREADS, Peer, measure
+from report import Report, number, table
+from rows import ROWS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+def start(build: Path, folder: Path) -> list[Peer]:
+    """Those peers that are there; the others are named."""
+    commands = {
+        "ours": [build / "bench"],
+        "loops": [build / "peers/loops"],
+        "opencv": [sys.executable, HERE / "peers/opencv_peer.py"],
+        "ffmpeg": [build / "peers/ffmpeg"],
+        "vips": [sys.executable, HERE / "peers/vips_peer.py"],
+        "libyuv": [build / "peers/libyuv"],
+    }
+    peers = []
+    for name, command in commands.items():
+        try:
+            peers.append(Peer(name, [*command, folder], per_thread_count=name == "vips"))
+        except (OSError, RuntimeError) as error:
+            print(f"skipped: {name} ({error})", file=sys.stderr)
+    return peers
+
+
+def gaussians(rows: list, peers: list[Peer], folder: Path) -> str:
+    lines = []
+    for row in rows:
+        for peer in peers:
+            path = folder / "result.raw"
+            if row.sigma and peer.ask(f"result {row.key} {path}") is not None:
+                whole, edges, worst = accuracy.of_gaussian(row.sigma, folder / "bgra.raw", path)
+                lines.append([f"{row.title}: {peer.name}", f"{whole:.1f}", f"{edges:.1f}",
+                              number(worst)])
+    return table(["", "dB", "dB within sigma of the edges", "greatest error, levels"], lines)
+
+
+def steady(ours: Peer) -> str:
+    """Buffers that 200 frames take when the ring has gone round before."""
+    lines = []
+    for key in ("five-bgra", "five-i420", "gaussian25", "unsharp", "zoom", "bloom"):
+        if answer := ours.ask(f"steady {key}"):
+            hits, misses = (int(word) for word in answer.split())
+            title = next(row.title for row in ROWS if row.key == key)
+            rate = 100 * hits / max(1, hits + misses)
+            lines.append([title, str(hits + misses), str(misses), f"{rate:.1f} %"])
+    return table(["200 frames in steady state", "buffers taken", "of them fresh", "hit rate"], lines)
+
+
+def plans(ours: Peer) -> str:
+    made, made_least, found, found_least = ours.ask("plans").split()
+    return table(
+        ["a plan of ten stages, us", "median", "least", "to reach"],
+        [["compiled", made, made_least, "under 200: " + (
+            "reached" if float(made) < 200 else "**missed**")],
+         ["found in the cache", found, found_least, ""]])
+
+
+def machine() -> str:
+    try:
+        info = Path("/proc/cpuinfo").read_text()
+        model = info.split("model name")[1].split(":")[1].split("\n")[0].strip()
+    except (OSError, IndexError):
+        model = platform.processor()
+    load = Path("/proc/loadavg").read_text().split()[0] if Path("/proc/loadavg").exists() else "?"
+    return f"{model}, {platform.machine()}, {THREADS} threads; load before the run {load}"
+
+
+def main() -> None:
+    build, chosen = Path(sys.argv[1]), sys.argv[2:]
+    rows = [row for row in ROWS if not chosen or any(part in row.key for part in chosen)]
+    if not rows:
+        sys.exit("no such row; there are: " + " ".join(row.key for row in ROWS))
+    about = machine()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pictures.write(folder)
+        peers = start(build, folder)
+        ours = peers[0]
+        results = measure(rows, peers, lambda title: print(title, file=sys.stderr))
+        report = Report(rows, peers, results)
+        versions = "; ".join(peer.version for peer in peers)
+        compiler = subprocess.run(
+            ["swift", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+        sections = {
+            "Targets": report.targets(), "Sidelight": report.ours(), "Peers": report.beside()}
+        if any(row.sigma for row in rows):
+            sections["Gaussians against exact arithmetic"] = gaussians(rows, peers, folder)
+        if not chosen:
+            sections["Memory and plans"] = steady(ours) + "\n" + plans(ours)
+        sections["What ran"] = report.says()
+        for peer in peers:
+            peer.close()
+    text = "\n".join(f"## {title}\n\n{body}" for title, body in sections.items())
+    print(text)
+    if chosen:
+        return
+    intro = (HERE / "introduction.md").read_text().format(
+        date=datetime.date.today().isoformat(), machine=about, versions=versions,
+        compiler=compiler, rounds=ROUNDS, threads=THREADS)
+    (ROOT / "docs/benchmarks/kernels.md").write_text(intro + "\n" + text)
+
+
+if __name__ == "__main__":
+    main()

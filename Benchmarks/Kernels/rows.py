@@ -1,0 +1,78 @@
+"""What is measured, beside whom, and what is to be reached (issue "the filter engine")."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio of two medians of one run.
+
+    `theirs / ours >= limit` where `at_least`, otherwise `ours / theirs <= limit`. Who is compared is
+    said as (peer, row or None for the same, threads "1" or "all", buffers "hot" or "cold")."""
+
+    peer: str
+    limit: float
+    threads: str = "1"
+    ring: str = "hot"
+    at_least: bool = True
+    row: str | None = None
+
+
+def ahead(*peers: str) -> list[Target]:
+    """Faster than each, with one thread and with all."""
+    return [Target(peer, 1, threads) for peer in peers for threads in ("1", "all")]
+
+
+def copies(limit: float, ring: str) -> Target:
+    """At most so many times a copy of a BGRA frame."""
+    return Target("loops", limit, "1", ring, at_least=False, row="memcpy")
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    title: str
+    targets: list[Target] = field(default_factory=list)
+    #: Standard deviation where the result is compared with an exact Gaussian.
+    sigma: float | None = None
+
+
+NEAR = ("opencv", "ffmpeg", "vips")
+ROWS = [
+    Row("matrix-bgra", "one colour matrix, BGRA", [copies(1.5, "hot"), copies(1, "cold")]),
+    Row("matrix-i420", "one colour matrix, I420"),
+    Row("matrix-straight", "one colour matrix, BGRA with straight alpha"),
+    Row("matrix-premultiplied", "one colour matrix, BGRA with premultiplied alpha"),
+    Row("matrix-rgb24", "one colour matrix, RGB24"),
+    Row("five-bgra", "five stages, BGRA", [
+        copies(1.6, "cold"), Target("opencv", 20), Target("ffmpeg", 45), Target("vips", 80)]),
+    Row("five-i420", "five stages, I420, never converted", [copies(1.2, "cold")]),
+    Row("five-nv12", "five stages, NV12, never converted"),
+    Row("chain", "gamma, glow, a user's kernel", [Target("loops", 1.4, at_least=False)]),
+    Row("chain-i420", "the same, I420"),
+    Row("gaussian10", "Gaussian, sigma 10", [Target("opencv", 20)], sigma=10),
+    Row("gaussian25", "Gaussian, sigma 25", [Target("opencv", 100)], sigma=25),
+    Row("gaussian10-i420", "Gaussian, sigma 10, I420"),
+    Row("gaussian10-sepia", "Gaussian, sigma 10, then sepia"),
+    Row("unsharp", "unsharp mask, radius 2.5", ahead(*NEAR)),
+    Row("convolution", "convolution 3x3", ahead(*NEAR)),
+    Row("motion0", "motion blur, radius 20, angle 0", ahead(*NEAR)),
+    Row("motion30", "motion blur, radius 20, 30 degrees", ahead(*NEAR)),
+    Row("pixellate", "pixellate 12", ahead(*NEAR)),
+    Row("hole", "hole distortion, radius 150", ahead("opencv", "vips")),
+    Row("zoom", "zoom blur, amount 20", ahead("opencv")),
+    Row("bloom", "bloom, radius 10", ahead("opencv", "vips")),
+    Row("median", "median 3x3"),
+    Row("crop", "crop to 1280x720"),
+    Row("scale-down", "scale to 1280x720"),
+    Row("scale-up", "scale to 2560x1440"),
+    Row("affine", "turn by 11.5 degrees"),
+    Row("cube", "colour cube 33^3, tetrahedral"),
+    Row("i420-bgra", "I420 to BGRA", [Target("libyuv", 1)]),
+    Row("bgra-i420", "BGRA to I420", [Target("libyuv", 1)]),
+    Row("nv12-bgra", "NV12 to BGRA", [Target("libyuv", 1)]),
+    Row("bgra-nv12", "BGRA to NV12", [Target("libyuv", 1)]),
+    Row("i420-nv12", "I420 to NV12"),
+    Row("rgb24-bgra", "RGB24 to BGRA"),
+    Row("bgra-rgb24", "BGRA to RGB24"),
+]

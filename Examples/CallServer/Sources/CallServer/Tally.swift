@@ -1,0 +1,29 @@
+import SidelightClient
+
+/// Counts what became of the frames. Each has exactly one outcome, in order.
+struct Tally: CustomStringConvertible {
+  private var made = 0
+  private var dropped: [DroppedFrame.Reason: Int] = [:]
+  private var revisions: Set<UInt64> = []
+
+  mutating func note(_ event: SessionEvent) {
+    switch event {
+    case .outcome(.made(let frame)):
+      // Here the picture goes on to the other participants.
+      self.made += 1
+      self.revisions.insert(frame.revision)
+    case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
+    case .rejected(_, let reason): print("the server refused a pipeline: \(reason)")
+    case .draining: print("the server is shutting down; a call would go on elsewhere")
+    case .applied, .finalCounts: break
+    }
+  }
+
+  var description: String {
+    let dropped = self.dropped.map { "\($0.value) dropped (\($0.key.rawValue))" }.sorted()
+    return
+      ([
+        "\(self.made) frames came back, made by \(self.revisions.count) pipelines"
+      ] + dropped).joined(separator: "; ")
+  }
+}

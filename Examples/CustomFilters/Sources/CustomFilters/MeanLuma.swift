@@ -1,0 +1,17 @@
+import SidelightServer
+
+/// An analysis: it looks at every tenth frame as it came in, and never touches a pixel.
+struct MeanLuma: FrameAnalysis {
+  var everyNth: Int { 10 }
+
+  func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+    guard frame.format.isYUV || frame.format == .gray8 else { return [:] }
+    var sum = 0
+    for y in 0 ..< frame.size.height {
+      frame.withRow(y) { row in
+        row.withUnsafeBytes { sum += $0.reduce(0) { $0 + Int($1) } }
+      }
+    }
+    return ["mean": .number(Double(sum) / Double(frame.size.pixelCount))]
+  }
+}

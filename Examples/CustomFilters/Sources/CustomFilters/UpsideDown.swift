@@ -1,0 +1,16 @@
+import SidelightServer
+
+/// A function of the whole frame: it reads one and writes every sample of the other, plane by plane,
+/// whatever the format. Its rows here are those of the input in reverse.
+@Sendable func upsideDown(_ input: Frame, _ output: inout MutableFrame, _: FrameMoment) {
+  for plane in 0 ..< input.format.planeCount {
+    let last = input.format.rowCount(plane: plane, height: input.size.height) - 1
+    for row in 0 ... last {
+      input.withRow(last - row, plane: plane) { from in
+        output.withMutableRow(row, plane: plane) { to in
+          to.withUnsafeMutableBytes { to in from.withUnsafeBytes { to.copyMemory(from: $0) } }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// The last step of a plan whose results are to be encoded otherwise than its frames.
+///
+/// Pointwise work that waits is done in the same pass, and everything is rounded once. Where alpha
+/// gets lost, the picture stands before black; where it appears, it is 255; where it is ignored before
+/// and after, it is passed on. Chroma that a format
+/// shares among 2x2 pixels is taken for each of them, and becomes the mean of what they are.
+struct FormatConversion {
+  private let source: FrameGeometry
+  private let target: FrameGeometry
+
+  /// - Precondition: Both have the same size.
+  init(from source: FrameGeometry, to target: FrameGeometry) {
+    self.source = source
+    self.target = target
+  }
+
+  /// The conversion in words.
+  var words: String { "\(self.source.format.rawValue) to \(self.target.format.rawValue)" }
+
+  /// The pass in integers on the samples themselves.
+  ///
+  /// - Returns: `nil` if there is none for these formats and operations; strips serve then.
+  func integerPass(
+    _ description: PassDescription, _ operations: [PointOperation]
+  ) -> (any Pass)? {
+    if operations.isEmpty,
+      let pass = ChromaRepackPass(description: description, from: self.source, to: self.target)
+    {
+      return pass
+    }
+    guard let form = NormalForm(operations, isOpaque: self.source.alpha == .opaque) else {
+      return nil
+    }
+    if let pass = FoldedPixelsPass(
+      description: description, form: form, from: self.source, to: self.target)
+    {
+      return pass
+    }
+    if let pass = FoldedPlanesPass(
+      description: description, form: form, from: self.source, to: self.target)
+    {
+      return pass
+    }
+    guard form.fields.isEmpty else { return nil }
+    return PlanesToPixelsPass(
+      description: description, matrix: form.matrix, from: self.source, to: self.target)
+      ?? PixelsToPlanesPass(
+        description: description, matrix: form.matrix, from: self.source, to: self.target)
+  }
+
+  /// The pass in strips of floats, which does everything.
+  ///
+  /// - Parameter isPremultiplied: Whether the picture holds premultiplied colour now.
+  func stripPass(
+    _ description: PassDescription, _ operations: [PointOperation], isPremultiplied: Bool
+  ) -> StripPass {
+    let (before, after) = (self.source.alpha, self.target.alpha)
+    var compiler = StripCompiler(
+      size: self.source.size, isOpaque: before == .opaque, isPremultiplied: isPremultiplied)
+    let program = compiler.compile(
+      operations, premultiplied: before != .opaque && after != .straight,
+      limited: after == .premultiplied,
+      sealed: (before == .opaque) != (after == .opaque))
+    return StripPass(
+      description: description, program: program, from: self.source.color, to: self.target.color)
+  }
+}
+
+extension FrameGeometry {
+  /// What alpha means; opaque too where the format has none.
+  var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
+}

@@ -1,0 +1,86 @@
+import CKernels
+
+/// Pixels to I420, NV12 or grey, with a colour matrix in between, in integers.
+final class PixelsToPlanesPass: Pass {
+  let description: PassDescription
+  /// For luma, Cb and Cr the weights of a pixel's four bytes in 1/8192.
+  private let weights: [[Int16]]
+  /// For luma in 1/8192 level, for chroma in 1/32768; with the half that rounds.
+  private let biases: [Int32]
+  private let premultiplies: Bool
+
+  /// - Returns: `nil` for other formats, and if the figures do not fit the integers.
+  init?(
+    description: PassDescription, matrix: ColorMatrix, from source: FrameGeometry,
+    to target: FrameGeometry
+  ) {
+    guard target.format.isYUV || target.format == .gray8,
+      let order = PixelOrder.colors(of: source.format)
+    else { return nil }
+    let isOpaque = source.alpha == .opaque
+    // Before black colour is premultiplied, and what a matrix adds is added so much.
+    let matrix = isOpaque ? matrix.opaque : matrix.premultiplied
+    let coding = YUVCoding(target.color)
+    let map = AffineCoding(inputs: 4) { code in
+      var color: SIMD4<Double> = [0, 0, 0, isOpaque ? 1 : code[3] / 255]
+      for (index, channel) in order.enumerated() { color[channel] = code[index] / 255 }
+      let result = matrix(color)
+      return target.format.isYUV
+        ? [coding.luma(result)] + coding.chroma(result)
+        : [(result * SIMD4(Grayscale.luma, 0)).sum() * 255]
+    }
+    guard let weights = map.fixedWeights else { return nil }
+    self.weights = weights
+    self.biases = map.biases.enumerated().map { row, bias in
+      let unit = row == 0 ? 8192.0 : 32768.0
+      return Int32((bias * unit + unit / 2).rounded())
+    }
+    self.premultiplies = source.alpha == .straight
+    self.description = description
+  }
+
+  func run(_ context: PassContext) async {
+    let size = context.output.size
+    let hasChroma = context.output.format.isYUV
+    await context.bands.run(
+      rows: size.height, alignment: 2, nanoseconds: Double(size.pixelCount) * 0.2
+    ) { band in
+      self.run(band, context, hasChroma)
+    }
+  }
+
+  private func run(_ band: Range<Int>, _ context: PassContext, _ hasChroma: Bool) {
+    let rows = unsafe sl_rows_current().pointee
+    let size = context.output.size
+    let half = (size.width + 1) / 2
+    let memory = SampleMemory(count: 2 * half)
+    defer { extendLifetime(memory) }
+    let (us, vs) = unsafe (memory[0], memory[half])
+    let upperStaging = PixelStaging(context.inputs[0].view)
+    let lowerStaging = PixelStaging(context.inputs[0].view)
+    let output = FoldedChroma(context.output.view)
+    let chromaBiases = Array(self.biases.dropFirst())
+    for y in stride(from: band.lowerBound, to: band.upperBound, by: 2) {
+      let second = min(y + 1, size.height - 1)
+      let upper = unsafe self.row(upperStaging, y, rows)
+      let lower = unsafe second > y ? self.row(lowerStaging, second, rows) : upper
+      unsafe rows.pixels_to_luma(
+        upper, self.weights[0], self.biases[0], size.width, output.luma(y))
+      if second > y {
+        unsafe rows.pixels_to_luma(
+          lower, self.weights[0], self.biases[0], size.width, output.luma(second))
+      }
+      guard hasChroma else { continue }
+      unsafe rows.pixels_to_chroma(
+        upper, lower, self.weights[1], self.weights[2], chromaBiases, size.width, us, vs)
+      let chroma = unsafe output.rows(y)
+      unsafe rows.store_chroma_rows(us, vs, output.step, half, chroma.u, chroma.v)
+    }
+  }
+
+  private func row(
+    _ staging: borrowing PixelStaging, _ y: Int, _ rows: sl_rows
+  ) -> UnsafePointer<UInt8> {
+    unsafe self.premultiplies ? staging.premultiplied(y, rows) : staging.input(y, rows)
+  }
+}

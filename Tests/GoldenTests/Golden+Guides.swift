@@ -1,0 +1,49 @@
+import SidelightKernels
+
+extension Golden {
+  /// The settings that the guides show.
+  static let guides: [Golden] = [
+    Golden(name: "sepia", pipeline: [.filter("sepiaTone")]),
+    Golden(name: "sepia-0.8", pipeline: [.filter("sepiaTone", ["intensity": .number(0.8)])]),
+    Golden(name: "pixellate-12", pipeline: [.filter("pixellate", ["scale": .number(12)])]),
+    // As large as a hole of 150 pixels needs.
+    Golden(
+      name: "hole", pipeline: [.filter("holeDistortion")],
+      size: FrameSize(width: 480, height: 360)),
+    Golden(name: "hue-pi", pipeline: [.filter("hueAdjust", ["angle": .number(.pi)])]),
+    // What is magnified forty times is magnified with its error.
+    Golden(
+      name: "sharpness-40",
+      pipeline: [.filter("sharpenLuminance", ["sharpness": .number(40)])], tolerance: 2),
+    // Gaussians so wide are computed on a reduced picture.
+    Golden(
+      name: "unsharp-40", pipeline: [.filter("unsharpMask", ["radius": .number(40)])],
+      tolerance: 2),
+    Golden(
+      name: "bloom-25", pipeline: [.filter("bloom", ["radius": .number(25)])], tolerance: 2),
+    Golden(
+      name: "convolution-0.6",
+      pipeline: [
+        .filter(
+          "convolution3X3",
+          ["weights": .vector([0, 1, 0, -1, 0, 1, 0, -1, 0]), "bias": .number(0.6)])
+      ]),
+    Golden(name: "motion-20", pipeline: [.filter("motionBlur", ["radius": .number(20)])]),
+    Golden(name: "zoom-20-at-500-500", pipeline: [Self.zoom]),
+    Golden(
+      name: "pixellate-zoom-hue",
+      pipeline: [Self.pixellate, Stage(.pipeline([Self.zoom, Self.hue]))]),
+    Golden(
+      name: "vignette-instant",
+      pipeline: [
+        .filter("vignetteEffect", ["radius": .length(Length(0.5, .width))]),
+        .filter("photoEffectInstant"),
+      ]),
+    Golden(name: "vintage", pipeline: [.filter("vintage")]),
+  ]
+
+  static let pixellate = Stage.filter("pixellate", ["scale": .number(12)])
+  static let zoom = Stage.filter(
+    "zoomBlur", ["center": .vector([500, 500]), "amount": .number(20)])
+  static let hue = Stage.filter("hueAdjust", ["angle": .number(.pi)])
+}

@@ -1,0 +1,72 @@
+import SidelightCodecs
+import SidelightKernels
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A setting that guides to these filters use, and its picture: what the naive interpreter makes of
+/// the drawn scene, as a PNG file beside this one.
+struct Golden: Sendable, CustomTestStringConvertible {
+  /// The file's name, without `.png`.
+  let name: String
+  let pipeline: Pipeline
+  var size = FrameSize(width: 160, height: 120)
+  /// How far plans may be from the picture, in levels.
+  var tolerance = 1
+
+  var testDescription: String { self.name }
+
+  /// What the naive interpreter makes of the scene.
+  func meaning() throws -> Frame {
+    let scene = try DrawnScene.frame(.rgb24, self.size)
+    let samples = ReferenceInterpreter()
+      .apply(try FilterCatalogue.builtIn.resolve(self.pipeline), to: ReferencePicture(scene))
+      .encoded()[0]
+    return try DrawnScene.frame(.rgb24, self.size) { x, y, channel in
+      samples[(y * self.size.width + x) * 3 + channel]
+    }
+  }
+
+  /// The picture.
+  func committed() throws -> Frame {
+    try ImageDecoder(pool: BufferPool()).decode(try Self.read(self.path))
+  }
+
+  /// Makes the picture.
+  func commit() throws {
+    try Self.write(try ImageEncoder(format: .png).encode(try self.meaning()), to: self.path)
+  }
+
+  private var path: String {
+    let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return folder.joined(separator: "/") + "/Pictures/\(self.name).png"
+  }
+
+  struct FileError: Error {
+    let path: String
+  }
+
+  private static func read(_ path: String) throws -> [UInt8] {
+    guard let file = unsafe fopen(path, "rb") else { throw FileError(path: path) }
+    defer { unsafe fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = unsafe fread(&chunk, 1, chunk.count, file)
+      if count == 0 { return bytes }
+      bytes += chunk.prefix(count)
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    guard let file = unsafe fopen(path, "wb") else { throw FileError(path: path) }
+    let count = unsafe fwrite(bytes, 1, bytes.count, file)
+    guard unsafe fclose(file) == 0, count == bytes.count else { throw FileError(path: path) }
+  }
+}

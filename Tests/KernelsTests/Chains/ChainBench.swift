@@ -1,0 +1,136 @@
+import SidelightKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Runs random chains in every way that must give the same.
+struct ChainBench: Sendable {
+  /// One bench for each instruction set of this machine, shared by all tests.
+  static let all = InstructionSet.available.map { ChainBench($0) }
+
+  let instructionSet: InstructionSet
+  /// Runs each pass as a whole.
+  private let whole: PlanExecutor
+  /// Splits each pass into five bands, however little there is to do.
+  private let banded: PlanExecutor
+
+  private init(_ instructionSet: InstructionSet) {
+    self.instructionSet = instructionSet
+    let compute = ComputePool(threadCount: 3, instructionSet: instructionSet)
+    let pool = BufferPool()
+    self.whole = PlanExecutor(
+      pool: pool, compute: compute, fixedBands: BandRunner(maxBands: 1))
+    self.banded = PlanExecutor(
+      pool: pool, compute: compute,
+      fixedBands: BandRunner(maxBands: 5, leastBandNanoseconds: 0))
+  }
+
+  /// The bench that a seed's exact comparisons are made on.
+  static func any(_ seed: UInt64) -> ChainBench { Self.all[Int(seed % UInt64(Self.all.count))] }
+
+  func run(
+    _ pipeline: Pipeline, _ frame: Frame, _ index: UInt64, inBands: Bool = false
+  ) async throws -> Frame {
+    let plan = try Self.plan(pipeline, frame.geometry)
+    return try await (inBands ? self.banded : self.whole)
+      .run(plan, on: frame, at: FrameMoment(index: index))
+  }
+
+  func run(
+    _ plan: Plan, _ frame: Frame, into destination: consuming MutableFrame, _ index: UInt64,
+    inBands: Bool = false
+  ) async throws -> Frame {
+    try await (inBands ? self.banded : self.whole)
+      .run(plan, on: frame, into: destination, at: FrameMoment(index: index))
+  }
+
+  static func plan(_ pipeline: Pipeline, _ geometry: FrameGeometry) throws -> Plan {
+    try Self.catalogue.resolve(pipeline).plan(for: geometry)
+  }
+
+  /// What the pipeline means, computed naively.
+  static func meaning(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
+    ReferenceInterpreter(moment: FrameMoment(index: index))
+      .apply(try Self.catalogue.resolve(pipeline), to: ReferencePicture(frame)).encoded()
+  }
+
+  /// How far what a pipeline gives is from what it means, in levels.
+  func difference(
+    _ pipeline: Pipeline, _ frame: Frame, _ index: UInt64
+  ) async throws -> Double {
+    try await self.run(pipeline, frame, index)
+      .worstDifference(from: Self.meaning(pipeline, frame, index))
+  }
+
+  /// The built-in filters, and one that does nothing but that its neighbours cannot fold across it.
+  static let catalogue: FilterCatalogue = {
+    var catalogue = ChainAssets.catalogue
+    catalogue.register(Barrier())
+    return catalogue
+  }()
+
+  private struct Barrier: Filter, ColorKernel {
+    var description: FilterDescription {
+      FilterDescription(
+        name: "barrier", summary: "", category: .custom, reach: .pixel, fidelity: .formula,
+        formula: "")
+    }
+
+    func nodes(for geometry: FrameGeometry) -> [Node] { [.colorKernel(self)] }
+
+    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel { pixel }
+  }
+
+  /// The seeds of a batch; the one that SIDELIGHT_CHAIN names alone, if it is set.
+  static func seeds(batch: Int, of count: Int) -> [UInt64] {
+    if let named = unsafe getenv("SIDELIGHT_CHAIN") {
+      return batch == 0 ? [UInt64(unsafe String(cString: named)) ?? 0] : []
+    }
+    return (0 ..< count).map { UInt64(batch * count + $0) }
+  }
+}
+
+extension Pipeline {
+  /// The same, with a barrier after every filter: nothing folds.
+  var unfolded: Pipeline {
+    Pipeline(
+      stages: self.stages.map { stage in
+        var copy = stage
+        copy.content =
+          switch stage.content {
+          case .filter: .pipeline([Stage(stage.content), .filter("barrier")])
+          case .pipeline(let inner): .pipeline(inner.unfolded)
+          }
+        return copy
+      })
+  }
+
+  /// The same, with a run of stages made a pipeline of their own, which stages round them make
+  /// pipelines of their own in turn.
+  func nested(_ random: inout TestRandom) -> Pipeline {
+    var stages = self.stages
+    for _ in 0 ..< 2 {
+      let lower = Int.random(in: 0 ..< stages.count, using: &random)
+      let upper = Int.random(in: lower ..< stages.count, using: &random)
+      let inner = Pipeline(stages: Array(stages[lower ... upper]))
+      stages.replaceSubrange(lower ... upper, with: [Stage(.pipeline(inner))])
+    }
+    return Pipeline(stages: stages)
+  }
+
+  /// The same without the stages that are turned off.
+  var active: Pipeline {
+    Pipeline(
+      stages: self.stages.filter(\.isActive).map { stage in
+        guard case .pipeline(let inner) = stage.content else { return stage }
+        var copy = stage
+        copy.content = .pipeline(inner.active)
+        return copy
+      })
+  }
+}

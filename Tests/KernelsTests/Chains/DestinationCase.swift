@@ -1,0 +1,49 @@
+import SidelightKernels
+
+/// Where the result of a plan may be asked to go.
+enum DestinationCase: CaseIterable {
+  /// Memory of its own, without padding.
+  case packed
+  /// Memory of its own, with odd strides and planes at odd addresses.
+  case ragged
+  /// The frame's own memory, plane for plane, where the plan keeps the geometry.
+  case inPlace
+  /// The frame's own memory, over several bands.
+  case inPlaceInBands
+  /// Memory that begins a little after the frame's.
+  case entangled
+
+  /// Runs a plan on a frame into such a destination.
+  ///
+  /// - Returns: What came out, and how many bytes were written that are nobody's samples; `nil` where
+  ///   the plan has no such destination.
+  func run(
+    _ plan: Plan, _ frame: Frame, _ bench: ChainBench, _ chain: RandomChain
+  ) async throws -> (frame: Frame, touchedPadding: Int)? {
+    switch self {
+    case .packed, .ragged:
+      let layout = try TestFrame.layout(plan.output, self == .packed ? .packed : .ragged)
+      let slab = Slab(byteCount: layout.byteCount + 64)
+      let result = try await bench.run(
+        plan, frame, into: MutableFrame(layout: layout, buffer: slab.buffer), chain.index)
+      return (result, slab.touchedBytes(outside: [layout]))
+    case .inPlace, .inPlaceInBands:
+      guard plan.output == plan.input else { return nil }
+      let (slab, copy) = Slab.holding(frame, spare: 64)
+      let result = try await bench.run(
+        plan, copy, into: MutableFrame(layout: copy.layout, buffer: slab.buffer), chain.index,
+        inBands: self == .inPlaceInBands)
+      return (result, slab.touchedBytes(outside: [copy.layout]))
+    case .entangled:
+      let packed = try FrameLayout(packed: plan.output.format, size: plan.output.size)
+      let (slab, copy) = Slab.holding(frame, spare: packed.byteCount + 64)
+      let layout = try FrameLayout(
+        format: packed.format, size: packed.size,
+        planes: packed.planes.map { PlaneLayout(offset: $0.offset + 5, stride: $0.stride) },
+        available: slab.buffer.byteCount)
+      let result = try await bench.run(
+        plan, copy, into: MutableFrame(layout: layout, buffer: slab.buffer), chain.index)
+      return (result, slab.touchedBytes(outside: [copy.layout, layout]))
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import SidelightKernels
+
+/// Throws the stages of a chain, and keeps account of what they do to errors.
+struct RandomStages {
+  private var random: TestRandom
+  private let size: FrameSize
+  /// Whether the format holds less than a colour for each pixel.
+  private let sharesChroma: Bool
+  private let smoothly: Bool
+  /// How often errors have been magnified so far.
+  private var gain = 1.0
+  /// How many stages there are, nested ones included.
+  private var count = 0
+  /// Whether a stage is in the chain that may cost a level of its own.
+  private(set) var isCoarse = false
+
+  init(random: TestRandom, geometry: FrameGeometry, smoothly: Bool) {
+    self.random = random
+    self.size = geometry.size
+    self.sharesChroma = geometry.format.isYUV || geometry.format == .gray8
+    self.smoothly = smoothly
+  }
+
+  mutating func pipeline(depth: Int = 0) -> Pipeline {
+    Pipeline(
+      stages: (0 ..< Int.random(in: 1 ... 4, using: &self.random)).map { _ in
+        var stage = self.stage(depth: depth)
+        // Pictures between passes hold no more chroma than the format does, and a mix within a mix is
+        // one that the interpreter does not know of.
+        if depth > 0, self.smoothly, self.sharesChroma, !stage.isPointwise { return stage }
+        if self.chance(4) { stage.mix = .random(in: 0 ... 1, using: &self.random) }
+        if self.chance(4) { stage.region = self.region() }
+        stage.isActive = !self.chance(8)
+        return stage
+      })
+  }
+
+  private mutating func stage(depth: Int) -> Stage {
+    // Far from the most stages that a pipeline may have.
+    if depth < 2, self.count < 10, self.chance(8) {
+      return Stage(.pipeline(self.pipeline(depth: depth + 1)))
+    }
+    while true {
+      let description = Self.descriptions[
+        Int.random(in: 0 ..< Self.descriptions.count, using: &self.random)]
+      let recipe = StageRecipe.all[description.name] ?? StageRecipe()
+      if self.smoothly, recipe.leaps && self.count > 0 || self.gain * recipe.gain > 4 { continue }
+      self.count += 1
+      self.gain *= recipe.gain
+      var parameters: [String: ParameterValue] = [:]
+      for parameter in description.parameters {
+        // Defaults matter too, but those of lengths are for large frames.
+        if parameter.defaultValue != nil, self.chance(6), parameter.kind != .length { continue }
+        parameters[parameter.name] = self.value(parameter, recipe)
+      }
+      self.note(description.name, parameters)
+      return .filter(description.name, parameters)
+    }
+  }
+
+  private mutating func note(_ name: String, _ parameters: [String: ParameterValue]) {
+    switch name {
+    case "unsharpMask", "sharpenLuminance": self.isCoarse = true
+    case "gaussianBlur", "bloom", "gloom":
+      if case .number(let radius) = parameters["radius"], radius < 4.8 { return }
+      self.isCoarse = true
+    default: break
+    }
+  }
+
+  private mutating func value(
+    _ parameter: ParameterDescription, _ recipe: StageRecipe
+  ) -> ParameterValue? {
+    let range = recipe.ranges[parameter.name] ?? parameter.slider ?? 0 ... 1
+    switch parameter.kind {
+    case .number, .length: return .number(.random(in: range, using: &self.random))
+    case .point:
+      if self.chance(3) {
+        return .vector([
+          .random(in: -0.3 ... 1.2, using: &self.random) * Double(self.size.width),
+          .random(in: -0.3 ... 1.2, using: &self.random) * Double(self.size.height),
+        ])
+      }
+      return .point(
+        Point(
+          x: Length(.random(in: -0.2 ... 1.2, using: &self.random), .width),
+          y: Length(.random(in: -0.2 ... 1.2, using: &self.random), .height)))
+    case .color:
+      return .vector((0 ..< 3).map { _ in .random(in: range, using: &self.random) })
+    case .vector:
+      return recipe.vectors[parameter.name].map { .vector($0(&self.random)) }
+    case .flag: return .flag(self.chance(2))
+    case .choice(let names):
+      return .text(names[Int.random(in: 0 ..< names.count, using: &self.random)])
+    case .asset:
+      let names = parameter.assetKind == .cube ? ChainAssets.cubes : ChainAssets.images
+      return .text(names[Int.random(in: 0 ..< names.count, using: &self.random)])
+    }
+  }
+
+  private mutating func region() -> Region {
+    func length(_ range: ClosedRange<Double>, _ unit: Length.Unit) -> Length {
+      self.chance(3)
+        ? Length(.random(in: range, using: &self.random) * 30)
+        : Length(.random(in: range, using: &self.random), unit)
+    }
+    return Region(
+      origin: Point(x: length(-0.3 ... 0.8, .width), y: length(-0.3 ... 0.8, .height)),
+      width: length(0 ... 0.9, .width), height: length(0 ... 0.9, .height))
+  }
+
+  private mutating func chance(_ oneIn: Int) -> Bool {
+    Int.random(in: 0 ..< oneIn, using: &self.random) == 0
+  }
+
+  private static let descriptions = FilterCatalogue.builtIn.descriptions
+}
+
+extension Stage {
+  /// Whether each pixel is made from itself alone.
+  fileprivate var isPointwise: Bool {
+    switch self.content {
+    case .filter(let call):
+      FilterCatalogue.builtIn.description(named: call.name)?.reach == .pixel
+    case .pipeline(let inner): inner.stages.allSatisfy(\.isPointwise)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import SidelightKernels
+
+/// How settings of a filter are thrown: within moderate ranges, so that a chain's rounding errors stay
+/// what they are, and are not magnified to several levels by settings that magnify everything.
+///
+/// A filter without a recipe is thrown over its sliders.
+struct StageRecipe {
+  /// Where a number or a length in pixels lies, by parameter.
+  var ranges: [String: ClosedRange<Double>] = [:]
+  /// Numbers for a vector, by parameter.
+  var vectors: [String: @Sendable (inout TestRandom) -> [Double]] = [:]
+  /// Whether a hair's breadth in the input can be a leap in the result. Such a stage comes first in
+  /// its chain, where its input is exact.
+  var leaps = false
+  /// How much it may magnify an error of its input.
+  var gain = 1.0
+
+  static let all: [String: StageRecipe] = [
+    "affineTransform": StageRecipe(vectors: ["transform": { Self.transform(&$0) }]),
+    "bloom": StageRecipe(ranges: ["radius": 0 ... 9, "intensity": 0 ... 1], gain: 1.3),
+    "boxBlur": StageRecipe(ranges: ["radius": 0 ... 8]),
+    "bumpDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": -0.9 ... 0.9]),
+    "colorControls": StageRecipe(
+      ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
+      gain: 1.8),
+    "colorCube": StageRecipe(gain: 1.5),
+    "colorMatrix": StageRecipe(
+      vectors: [
+        "rVector": { Self.row(&$0, 0) }, "gVector": { Self.row(&$0, 1) },
+        "bVector": { Self.row(&$0, 2) }, "aVector": { Self.row(&$0, 3) },
+        "biasVector": { random in (0 ..< 4).map { _ in .random(in: -0.1 ... 0.1, using: &random) }
+        },
+        // Brings colours out that pixels without alpha may hide, and passes between do not keep those.
+      ], leaps: true, gain: 1.3),
+    "convolution3X3": StageRecipe(
+      ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 9) }], gain: 1.2),
+    "convolution5X5": StageRecipe(
+      ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 25) }], gain: 1.2),
+    "convolutionRGB3X3": StageRecipe(
+      ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 9) }], gain: 1.2),
+    "crop": StageRecipe(ranges: ["width": 5 ... 40, "height": 5 ... 40]),
+    "crystallize": StageRecipe(ranges: ["radius": 2 ... 12]),
+    "dotScreen": StageRecipe(ranges: ["width": 3 ... 30, "sharpness": 0 ... 0.8], leaps: true),
+    // The root of a sum of squares: steep where there is no edge.
+    "edges": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 3),
+    "exposureAdjust": StageRecipe(ranges: ["ev": -1.5 ... 0.4], gain: 1.3),
+    "gammaAdjust": StageRecipe(ranges: ["power": 0.9 ... 1.5], gain: 1.6),
+    "gaussianBlur": StageRecipe(ranges: ["radius": 0 ... 5]),
+    "gloom": StageRecipe(ranges: ["radius": 0 ... 9, "intensity": 0 ... 1], gain: 1.3),
+    "glow": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 1.6),
+    "grain": StageRecipe(ranges: ["amount": 0 ... 0.5]),
+    "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
+    "hueAdjust": StageRecipe(gain: 1.6),
+    "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
+    // What counts as noise, a few levels decide.
+    "noiseReduction": StageRecipe(
+      ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
+    "overlay": StageRecipe(
+      ranges: ["width": 5 ... 40, "height": 5 ... 40, "scale": 0.4 ... 1.6]),
+    "photoEffectNoir": StageRecipe(gain: 2),
+    "pinchDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": 0 ... 1.5]),
+    "pixellate": StageRecipe(ranges: ["scale": 1 ... 12]),
+    "posterize": StageRecipe(ranges: ["levels": 2 ... 30], leaps: true),
+    "scale": StageRecipe(ranges: ["width": 0 ... 40, "height": 0 ... 40]),
+    "sepiaTone": StageRecipe(gain: 1.2),
+    "sharpenLuminance": StageRecipe(
+      ranges: ["sharpness": 0 ... 0.8, "radius": 0 ... 4], gain: 2),
+    "temperatureAndTint": StageRecipe(
+      vectors: ["neutral": { Self.white(&$0) }, "targetNeutral": { Self.white(&$0) }], gain: 1.4),
+    "twirlDistortion": StageRecipe(ranges: ["radius": 0 ... 40]),
+    "unsharpMask": StageRecipe(ranges: ["radius": 0 ... 4, "intensity": 0 ... 0.6], gain: 1.8),
+    "vibrance": StageRecipe(ranges: ["amount": -0.8 ... 0.6], gain: 1.8),
+    "vignetteEffect": StageRecipe(ranges: ["radius": 0 ... 60]),
+    "whitePointAdjust": StageRecipe(ranges: ["color": 0.5 ... 1]),
+    "zoomBlur": StageRecipe(ranges: ["amount": -60 ... 90]),
+  ]
+
+  private static func row(_ random: inout TestRandom, _ own: Int) -> [Double] {
+    var row = (0 ..< 4).map { _ in Double.random(in: -0.1 ... 0.2, using: &random) }
+    row[own] = .random(in: 0.5 ... 0.9, using: &random)
+    return row
+  }
+
+  private static func weights(_ random: inout TestRandom, _ count: Int) -> [Double] {
+    let weights = (0 ..< count).map { _ in Double.random(in: -0.3 ... 1, using: &random) }
+    let sum = weights.reduce(0) { $0 + abs($1) }
+    return weights.map { $0 / sum * 1.1 }
+  }
+
+  private static func white(_ random: inout TestRandom) -> [Double] {
+    [.random(in: 4000 ... 9000, using: &random), .random(in: -30 ... 30, using: &random)]
+  }
+
+  private static func transform(_ random: inout TestRandom) -> [Double] {
+    func near(_ value: Double, _ reach: Double) -> Double {
+      value + Double.random(in: -reach ... reach, using: &random)
+    }
+    return [near(1, 0.4), near(0, 0.5), near(0, 0.5), near(1, 0.4), near(0, 12), near(0, 12)]
+  }
+}

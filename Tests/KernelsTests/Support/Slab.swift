@@ -1,0 +1,52 @@
+import SidelightKernels
+
+/// Memory of the tests' own, in which frames lie where a test wants them.
+@safe
+struct Slab {
+  /// The memory; freed with the last frame that lies in it.
+  let buffer: PixelBuffer
+  /// What bytes hold that nobody has written.
+  static let untouched: UInt8 = 0xa5
+
+  init(byteCount: Int) {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+    for index in bytes.indices { unsafe bytes[index] = Self.untouched }
+    self.buffer = unsafe PixelBuffer(borrowing: bytes) { unsafe $0.deallocate() }
+  }
+
+  /// Memory that holds a copy of a frame, and the copy.
+  static func holding(_ frame: Frame, spare: Int = 0) -> (slab: Slab, frame: Frame) {
+    let slab = Slab(byteCount: frame.layout.byteCount + spare)
+    var copy = MutableFrame(layout: frame.layout, color: frame.color, buffer: slab.buffer)
+    for shape in PlaneShape.planes(frame.format, frame.size) {
+      for y in 0 ..< shape.height {
+        frame.withRow(y, plane: shape.plane) { from in
+          copy.withMutableRow(y, plane: shape.plane) { to in
+            for index in 0 ..< from.byteCount {
+              to.storeBytes(
+                of: unsafe from.unsafeLoad(fromByteOffset: index, as: UInt8.self),
+                toByteOffset: index, as: UInt8.self)
+            }
+          }
+        }
+      }
+    }
+    return (slab, copy.finish())
+  }
+
+  /// The bytes that belong to no sample of any of the layouts and are no longer as they were.
+  func touchedBytes(outside layouts: [FrameLayout]) -> Int {
+    var isSample = [Bool](repeating: false, count: self.buffer.byteCount)
+    for layout in layouts {
+      for shape in PlaneShape.planes(layout.format, layout.size) {
+        for y in 0 ..< shape.height {
+          let start = layout.planes[shape.plane].offset + y * layout.planes[shape.plane].stride
+          for index in start ..< start + shape.samples { isSample[index] = true }
+        }
+      }
+    }
+    return isSample.indices.count {
+      unsafe !isSample[$0] && self.buffer.bytes[$0] != Self.untouched
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Sessions that may be given a cheaper picture before they lose frames. The clock ticks whenever it is
+/// read, so that every frame takes some milliseconds, on any machine.
+@Suite(.timeLimit(.minutes(1))) struct AdaptiveQualityTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
+
+  /// Sends frames that have no time to be made, for some seconds; then one that has.
+  static func converse(
+    _ pipeline: Pipeline, allowsDegraded: Bool
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let clock = ManualClock()
+    var ticking = clock.sessionClock
+    ticking.now = {
+      clock.advance(by: .milliseconds(1))
+      return clock.now
+    }
+    return try await withServer(clock: ticking) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open(pipeline) { $0.allowDegraded = allowsDegraded },
+          (1 ... 400).map { sequence in
+            .frame(sequence, Self.image) { $0.budgetUs = sequence < 400 ? 1 : 0 }
+          })
+      }
+    }
+  }
+
+  @Test("A blur is made at half the resolution before frames are lost, and says so")
+  func degraded() async throws {
+    let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: true)
+    #expect(answers.frames.last?.sequence == 400)
+    #expect(answers.frames.last?.disposition == .degraded)
+    #expect(answers.frames.last?.image.width == 64)
+    #expect(answers.finalStats?.degraded == 1)
+  }
+
+  @Test("Whoever does not allow it gets the full picture, and what has none cheaper stays as it is")
+  func notDegraded() async throws {
+    let forbidden = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
+    #expect(forbidden.frames.last?.disposition == .filtered)
+    let none = try await Self.converse([.filter("sepiaTone")], allowsDegraded: true)
+    #expect(none.frames.last?.disposition == .filtered)
+  }
+
+  @Test("The sender is told what is slow, and what would get through")
+  func advice() async throws {
+    let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
+    let advice = answers.compactMap { message in
+      if case .advice(let advice)? = message.kind { advice } else { nil }
+    }
+    let first = try #require(advice.first)
+    #expect(!first.bottleneck.isEmpty)
+    #expect((0 ... 1).contains(first.suggestedScale))
+    #expect(first.suggestedFps < 30)
+  }
+}

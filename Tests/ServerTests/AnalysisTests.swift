@@ -1,0 +1,199 @@
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Synchronization
+import Testing
+
+/// What looks at frames without touching them.
+@Suite(.timeLimit(.minutes(1))) struct AnalysisTests {
+  /// Grey of one level all over.
+  static func grey(_ level: UInt8) -> Sidelight_V1_Image {
+    var image = Sidelight_V1_Image.noise(.gray8, 32, 24)
+    image.inline = .init(repeating: level, count: image.inline.count)
+    return image
+  }
+
+  struct Broken: Error {}
+
+  /// Says which frames it saw; fails where it is told to.
+  struct Witness: FrameAnalysis {
+    var everyNth = 1
+    var fails = false
+
+    func analyze(_ frame: Frame, at moment: FrameMoment) throws -> [String: AnalysisValue] {
+      if self.fails { throw Broken() }
+      return [
+        "index": .number(Double(moment.index)), "words": .text("seen"),
+        "face": .region(
+          Region(origin: Point(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
+          confidence: 0.5, id: 7),
+      ]
+    }
+  }
+
+  static func catalogue(_ witness: Witness) -> FilterCatalogue {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(CustomFilter("witness", "Sees.", analysis: witness))
+    return catalogue
+  }
+
+  /// Sends frames one after the other, and waits for what an analysis says of each that it sees.
+  static func converse(
+    _ pipeline: Pipeline, _ images: [Sidelight_V1_Image], catalogue: FilterCatalogue = .builtIn,
+    everyNth: Int = 1, _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    var open = Sidelight_V1_ClientMessage.open(pipeline)
+    configure(&open.open)
+    return try await withServer(catalogue: catalogue) { [open] _, address in
+      try await withStub(address) { stub in
+        let (turns, turn) = AsyncStream<Void>.makeStream()
+        return try await stub.process { writer in
+          var iterator = turns.makeAsyncIterator()
+          try await writer.write(open)
+          for (place, image) in images.enumerated() {
+            try await writer.write(.frame(UInt64(place + 1), image))
+            await iterator.next()
+            if place % everyNth == 0 { await iterator.next() }
+          }
+        } onResponse: { response in
+          var answers: [Sidelight_V1_ServerMessage] = []
+          for try await message in response.messages {
+            answers.append(message)
+            switch message.kind {
+            case .frame?, .analysis?, .error?: turn.yield()
+            default: break
+            }
+          }
+          return answers
+        }
+      }
+    }
+  }
+
+  @Test("brightnessStatistics tells the mean, the contrast and the motion since its last look")
+  func brightness() async throws {
+    let answers = try await Self.converse(
+      [.filter("brightnessStatistics", ["everyNth": .number(1)])], [Self.grey(51), Self.grey(204)])
+    let analyses = answers.analyses
+    #expect(analyses.map(\.sequence) == [1, 2])
+    #expect(analyses.map(\.filter) == ["brightnessStatistics", "brightnessStatistics"])
+    #expect(analyses.map(\.stage) == ["stages[0]", "stages[0]"])
+    #expect(abs((analyses[0].figures["mean"] ?? 0) - 0.2) < 1e-6)
+    #expect(abs((analyses[1].figures["mean"] ?? 0) - 0.8) < 1e-6)
+    #expect(abs((analyses[1].figures["motion"] ?? 0) - 0.6) < 1e-6)
+    #expect(analyses[0].figures["contrast"] == 0)
+    #expect(analyses[0].rows["histogram"]?.values[3] == 1)
+  }
+
+  @Test("The pixels are the sender's, and the frame has its outcome as if nobody looked")
+  func untouched() async throws {
+    let answers = try await Self.converse(
+      [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(Witness()))
+    #expect(answers.frames.first?.disposition == .passedThrough)
+    #expect(answers.frames.first?.image == Self.grey(9))
+    let analysis = try #require(answers.analyses.first)
+    #expect(analysis.words == ["words": "seen"])
+    let detection = try #require(analysis.detections.first)
+    #expect(detection.kind == "face")
+    #expect(detection.trackingID == 7)
+    #expect(detection.confidence == 0.5)
+    #expect([detection.x, detection.y, detection.width, detection.height] == [1, 2, 3, 4])
+    #expect(answers.finalStats != nil, "counts come last")
+  }
+
+  @Test("Only every nth frame is looked at, and a stage that is off looks at none")
+  func everyNth() async throws {
+    let images = (0 ..< 7).map { _ in Self.grey(9) }
+    let answers = try await Self.converse(
+      [
+        Stage(.filter(FilterCall(name: "witness")), id: "eye"),
+        Stage(.filter(FilterCall(name: "brightnessStatistics")), isActive: false),
+      ], images, catalogue: Self.catalogue(Witness(everyNth: 3)), everyNth: 3)
+    #expect(answers.analyses.map(\.sequence) == [1, 4, 7])
+    #expect(answers.analyses.allSatisfy { $0.stage == "eye" })
+  }
+
+  @Test("An analysis-only session sends no pixels back")
+  func analysisOnly() async throws {
+    let answers = try await Self.converse(
+      [.filter("witness"), .filter("colorInvert")], [Self.grey(9)],
+      catalogue: Self.catalogue(Witness())
+    ) { $0.analysisOnly = true }
+    #expect(answers.analyses.count == 1)
+    #expect(answers.frames.first?.image.pixels == nil)
+    #expect(answers.frames.first?.image.width == 32)
+  }
+
+  @Test("An analysis that fails is told once, and costs no frame")
+  func failure() async throws {
+    let catalogue = Self.catalogue(Witness(fails: true))
+    let answers = try await withServer(catalogue: catalogue) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("witness")]), (1 ... 5).map { .frame($0, Self.grey(9)) })
+      }
+    }
+    #expect(answers.frames.count == 5)
+    #expect(answers.errors.count <= 1)
+    #expect(answers.errors.allSatisfy { $0.status.message.contains("witness") })
+  }
+
+  @Test("A slow analysis delays no frame, and sees the newest when it is done")
+  func slowAnalysis() async throws {
+    let gate = AnalysisGate()
+    var catalogue = FilterCatalogue()
+    catalogue.register(CustomFilter("slow", "Waits.", analysis: gate))
+    try await withServer(catalogue: catalogue) { _, address in
+      try await withStub(address) { stub in
+        let answers = try await stub.converseInTurn(
+          .open([.filter("slow")]), (1 ... 5).map { .frame($0, Self.grey(9)) }
+        ) { place in
+          // Every frame has come back although the first is still being looked at.
+          if place == 4 { gate.open() }
+        }
+        #expect(answers.frames.count == 5)
+        #expect(answers.analyses.first?.sequence == 1)
+        #expect((1 ... 5).contains(answers.analyses.count))
+      }
+    }
+  }
+
+  @Test("The schedule: each analysis at its own pace, half as often when time is short")
+  func schedule() throws {
+    let resolved = try FilterCatalogue.builtIn.resolve([
+      Stage(
+        .filter(FilterCall(name: "brightnessStatistics", parameters: ["everyNth": .number(2)])),
+        id: "two"),
+      Stage(
+        .filter(FilterCall(name: "brightnessStatistics", parameters: ["everyNth": .number(3)])),
+        id: "three"),
+    ])
+    let analyses = resolved.plan(
+      for: FrameGeometry(format: .gray8, size: FrameSize(width: 8, height: 8))
+    ).analyses
+    var schedule = AnalysisSchedule()
+    let looks = (0 ..< 7).map { _ in
+      schedule.due(among: analyses, isReduced: false).map(\.stage)
+    }
+    #expect(
+      looks == [["two", "three"], [], ["two"], ["three"], ["two"], [], ["two", "three"]])
+    let reduced = (0 ..< 12).map { _ in
+      schedule.due(among: analyses, isReduced: true).filter { $0.stage == "two" }.count
+    }
+    #expect(reduced.reduce(0, +) == 3)
+  }
+}
+
+/// An analysis that waits until the test lets it go.
+final class AnalysisGate: FrameAnalysis {
+  let everyNth = 1
+  private let (opened, opening) = AsyncStream<Never>.makeStream()
+
+  func analyze(_ frame: Frame, at moment: FrameMoment) async -> [String: AnalysisValue] {
+    for await _ in self.opened {}
+    return [:]
+  }
+
+  func open() { self.opening.finish() }
+}

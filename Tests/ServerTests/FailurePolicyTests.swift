@@ -1,0 +1,132 @@
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+/// What becomes of frames whose stage fails, or does not come back.
+@Suite(.timeLimit(.minutes(1))) struct FailurePolicyTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
+
+  struct Broken: Error {}
+
+  /// `broken` throws; `invert` does what colorInvert does.
+  static var catalogue: FilterCatalogue {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(CustomFilter("broken", "Throws.", frame: { _, _, _ in throw Broken() }))
+    return catalogue
+  }
+
+  static func converse(
+    _ pipeline: Pipeline, _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    var open = Sidelight_V1_ClientMessage.open(pipeline)
+    configure(&open.open)
+    return try await withServer(catalogue: Self.catalogue) { [open] _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([open, .frame(1, Self.image)])
+      }
+    }
+  }
+
+  /// How far neighbouring samples are apart, on average: noise is far, a blur is near.
+  static func roughness(_ image: Sidelight_V1_Image) -> Double {
+    let bytes = [UInt8](image.inline)
+    let steps = stride(from: 0, to: bytes.count - 4, by: 4).map {
+      abs(Int(bytes[$0]) - Int(bytes[$0 + 4]))
+    }
+    return Double(steps.reduce(0, +)) / Double(steps.count)
+  }
+
+  @Test("Blur: what comes back says that it is not the filter's, and shows nothing")
+  func blur() async throws {
+    let answers = try await Self.converse([.filter("broken")]) { $0.failurePolicy = .blur }
+    let frame = try #require(answers.frames.first)
+    #expect(frame.disposition == .degraded)
+    #expect(frame.failure.message.contains("broken failed"))
+    #expect(Self.roughness(Self.image) > 50)
+    #expect(Self.roughness(frame.image) < 3)
+    #expect(answers.finalStats?.degraded == 1)
+  }
+
+  @Test(
+    "A stage's own policy goes before the session's",
+    arguments: [
+      (FailurePolicy.drop, Sidelight_V1_FailurePolicy.passThrough),
+      (.passThrough, .drop), (.blur, .drop),
+    ])
+  func stagePolicy(stage: FailurePolicy, session: Sidelight_V1_FailurePolicy) async throws {
+    let answers = try await Self.converse([
+      .filter("sepiaTone"), Stage(.filter(FilterCall(name: "broken")), failurePolicy: stage),
+    ]) { $0.failurePolicy = session }
+    switch stage {
+    case .passThrough: #expect(answers.frames.first?.disposition == .passedThrough)
+    case .drop: #expect(answers.drops.first?.reason == .stageFailed)
+    case .blur: #expect(answers.frames.first?.disposition == .degraded)
+    }
+  }
+
+  @Test("The policy of a stage that does not fail says nothing about one that does")
+  func otherStagePolicy() async throws {
+    let answers = try await Self.converse([
+      Stage(.filter(FilterCall(name: "sepiaTone")), failurePolicy: .drop), .filter("broken"),
+    ])
+    #expect(answers.frames.first?.disposition == .passedThrough)
+  }
+
+  @Test("A pipeline's policy is that of the stages in it")
+  func nestedPolicy() async throws {
+    let answers = try await Self.converse([
+      Stage(.pipeline([.filter("broken")]), failurePolicy: .drop)
+    ])
+    #expect(answers.drops.first?.reason == .stageFailed)
+  }
+
+  @Test("A filter that does not come back costs its own session only, whose frames get the policy")
+  func stuckFilter() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    try await withServer(catalogue: catalogue, clock: clock.sessionClock) { _, address in
+      try await withStub(address) { stub in
+        let (turns, turn) = AsyncStream<Void>.makeStream()
+        try await stub.process { writer in
+          var iterator = turns.makeAsyncIterator()
+          try await writer.write(.open([.filter("gate")], policy: .newestWins))
+          try await writer.write(.frame(1, Self.image))
+          for await _ in gate.entered { break }
+          // Ten times the budget of a session without one: the configuration's two seconds.
+          await clock.awaited(within: .seconds(3))
+          clock.advance(by: .seconds(3))
+          await iterator.next()
+          for sequence: UInt64 in 2 ... 4 {
+            try await writer.write(.frame(sequence, Self.image))
+            await iterator.next()
+          }
+          // Others notice nothing.
+          let others = try await stub.converse([
+            .open([.filter("colorInvert")]), .frame(1, Self.image),
+          ])
+          #expect(others.frames.map(\.disposition) == [.filtered])
+          gate.open(for: 10)
+        } onResponse: { response in
+          var answers: [Sidelight_V1_ServerMessage] = []
+          for try await message in response.messages {
+            answers.append(message)
+            if case .frame? = message.kind { turn.yield() }
+          }
+          #expect(answers.frames.map(\.sequence) == [1, 2, 3, 4])
+          for frame in answers.frames {
+            #expect(frame.disposition == .passedThrough)
+            #expect(frame.image == Self.image)
+            #expect(frame.failure.message.contains("custom filter"))
+          }
+          #expect(answers.finalStats?.outcomes == 4)
+        }
+      }
+    }
+  }
+}
