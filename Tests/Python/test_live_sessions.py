@@ -41,7 +41,7 @@ def test_the_newest_frame_wins_and_every_frame_has_one_outcome(stub, picture):
     with Session(stub, pipeline=SLOW) as session:
         assert session.opened.drop_policy == messages.DROP_POLICY_NEWEST_WINS
         assert session.opened.mailbox_depth == 1
-        for _ in range(FRAMES):
+        for _ in range(session.opened.frames_in_flight):
             session.send_frame(picture)
         transcript = session.finish()
     by_reason = check_sums(transcript, session.sent)
@@ -52,6 +52,15 @@ def test_the_newest_frame_wins_and_every_frame_has_one_outcome(stub, picture):
     }
     # Nothing is newer than the last one.
     assert transcript.frames[-1].sequence == session.sent[-1]
+
+
+def test_whoever_sends_more_than_was_granted_is_told_so(stub, picture):
+    with Session(stub, pipeline=SLOW) as session:
+        for _ in range(FRAMES):
+            session.send_frame(picture)
+        transcript = session.finish()
+    by_reason = check_sums(transcript, session.sent)
+    assert by_reason[messages.DROP_REASON_NO_CREDIT] > 0
 
 
 def test_the_oldest_frames_are_kept_where_the_client_wants_it(stub, picture):

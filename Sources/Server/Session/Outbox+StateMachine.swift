@@ -165,7 +165,7 @@ extension Outbox {
         self.drop(at: 0, Drop(reason: .lateOnOutput, stage: .outbox), lateness: now - deadline)
         return .late(frame.payload)
       }
-      guard self.window.isOpen else { return .wait }
+      guard self.window.isOpen || self.isFinished else { return .wait }
       guard isAnnounced || frame.revision.number == self.appliedRevision else {
         self.appliedRevision = frame.revision.number
         self.announced = arrival

@@ -49,6 +49,11 @@ struct SessionLane {
     while !work.isOver, let next = await self.session.mailbox.next() {
       guard !Task.isCancelled else { return }
       guard !work.isOver else { return await self.process(next) }
+      // What needs no filter has nothing to wait for.
+      guard next.program?.plan.isIdentity == false else {
+        await self.process(next)
+        continue
+      }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
     }
   }

@@ -90,8 +90,9 @@ struct ModelScriptWriter {
       return .frame(frame, isSound: true)
     }
     if self.dice.chance(0.3) {
-      // The numbers that were used already, or 0. Sound but for that; the model knows.
-      frame.sequence = self.dice.pick(0, frame.sequence / 2, frame.sequence - 1)
+      // Numbers that were used already. Sound but for that; the model knows. Never 0, which stale
+      // acknowledgements name.
+      frame.sequence = max(1, self.dice.pick(1, frame.sequence / 2, frame.sequence - 1))
       return .frame(frame, isSound: true)
     }
     self.nextSequence += 1
