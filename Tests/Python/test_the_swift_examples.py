@@ -108,6 +108,18 @@ def test_the_analysis_leaves_frames_as_they_were(custom, colors):
     assert np.array_equal(filtered(custom, colors, pipeline("meanLuma")), colors)
 
 
+def test_what_the_analysis_sees_comes_beside_the_frames(custom):
+    image = images.noise("GRAY8", WIDTH, HEIGHT)
+    with Session(custom, pipeline=pipeline("meanLuma")) as session:
+        session.send_frame(image)
+        transcript = session.finish()
+    (analysis,) = transcript.analyses
+    assert (analysis.filter, analysis.stage) == ("meanLuma", "stages[0]")
+    assert analysis.sequence == session.sent[0]
+    (samples,) = images.samples(image)
+    assert abs(analysis.figures["mean"] - samples.mean()) < 1e-6
+
+
 def test_tint_mixes_with_its_colour_by_its_amount(custom, colors):
     expected = colors * 0.6 + np.array([255, 127.5, 0]) * 0.4
     tinted = filtered(custom, colors, pipeline(("tint", {"amount": 0.4})))

@@ -46,6 +46,8 @@ class Transcript:
     pongs: list = field(default_factory=list)
     states: list = field(default_factory=list)
     stats: list = field(default_factory=list)
+    advice: list = field(default_factory=list)
+    analyses: list = field(default_factory=list)
 
     def add(self, message: messages.ServerMessage) -> None:
         kind = message.WhichOneof("kind")
@@ -57,6 +59,8 @@ class Transcript:
             "pong": self.pongs,
             "state": self.states,
             "stats": self.stats,
+            "advice": self.advice,
+            "analysis": self.analyses,
         }
         self.all.append(message)
         plural[kind].append(getattr(message, kind))

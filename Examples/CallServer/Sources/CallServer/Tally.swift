@@ -13,9 +13,9 @@ struct Tally: CustomStringConvertible {
       self.made += 1
       self.revisions.insert(frame.revision)
     case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
-    case .rejected(_, let reason): print("the server refused a pipeline: \(reason)")
-    case .draining: print("the server is shutting down; a call would go on elsewhere")
-    case .applied, .finalCounts: break
+    case .rejected(let change): print("the server refused a pipeline: \(change.message)")
+    case .state(.draining): print("the server is shutting down; a call would go on elsewhere")
+    default: break
     }
   }
 
