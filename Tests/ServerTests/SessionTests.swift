@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -285,6 +286,55 @@ import Testing
           }
           refused.continuation.finish()
         }
+      }
+    }
+  }
+
+  @Test(
+    "A caller's sessions are limited, and so is the work that may arrive; refusals say when to retry",
+    arguments: ["max_sessions_per_caller", "max_load"])
+  func otherLimits(name: String) async throws {
+    var configuration = ServerConfiguration()
+    if name == "max_load" {
+      configuration.maxLoad = 0
+    } else {
+      configuration.maxSessionsPerCaller = 0
+    }
+    try await withServer(configuration) { server, address in
+      try await withStub(address) { stub in
+        let error = await #expect(throws: RPCError.self) { try await stub.converse([.open()]) }
+        #expect(error?.code == .resourceExhausted)
+        #expect(error?.message.contains(name) == true)
+        let status = try error?.unpackGoogleRPCStatus()
+        #expect(status?.details.contains { $0.retryInfo != nil } == true)
+        #expect(status?.details.contains { $0.quotaFailure != nil } == true)
+        #expect(server.sessionCount == 0)
+      }
+    }
+  }
+
+  @Test("The server's counts are the sum of its sessions', those that are over included")
+  func totals() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        var expected: (filtered: UInt64, passed: UInt64, invalid: UInt64) = (0, 0, 0)
+        for number: UInt64 in 1 ... 3 {
+          let pipeline: Pipeline = number == 2 ? [] : [.filter("colorInvert")]
+          let answers = try await stub.converse(
+            [.open(pipeline)] + (1 ... number).map { .frame($0, Self.image) }
+              + [.frame(99, Sidelight_V1_Image())])
+          let stats = try #require(answers.finalStats)
+          expected.filtered += stats.filtered
+          expected.passed += stats.passedThrough
+          expected.invalid += stats.dropped.first?.count ?? 0
+        }
+        let frames = try await stub.getServerInfo(.init()).load.frames
+        #expect(frames.received == 9)
+        #expect(frames.received == frames.outcomes)
+        #expect(frames.filtered == expected.filtered)
+        #expect(frames.passedThrough == expected.passed)
+        #expect(frames.dropped.map(\.reason) == [.invalidFrame])
+        #expect(frames.dropped.first?.count == expected.invalid)
       }
     }
   }

@@ -19,6 +19,7 @@ extension FrameFilterService {
       $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
       $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
       $0.load.schedulerLoad = self.engine.scheduler.load
+      $0.load.frames = Sidelight_V1_Stats(self.engine.sessions.totals, isFinal: false)
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
     }
     return ServerResponse(message: response)

@@ -368,9 +368,21 @@ package nonisolated struct Sidelight_V1_Load: Sendable {
   /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
   package var schedulerLoad: Double = 0
 
+  /// What has become of the frames of all sessions since the server started.
+  package var frames: Sidelight_V1_Stats {
+    get {_frames ?? Sidelight_V1_Stats()}
+    set {_frames = newValue}
+  }
+  /// Returns true if `frames` has been explicitly set.
+  package var hasFrames: Bool {self._frames != nil}
+  /// Clears the value of `frames`. Subsequent reads from it will return its default value.
+  package mutating func clearFrames() {self._frames = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _frames: Sidelight_V1_Stats? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -919,7 +931,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -933,12 +945,17 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesIdle) }()
       case 5: try { try decoder.decodeSingularDoubleField(value: &self.poolHitRate) }()
       case 6: try { try decoder.decodeSingularDoubleField(value: &self.schedulerLoad) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._frames) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.sessions != 0 {
       try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 1)
     }
@@ -957,6 +974,9 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.schedulerLoad.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.schedulerLoad, fieldNumber: 6)
     }
+    try { if let v = self._frames {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -967,6 +987,7 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.poolBytesIdle != rhs.poolBytesIdle {return false}
     if lhs.poolHitRate != rhs.poolHitRate {return false}
     if lhs.schedulerLoad != rhs.schedulerLoad {return false}
+    if lhs._frames != rhs._frames {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
