@@ -36,10 +36,14 @@ package struct RayBlurPass: Pass {
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       let samples = Double(shape.samples * shape.height)
+      let places =
+        source.depth == .eight
+        ? RayPlaces(shape, scales: scales, center: center.x * shape.scale - 0.5) : nil
+      let cost = places == nil ? 0.1 : 0.05
       await context.bands.run(
-        rows: shape.height, nanoseconds: samples * 0.1 * Double(scales.count)
+        rows: shape.height, nanoseconds: samples * cost * Double(scales.count)
       ) { band in
-        Self.run(band, source, shape, center, scales, finish)
+        Self.run(band, source, shape, center, scales, places, finish)
       }
     }
   }
@@ -49,11 +53,11 @@ package struct RayBlurPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ center: (x: Double, y: Double), _ scales: [Double], _ finish: RowFinish
+    _ center: (x: Double, y: Double), _ scales: [Double], _ places: RayPlaces?,
+    _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
-    let mean = unsafe source.depth == .eight ? area.ray_u8 : area.ray_i16
     let steps = scales.flatMap { scale in
       (0 ..< Self.lanes).map { lane in
         Int16((max(-1, min(1, scale)) * Double(lane / shape.step) * 1024).rounded())
@@ -80,9 +84,14 @@ package struct RayBlurPass: Pass {
                 down: Int16(((row - Double(upper)) * 32767).rounded()),
                 lanes: steps.baseAddress.unsafelyUnwrapped + index * Self.lanes))
           }
-          unsafe mean(
-            UnsafePointer(taps.baseAddress.unsafelyUnwrapped), scales.count, shape.step,
-            shape.width, result)
+          let start = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
+          switch source.depth {
+          case .eight:
+            unsafe area.ray_u8(
+              start, scales.count, shape.step, shape.width, places?.pointers, result)
+          case .deep:
+            unsafe area.ray_i16(start, scales.count, shape.step, shape.width, result)
+          }
           unsafe finish.write(result, y: y, rows)
         }
       }

@@ -1,0 +1,35 @@
+import CKernels
+
+/// Where the pixels of a row are read along rays: every row of a plane reads at the same columns.
+@safe
+final class RayPlaces: @unchecked Sendable {
+  /// The places as rows in C take them. Written by nobody after `init`.
+  let pointers: UnsafeMutablePointer<sl_ray_places>
+
+  /// Works out the places, if the rows in C gain from them.
+  ///
+  /// - Parameters:
+  ///   - shape: The plane.
+  ///   - scales: How far from the centre each tap reads, as shares of a pixel's own distance.
+  ///   - center: The centre's column.
+  init?(_ shape: PlaneShape, scales: [Double], center: Double) {
+    let area = unsafe sl_area_rows_current().pointee
+    let block = area.ray_block
+    guard
+      block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })
+    else { return nil }
+    let runs = (shape.width + block - 1) / block * scales.count
+    unsafe self.pointers = .allocate(capacity: 1)
+    unsafe self.pointers.initialize(
+      to: sl_ray_places(first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
+    )
+    unsafe area.ray_places(
+      scales.map(Float.init), scales.count, Float(center), shape.width, self.pointers.pointee)
+  }
+
+  deinit {
+    unsafe self.pointers.pointee.first.deallocate()
+    unsafe self.pointers.pointee.pixels.deallocate()
+    unsafe self.pointers.deallocate()
+  }
+}
