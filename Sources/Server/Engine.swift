@@ -44,7 +44,8 @@ struct Engine: Sendable {
         load: configuration.maxLoad),
       scheduler: self.scheduler)
     self.resumeTokens = ResumeTokens(
-      keys: configuration.resumeKeys, lifetime: configuration.resumeTokenLifetime)
+      keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
+    )
     self.customFilterTimeout = configuration.customFilterTimeout
     self.clock = clock
     self.tracing = tracing
@@ -52,7 +53,7 @@ struct Engine: Sendable {
     self.frameLimits = FrameLimits(
       maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,
       maxBytes: configuration.transport.maxMessageBytes - Self.messageOverhead)
-    self.framesInFlight = configuration.framesInFlight
+    self.framesInFlight = min(max(1, configuration.framesInFlight), 64)
     self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
     self.limits = .with {
       $0.maxMessageBytes = UInt64(configuration.transport.maxMessageBytes)
@@ -91,10 +92,12 @@ struct Engine: Sendable {
   /// What stands in for a frame that may not be shown as it is.
   ///
   /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.
-  func blurBeyondRecognition(_ image: Sidelight_V1_Image) async throws -> Sidelight_V1_Image {
+  func blurBeyondRecognition(
+    _ image: Sidelight_V1_Image, bands: Int
+  ) async throws -> Sidelight_V1_Image {
     let frame = try image.makeFrame(limits: self.frameLimits, pool: self.pool)
     let plan = self.plans.plan(for: try Self.blur.get(), frame.geometry)
-    return Sidelight_V1_Image(try await self.executor.run(plan, on: frame, bands: 1))
+    return Sidelight_V1_Image(try await self.executor.run(plan, on: frame, bands: bands))
   }
 
   private static let blur = Result {

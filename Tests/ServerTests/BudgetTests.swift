@@ -88,6 +88,14 @@ import Testing
     #expect(answers.finalStats?.outcomes == 40)
   }
 
+  @Test("One frame that took far too long does not shut the others out")
+  func outliers() {
+    let estimate = CostEstimate()
+    estimate.record(.milliseconds(10))
+    estimate.record(.seconds(20))
+    #expect(estimate.expected == .milliseconds(13.75))
+  }
+
   @Test("A frame's own budget goes before its session's; 0 is none; must_process is above both")
   func whichBudget() async throws {
     let answers = try await Self.converse(

@@ -257,4 +257,36 @@ import Testing
     machine.finish()
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
   }
+
+  @Test("What was made before an override does not go out, not even what was announced")
+  func discarding() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    for (arrival, sequence) in zip(arrivals, [1, 2] as [UInt64]) {
+      _ = machine.resolve(arrival, made: Self.made(sequence))
+    }
+    guard case .item(.applied) = machine.next() else {
+      Issue.record("revision 1 is not announced")
+      return
+    }
+    let discarded = machine.discardPictures(before: 2)
+    #expect(discarded.sorted() == ["frame 1", "frame 2"])
+    _ = machine.resolve(arrivals[2], made: Self.made(3, revision: 2))
+    #expect(
+      Self.drain(&machine) == ["outputSuperseded 1-2 x2", "applied 2 at 3", "frame 3"])
+    let hasRoom = machine.hasRoomForPicture
+    #expect(hasRoom)
+  }
+
+  @Test("After the final counts nothing is counted and nothing is said")
+  func afterTheEnd() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    machine.finish()
+    #expect(Self.drain(&machine) == ["final"])
+    let late = machine.reserve(sequence: 1, byteCount: 1).arrival
+    machine.resolve(late, dropped: Drop(reason: .draining, stage: .mailbox))
+    machine.push("late")
+    #expect(Self.drain(&machine) == [])
+    #expect(machine.counts.received == 0)
+  }
 }

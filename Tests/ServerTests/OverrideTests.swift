@@ -127,7 +127,7 @@ import Testing
       let during = try await session.send(
         .select([.filter("colorInvert")], requestID: 9), .frame(2, Self.image))
       #expect(during.states == [.overridden])
-      #expect(during.frames.map(\.revision) == [2])
+      #expect(during.frames.map(\.revision) == [3])
       #expect(during.applied.map(\.requestID) == [0])
       let listed = try await session.operators.listSessions(.init()).sessions.first
       #expect(listed?.pipeline == "gaussianBlur")
@@ -136,7 +136,7 @@ import Testing
       let after = try await session.send(.frame(3, Self.image))
       #expect(after.states == [.running])
       #expect(after.applied.map(\.requestID) == [9])
-      #expect(after.frames.map(\.revision) == [3])
+      #expect(after.frames.map(\.revision) == [4])
     }
   }
 
@@ -164,6 +164,40 @@ import Testing
       #expect(paused.frames.map(\.disposition) == [.degraded])
       #expect(paused.frames.first?.image.inline != Self.image.inline)
     }
+  }
+
+  @Test("A frame that was being filtered when the override came is not shown as it would have been")
+  func frameInTheLane() async throws {
+    let gate = Gate()
+    let answers = Answers()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    try await withServer(catalogue: catalogue) { _, address in
+      try await Self.withOperators(address) { operators in
+        try await withStub(address) { stub in
+          try await stub.process { writer in
+            try await writer.write(.open([.filter("gate")]))
+            try await writer.write(.frame(1, Self.image))
+            for await _ in gate.entered { break }
+            let id = try await operators.listSessions(.init()).sessions.first?.sessionID ?? ""
+            _ = try await operators.overrideSession(
+              .with {
+                $0.sessionID = id
+                $0.pipeline = Sidelight_V1_Pipeline([.filter("gaussianBlur")])
+                $0.timeToLive.seconds = 10
+              })
+            gate.open(for: 1)
+            try await writer.write(.frame(2, Self.image))
+          } onResponse: { response in
+            for try await message in response.messages { answers.add(message) }
+          }
+        }
+      }
+    }
+    #expect(answers.messages.drops.map(\.firstSequence) == [1])
+    #expect(answers.messages.drops.map(\.reason) == [.superseded])
+    #expect(answers.messages.frames.map(\.sequence) == [2])
+    #expect(answers.messages.finalStats?.outcomes == 2)
   }
 
   @Test("What an operator cannot do is refused with the field that is wrong")

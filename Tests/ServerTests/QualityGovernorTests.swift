@@ -54,14 +54,16 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("The full variant stays away while it would not fit")
+  @Test("The full variant stays away longer where it did not fit, and not for ever")
   func tooDear() {
     var governor = QualityGovernor(mayReduce: true)
     _ = Self.second(&governor, 0, lost: 15)
-    for number in 1 ... 20 {
+    for number in 1 ... 15 {
       _ = Self.second(&governor, number, lost: 0, fullCost: .milliseconds(40))
     }
     #expect(governor.isReduced)
+    _ = Self.second(&governor, 16, lost: 0, fullCost: .milliseconds(40))
+    #expect(!governor.isReduced)
   }
 
   @Test("Each return that fails doubles the wait for the next")

@@ -46,17 +46,21 @@ import Testing
     #expect(desk.selection().isOverride)
     try Self.select([.filter("grayscale")], &desk, requestID: 9)
     #expect(desk.selection().pipeline.activeFilters == ["gaussianBlur"])
-    #expect(desk.selection().revision.number == 2)
+    #expect(desk.selection().revision == Revision(number: 3, requestID: 0))
+    let stale = #expect(throws: FieldFault.self) {
+      try desk.change(ifRevision: 2, requestID: 10) { $0 = [] }
+    }
+    #expect(stale?.code == .aborted)
     let early = desk.expire(at: .seconds(9.9))
     #expect(!early)
     let late = desk.expire(at: .seconds(10))
     #expect(late)
     #expect(desk.selection().pipeline.activeFilters == ["grayscale"])
-    #expect(desk.selection().revision == Revision(number: 3, requestID: 9))
+    #expect(desk.selection().revision == Revision(number: 4, requestID: 9))
     #expect(!desk.selection().isOverride)
     let again = desk.endOverride()
     #expect(!again)
-    #expect(desk.revision == 3)
+    #expect(desk.revision == 4)
   }
 
   @Test("A second override replaces the first, and its own time counts")
@@ -116,5 +120,6 @@ import Testing
     let after = try SelectionDesk(
       resuming: state, at: .zero, wallNow: 31_000_000_000, catalogue: .builtIn)
     #expect(after.override == nil)
+    #expect(after.revision > state.revision, "the number was the override's")
   }
 }

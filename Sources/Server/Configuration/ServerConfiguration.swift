@@ -31,7 +31,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `resumeKeys` (default: a random one): the first signs resume tokens, all are accepted. Servers
   ///   that share them resume each other's sessions. None: nothing is resumed.
   public var resumeKeys = [ResumeKey.random()]
-  /// - `resumeTokenLifetime` (duration, default: 5 min): how long a resume token is good. Clients get a
+  /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume token is good. Clients get a
   ///   new one after half of it.
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.

@@ -45,6 +45,8 @@ extension SelectionDesk {
       try self.init(
         pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue)
       let left = state.overrideExpiresNs - Int64(clamping: wallNow)
+      // The number was the override's, which is over.
+      if state.hasOverride, left <= 0 { self.countChange() }
       if state.hasOverride, left > 0 {
         try self.override(
           with: try Pipeline(state.override), reason: state.overrideReason,

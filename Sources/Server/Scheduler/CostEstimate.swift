@@ -9,10 +9,11 @@ package final class CostEstimate: Sendable {
   /// What the next frame is expected to take; `nil` before the first is done.
   package var expected: Duration? { self.average.withLock { $0 } }
 
-  /// A frame took so long.
+  /// A frame took so long. One that took many times what is usual, because somebody's filter stuck or
+  /// the machine did, counts for no more than four times as much.
   package func record(_ elapsed: Duration) {
     self.average.withLock { average in
-      average = average.map { $0 + (elapsed - $0) / 8 } ?? elapsed
+      average = average.map { $0 + (min(elapsed, $0 * 4) - $0) / 8 } ?? elapsed
     }
   }
 

@@ -2,7 +2,8 @@ extension FrameScheduler {
   /// Decides whose frame is computed next, and over how many threads. Decides without waiting for
   /// anything itself.
   ///
-  /// Earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995): among the sessions that
+  /// After earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995), but with the frames' own
+  /// deadlines: among the sessions that
   /// have not had more than the mean of those that wait, the frame goes first whose time runs out
   /// first. So a session that asks for much is served from what the others leave, and a deadline
   /// counts only for whoever is within his share.

@@ -18,9 +18,14 @@ extension FrameFilterService {
     } catch {
       throw error.within("pipeline")
     }
+    // Stills take turns with the sessions' frames, all stills together as if they were one session's.
     // Decoding and encoding are work for the compute pool too.
-    let (image, isFiltered) = try await withTaskExecutorPreference(self.engine.compute) {
-      try await self.apply(pipeline, to: request.image, output: request.output)
+    let (image, isFiltered) = try await self.engine.scheduler.withTurn(
+      session: .max, deadline: started + Self.patience
+    ) { _ in
+      try await withTaskExecutorPreference(self.engine.compute) {
+        try await self.apply(pipeline, to: request.image, output: request.output)
+      }
     }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
     let response = Sidelight_V1_ApplyResponse.with {
@@ -31,6 +36,8 @@ extension FrameFilterService {
     }
     return ServerResponse(message: response)
   }
+
+  private static let patience = Duration.seconds(1)
 
   private func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: Sidelight_V1_OutputSpec

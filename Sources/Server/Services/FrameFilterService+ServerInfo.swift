@@ -27,7 +27,8 @@ extension FrameFilterService {
 
   /// Optional behaviours of the contract that this build has.
   private static let features = [
-    "apply.jpeg", "apply.png", "process.activate", "process.analysis", "process.analysis_only",
+    "apply.jpeg", "apply.png", "process.activate", "process.allow_degraded", "process.analysis",
+    "process.analysis_only",
     "process.budget",
     "process.failure_policy", "process.max_fps", "process.output_window", "process.pause",
     "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",

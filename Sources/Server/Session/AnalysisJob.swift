@@ -3,5 +3,8 @@ import SidelightKernels
 /// A frame that analyses are to look at.
 struct AnalysisJob: Sendable {
   let frame: IncomingFrame
+  /// Those whose turn it is.
   let analyses: [PlannedAnalysis]
+  /// The stages of all that the pipeline has.
+  let stages: [String]
 }

@@ -33,6 +33,10 @@ struct AnalysisLane {
   private mutating func look(at job: AnalysisJob) async throws {
     let picture = try job.frame.message.image.makeFrame(
       limits: self.engine.frameLimits, pool: self.engine.pool)
+    // Of stages that are gone nothing is remembered.
+    if self.looks.count > job.stages.count {
+      self.looks = self.looks.filter { job.stages.contains($0.key) }
+    }
     for analysis in job.analyses {
       var look = self.look(of: analysis)
       // Charged to the session, and behind every frame.

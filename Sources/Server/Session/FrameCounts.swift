@@ -26,6 +26,13 @@ package struct FrameCounts: Sendable, Hashable {
       - self.dropped.values.reduce(0, +)
   }
 
+  /// Only the frames that have their outcome.
+  package var decided: FrameCounts {
+    var decided = self
+    decided.received -= self.inFlight
+    return decided
+  }
+
   /// Adds those of another session.
   package mutating func add(_ other: FrameCounts) {
     self.received += other.received

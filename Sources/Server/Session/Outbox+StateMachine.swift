@@ -73,6 +73,8 @@ extension Outbox {
       let reservation = Reservation(
         arrival: self.nextArrival, hasCredit: self.framesOpen < self.creditLimit)
       self.nextArrival += 1
+      // Whatever comes after the final counts has come too late to be counted.
+      guard !self.saidGoodbye else { return reservation }
       self.framesOpen += 1
       self.counts.received += 1
       self.counts.bytesIn += UInt64(byteCount)
@@ -81,13 +83,12 @@ extension Outbox {
       return reservation
     }
 
-    /// A frame was made.
+    /// A frame was made. Without effect if its fate is decided already.
     ///
-    /// - Returns: What is not to be written after all: the frame that it displaced, if too many wait,
-    ///   or the frame itself, if its fate is decided already.
+    /// - Returns: The frame that it displaced, if too many wait.
     package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload?
     {
-      guard let index = self.pendingIndex(of: arrival) else { return frame.payload }
+      guard let index = self.pendingIndex(of: arrival) else { return nil }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1
       guard self.picturesWaiting > self.pictureLimit else { return nil }
@@ -102,9 +103,28 @@ extension Outbox {
       self.drop(at: index, drop, lateness: lateness)
     }
 
-    /// A message that is no frame's outcome.
+    /// A message that is no frame's outcome. After the final counts nothing is said any more.
     package mutating func push(_ control: Control) {
+      guard !self.saidGoodbye else { return }
       self.controls.append(control)
+    }
+
+    /// What was made before a revision is not to be seen any more: an operator forced another
+    /// pipeline. The frame that was announced as the next goes too; its notice follows `applied`.
+    ///
+    /// - Returns: The frames that will not be written.
+    package mutating func discardPictures(before revision: UInt64) -> [Payload] {
+      var discarded: [Payload] = []
+      for index in self.entries.indices.reversed() {
+        guard case .made(let frame) = self.entries[index].fate, frame.revision.number < revision
+        else { continue }
+        discarded.append(frame.payload)
+        self.picturesWaiting -= 1
+        if self.announced == self.entries[index].arrival { self.announced = nil }
+        self.drop(
+          at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)
+      }
+      return discarded
     }
 
     /// A message of an unknown kind came.

@@ -79,6 +79,12 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     self.update { $0.acknowledge(sequence) }
   }
 
+  /// What was made before a revision is not to be seen any more.
+  func discardPictures(before revision: UInt64) {
+    let discarded = self.update { $0.discardPictures(before: revision) }
+    for payload in discarded { self.discard(payload, .outputSuperseded) }
+  }
+
   /// Nothing is acknowledged any more: what waits for that goes out.
   func openWindow() {
     self.update { $0.openWindow() }

@@ -3,8 +3,8 @@
 /// machine; time is handed in.
 ///
 /// Life: full -> reduced when more than 1 frame in 20 of a second is lost to time; reduced -> full
-/// after some seconds without loss in which the full variant would have fitted. Each return that
-/// fails doubles that wait, up to a minute, so that the picture does not flicker.
+/// after some seconds without loss, more of them if the full variant would not have fitted. Each return
+/// that fails doubles that wait, up to a minute, so that the picture does not flicker.
 package struct QualityGovernor: Sendable {
   /// What became of a frame.
   package enum Event: Sendable, Hashable {
@@ -99,7 +99,9 @@ package struct QualityGovernor: Sendable {
     guard self.isReduced else { return }
     self.quietWindows += 1
     let fits = fullCost.map { $0 * frames < elapsed * 0.8 } ?? true
-    guard fits, self.quietWindows >= self.wait else { return }
+    // What the full variant took is known from before, when others may have been in the way; so it is
+    // tried after a longer wait even if it did not fit then.
+    guard self.quietWindows >= (fits ? self.wait : self.wait * 8) else { return }
     self.isReduced = false
     self.quietWindows = 0
     self.restoredAt = now

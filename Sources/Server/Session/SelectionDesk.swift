@@ -92,8 +92,13 @@ package struct SelectionDesk: Sendable {
     }
     self.pipeline = pipeline
     self.requestID = requestID
-    // Under an override nothing changes yet for the frames.
-    if self.override == nil { self.revision += 1 }
+    // Under an override nothing changes yet for the frames, but each change has its number.
+    self.revision += 1
+  }
+
+  /// What is in force has changed for a reason from outside.
+  mutating func countChange() {
+    self.revision += 1
   }
 
   /// The participant pauses, or goes on.

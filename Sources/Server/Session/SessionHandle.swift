@@ -50,11 +50,12 @@ final class SessionHandle: Sendable {
 
   /// What a frame that arrives now is made with.
   func selection(at now: Duration) -> Selection {
-    if self.desk.withLock({ $0.override.map { now >= $0.end } ?? false }) {
-      self.update { desk in _ = desk.expire(at: now) }
-    }
+    self.expireOverride(at: now)
     return self.current.withLock { $0 }
   }
+
+  /// Whether an operator's pipeline is in force.
+  var isOverridden: Bool { self.current.withLock { $0.isOverride } }
 
   /// Whether frames that arrive now are filtered.
   var pause: SelectionDesk.Pause { self.desk.withLock { $0.pause } }
@@ -95,7 +96,7 @@ final class SessionHandle: Sendable {
 
   /// Tells the client where the session stands, with a token that is good for its full time again.
   func tellState() {
-    self.update { _ in }
+    self.update { [now = self.clock.now()] desk in _ = desk.expire(at: now) }
     self.outbox.push(.with { $0.state = self.state })
   }
 
@@ -111,8 +112,10 @@ final class SessionHandle: Sendable {
     try self.update { desk throws(PipelineError) in
       try desk.override(with: pipeline, reason: reason, until: end)
     }
+    let revision = self.current.withLock { $0.revision.number }
+    self.outbox.discardPictures(before: revision)
     self.tellState()
-    return self.current.withLock { $0.revision.number }
+    return revision
   }
 
   /// Ends an override, if one is in force.
@@ -125,6 +128,7 @@ final class SessionHandle: Sendable {
 
   /// The session in figures.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
+    self.expireOverride(at: now)
     let desk = self.desk.withLock { $0 }
     let last = self.lastFrame.withLock { $0 }
     return .with {
@@ -149,6 +153,11 @@ final class SessionHandle: Sendable {
   }
 
   // MARK: Within
+
+  private func expireOverride(at now: Duration) {
+    guard self.desk.withLock({ $0.override.map { now >= $0.end } ?? false }) else { return }
+    self.update { desk in _ = desk.expire(at: now) }
+  }
 
   /// Changes the desk, and puts what it then selects into force; tells of an override that ended.
   private func update<Failure: Error>(

@@ -15,17 +15,24 @@ struct SessionLane {
   func run() async {
     // A filter of a user's own that does not come back is left behind here, until it does.
     await withDiscardingTaskGroup { group in
-      while let frame = await self.session.mailbox.next() {
-        if self.session.options.dropPolicy != .newestWins {
-          await self.session.outbox.waitForPictureRoom()
-        }
-        guard !Task.isCancelled else { return }
-        if frame.program?.isCustom == true {
-          await self.supervise(frame, in: &group)
-        } else {
-          await self.process(frame)
-        }
-      }
+      while let frame = await self.next() { await self.serve(frame, in: &group) }
+    }
+  }
+
+  /// The next frame, once there is room for its picture; `nil` when there will be none any more.
+  private func next() async -> IncomingFrame? {
+    guard let frame = await self.session.mailbox.next() else { return nil }
+    if self.session.options.dropPolicy != .newestWins {
+      await self.session.outbox.waitForPictureRoom()
+    }
+    return Task.isCancelled ? nil : frame
+  }
+
+  private func serve(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
+    if frame.program?.isCustom == true {
+      await self.supervise(frame, in: &group)
+    } else {
+      await self.process(frame)
     }
   }
 
@@ -46,9 +53,8 @@ struct SessionLane {
     let status = GoogleRPCStatus(
       code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
     await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
-    while !work.isOver, let next = await self.session.mailbox.next() {
-      guard !Task.isCancelled else { return }
-      guard !work.isOver else { return await self.process(next) }
+    while !work.isOver, let next = await self.next() {
+      guard !work.isOver else { return await self.serve(next, in: &group) }
       // What needs no filter has nothing to wait for.
       guard next.program?.plan.isIdentity == false else {
         await self.process(next)
@@ -150,7 +156,13 @@ struct SessionLane {
     case .drop:
       self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     case .blur:
-      guard let blurred = try? await self.engine.blurBeyondRecognition(frame.message.image) else {
+      let blurred = try? await self.engine.scheduler.withTurn(
+        session: self.session.handle.number,
+        deadline: frame.deadline ?? frame.received + Self.patience
+      ) { bands in
+        try await self.engine.blurBeyondRecognition(frame.message.image, bands: bands)
+      }
+      guard let blurred else {
         return self.drop(
           frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
       }
@@ -175,6 +187,10 @@ struct SessionLane {
       disposition == .passedThrough
       && (self.session.options.allowUnmodified || self.session.options.analysisOnly)
     if isUnmodified || self.session.options.analysisOnly { image.pixels = nil }
+    // An override holds for whatever has not gone out, however it was made.
+    guard frame.selection.isOverride || !self.session.handle.isOverridden else {
+      return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
+    }
     let message = Sidelight_V1_FilteredFrame.with {
       $0.sequence = frame.message.sequence
       $0.image = image

@@ -84,7 +84,9 @@ struct SessionReader: ~Copyable {
     let due = self.analyses.due(
       among: program.plan.analyses, isReduced: self.session.quality.isReduced)
     if !due.isEmpty {
-      _ = await self.session.analysisJobs.offer(AnalysisJob(frame: frame, analyses: due))
+      _ = await self.session.analysisJobs.offer(
+        AnalysisJob(
+          frame: frame, analyses: due, stages: program.plan.analyses.map(\.stage)))
     }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))

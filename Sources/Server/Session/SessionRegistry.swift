@@ -45,7 +45,8 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.first { $0.id == id } }
   }
 
-  /// The frames of all sessions, those that are over included.
+  /// The frames of all sessions; of those that are over, the ones that had their outcome. A call that was
+  /// cut off has nobody left to be told of the others.
   var totals: FrameCounts {
     let (past, handles) = self.state.withLock { ($0.past, Array($0.handles.values)) }
     return handles.reduce(into: past) { $0.add($1.outbox.counts) }
@@ -74,7 +75,7 @@ final class SessionRegistry: Sendable {
       self.state.withLock { state in
         state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
-          state.past.add(handle.outbox.counts)
+          state.past.add(handle.outbox.counts.decided)
         }
       }
     }

@@ -54,6 +54,7 @@ final class FrameSpan: Sendable {
 
   /// The frame was dropped.
   func end(dropped drop: Drop) {
+    guard !self.hasEnded.load(ordering: .relaxed) else { return }
     self.span?.attributes["sidelight.drop.reason"] = "\(drop.reason)"
     self.span?.attributes["sidelight.drop.stage"] = "\(drop.stage)"
     self.span?.setStatus(
