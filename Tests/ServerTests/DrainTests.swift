@@ -38,4 +38,25 @@ import Testing
       #expect(answers.finalStats?.outcomes == 1)
     }
   }
+
+  @Test("A call that has opened no session does not hold up a shutdown")
+  func unopened() async throws {
+    try await testGracefulShutdown { trigger in
+      try await withServer { server, address in
+        try await withStub(address) { stub in
+          let (ends, end) = AsyncStream<Never>.makeStream()
+          await #expect(throws: RPCError.self) {
+            try await stub.process { writer in
+              trigger.triggerGracefulShutdown()
+              for await _ in ends {}
+            } onResponse: { response in
+              defer { end.finish() }
+              for try await _ in response.messages {}
+            }
+          }
+          #expect(server.sessionCount == 0)
+        }
+      }
+    }
+  }
 }

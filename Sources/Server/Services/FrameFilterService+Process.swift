@@ -1,5 +1,6 @@
 import GRPCCore
 import Logging
+import ServiceLifecycle
 import SidelightWire
 
 extension FrameFilterService {
@@ -17,7 +18,12 @@ extension FrameFilterService {
     writer: RPCWriter<Sidelight_V1_ServerMessage>, context: ServerContext
   ) async throws {
     let messages = ClientMessages(request.messages)
-    guard case .open(let open)? = try await messages.next()?.kind else {
+    // A call that has not opened a session has nothing to finish: a shutdown cuts it off.
+    let first = try await cancelWhenGracefulShutdown { try await messages.next() }
+    guard !Task.isShuttingDownGracefully else {
+      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+    }
+    guard case .open(let open)? = first?.kind else {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     let registry = self.engine.sessions
