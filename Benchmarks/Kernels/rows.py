@@ -1,4 +1,4 @@
-"""What is measured, beside whom, and what is to be reached (issue "the filter engine")."""
+"""What is measured, beside whom, and what is to be reached."""
 
 from dataclasses import dataclass, field
 

@@ -2,6 +2,7 @@
 #include "CKernels.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@ static _Thread_local const sl_rows *own;
 static void choose(void) {
   const char *forced = getenv("SIDELIGHT_ISA");
   const sl_rows *rows = forced != NULL ? sl_rows_named(forced) : NULL;
+  if (forced != NULL && rows == NULL) {
+    fprintf(stderr, "SIDELIGHT_ISA=%s: unknown, or not of this machine; its best is used\n", forced);
+  }
   if (rows == NULL) rows = sl_rows_named("avx512");
   if (rows == NULL) rows = sl_rows_named("avx2");
   current = rows != NULL ? rows : &sl_rows_portable;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SL_NAME "avx2"
 #define SL_TABLE sl_area_rows_avx2
 #define SL_LEVEL 2
 

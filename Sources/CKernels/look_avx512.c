@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SL_NAME "avx512"
 #define SL_TABLE sl_look_rows_avx512
 #define SL_LEVEL 3
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SL_NAME "portable"
 #define SL_TABLE sl_look_rows_portable
 #define SL_LEVEL 0
 

@@ -55,6 +55,19 @@ import Testing
     try await FormatSweep.compare(pipeline, format, bench: try Self.bench())
   }
 
+  @Test func `an image far smaller than a pixel is a pixel of its mean, at once`() async throws {
+    let bench = try Self.bench()
+    let pipeline: Pipeline = [
+      .filter(
+        "overlay",
+        [
+          "asset": .text("large"), "origin": .vector([0.5, 0]), "width": .number(1e-9),
+          "fit": .text("stretch"),
+        ])
+    ]
+    try await FormatSweep.compare(pipeline, .bgra8, bench: bench)
+  }
+
   /// A flat image under that name, and a flat frame through a stage.
   static func compose(
     _ stage: Stage, frame: SIMD4<UInt8>, image: SIMD4<UInt8>, alpha: AlphaMode = .straight

@@ -22,6 +22,16 @@ import Testing
   ]
 
   static let pointwise: [Pipeline] = [
+    // The first two leave in the corners what only the third brings back into 16 bits.
+    [
+      .filter("vignette", ["intensity": .number(-1)]),
+      .filter("vignette", ["intensity": .number(-1)]),
+      .filter(
+        "vignetteEffect",
+        [
+          "center": .vector([-5000, 0]), "radius": .number(100), "intensity": .number(0.5),
+        ]),
+    ],
     [
       .filter(
         "colorMatrix",

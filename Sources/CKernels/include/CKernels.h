@@ -1,9 +1,10 @@
 // Pixel rows: what is done to runs of samples, compiled once per instruction set.
 //
-// Every function is total: any count >= 0, any alignment, no allocation, no state. Samples are
-// either bytes ("u8", a level 0 ... 255) or "deep" ("i16", 1/32 level, so about +-1024 levels).
-// Colours in floats are in units of 0 ... 1, unclamped. Destination and source may be the same
-// row; they must not overlap otherwise.
+// No function allocates or keeps state. Counts are 1 or more, and samples lie as their type wants
+// them aligned, no better; cells have at most 64 pixels (`factor`), knots of fields stand at most 32
+// apart (`spacing`). Rows that work in place say so; no other destination may overlap a source.
+// Samples are either bytes ("u8", a level 0 ... 255) or "deep" ("i16", 1/32 level, so about +-1024
+// levels). Colours in floats are in units of 0 ... 1, unclamped.
 #pragma once
 
 #include <stddef.h>
@@ -156,7 +157,9 @@ typedef struct sl_rows {
   /// values = the nearest of 0, 1/steps, 2/steps ... 1, in place. Half way goes up, and so does
   /// what is .0001 steps below it: a colour that was divided by its alpha is not exact.
   void (*posterize)(float *values, ptrdiff_t count, float steps);
-  /// Moves colour away from its Rec. 709 luma by 1 + amount * (1 - (max - min)), at least 0.
+  /// Moves colour away from its Rec. 709 luma by 1 + amount * (1 - s) * (1 - k), at least 0: s =
+  /// clamp(max - min), and k = .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|) where r >= g >= b,
+  /// else 0, which holds skin back.
   void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);

@@ -114,6 +114,9 @@ typedef struct sl_warp_places {
 
 /// The rows of one instruction set.
 typedef struct sl_area_rows {
+  /// `portable`, `avx2` or `avx512`.
+  const char *name;
+
   /// sums = sums + entering - leaving: slides a window of rows down by one.
   void (*slide_u8)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);
   void (*slide_i16)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);

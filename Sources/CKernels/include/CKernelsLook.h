@@ -13,6 +13,9 @@
 
 /// The rows of one instruction set.
 typedef struct sl_look_rows {
+  /// `portable`, `avx2` or `avx512`.
+  const char *name;
+
   /// out = scale * the length of Sobel's gradient, of three rows of one plane.
   void (*sobel)(
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t offset, ptrdiff_t count, float scale,
@@ -51,7 +54,7 @@ typedef struct sl_look_rows {
   int64_t (*difference)(const uint8_t *left, const uint8_t *right, ptrdiff_t count);
 } sl_look_rows;
 
-/// The rows of the same instruction set as sl_rows_current().
+/// The calling thread's table: that of the same instruction set as sl_rows_current().
 const sl_look_rows *sl_look_rows_current(void);
 
 #pragma clang assume_nonnull end

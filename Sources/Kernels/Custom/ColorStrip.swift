@@ -1,4 +1,5 @@
-/// A run of pixels of one row, to be worked on in place.
+/// A run of pixels of one row, to be worked on in place. Valid only during the call
+/// that gets it.
 @safe
 @frozen
 public struct ColorStrip {
@@ -26,17 +27,19 @@ public struct ColorStrip {
     self.frame = strip.moment.index
   }
 
-  /// The pixel at an index, `0 ..< count`.
+  /// The pixel at an index.
+  ///
+  /// - Precondition: The index lies in `0 ..< count`.
   @inlinable
   public subscript(index: Int) -> Pixel {
     get {
-      assert((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
+      precondition((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
       return unsafe Pixel(
         red: self.red[index], green: self.green[index], blue: self.blue[index],
         alpha: self.alpha[index])
     }
     nonmutating set {
-      assert((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
+      precondition((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
       unsafe self.red[index] = newValue.red
       unsafe self.green[index] = newValue.green
       unsafe self.blue[index] = newValue.blue

@@ -16,6 +16,8 @@ public struct CustomFilter: Filter {
   }
 
   /// A filter of each pixel's neighbourhood.
+  ///
+  /// - Precondition: The kernel's reach lies in 0 ... 64.
   public init(_ name: String, _ summary: String, neighborhood kernel: some NeighborhoodKernel) {
     self.init(name, summary, .neighborhood, .neighborhoodKernel(kernel))
   }
@@ -23,7 +25,8 @@ public struct CustomFilter: Filter {
   /// A function of the whole frame.
   ///
   /// - Parameter body: Reads the frame and writes every sample of the other one, which has the same
-  ///   geometry. Called on compute threads, for several frames at a time.
+  ///   geometry, and comes as zeros; it is written, and never replaced by another. Called on compute
+  ///     threads, for several frames at a time.
   public init(
     _ name: String, _ summary: String,
     frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void

@@ -1,4 +1,4 @@
-/// The pixels round one pixel.
+/// The pixels round one pixel. Valid only during the call that gets it.
 @safe
 @frozen
 public struct PixelWindow {

@@ -45,5 +45,5 @@ enum Border: String, Sendable, Hashable, CaseIterable {
   static let parameter = ParameterDescription(
     "border", .choice(Border.allCases.map(\.rawValue)), default: .text(Border.clamp.rawValue),
     "What lies beyond the frame: the pixels at its edge, or transparent black (black where a "
-      + "picture is opaque). Frames of 16384 pixels a side have clamped edges there.")
+      + "picture is opaque). A side longer than 16380 pixels has clamped edges.")
 }

@@ -15,8 +15,9 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
   /// - Returns: `nil` if the products may leave what 1/16384 in 16 bits can hold.
   init?(_ fields: [PlannedField], products: [Int]) {
     var bound: Float = 1
-    for field in fields.reversed() {
-      bound *= field.maximum
+    for field in fields {
+      // Products begin at any field and grow one by one: none is greater than this one.
+      bound *= max(1, field.maximum)
       guard field.maximum < 1.99, bound < 1.99 else { return nil }
     }
     self.fields = fields

@@ -49,21 +49,22 @@ package struct ResampleAxis: Sendable, Hashable {
   static func neighbors(
     from low: Double, step: Double, source: Int
   ) -> (start: Int, weights: [Double]) {
-    let (first, last, weigh): (Double, Double, (Double) -> Double)
+    let limit = source - 1
+    func clamped(_ place: Double) -> Int { Int(min(max(place, 0), Double(limit))) }
     if step > 1 {
-      (first, last) = (low.rounded(.down), (low + step).rounded(.up) - 1)
-      weigh = { max(0, min($0 + 1, low + step) - max($0, low)) / step }
-    } else {
-      let center = low + step / 2 - 0.5
-      (first, last) = (center.rounded(.down), center.rounded(.down) + 1)
-      weigh = { max(0, 1 - abs($0 - center)) }
+      let (start, end) = (clamped(low.rounded(.down)), clamped((low + step).rounded(.up) - 1))
+      // The samples at the ends reach on for ever; so a step may be as long as it likes.
+      let weights = (start ... end).map { index in
+        let left = index == 0 ? -Double.infinity : Double(index)
+        let right = index == limit ? Double.infinity : Double(index + 1)
+        return max(0, min(right, low + step) - max(left, low)) / step
+      }
+      return (start, weights)
     }
-    let limit = Double(source - 1)
-    let start = Int(min(max(first, 0), limit))
-    var weights = Array(repeating: 0.0, count: Int(min(max(last, 0), limit)) - start + 1)
-    for index in stride(from: first, through: last, by: 1) {
-      weights[Int(min(max(index, 0), limit)) - start] += weigh(index)
-    }
-    return (start, weights)
+    let center = low + step / 2 - 0.5
+    let first = center.rounded(.down)
+    let (start, end) = (clamped(first), clamped(first + 1))
+    let share = center - first
+    return (start, start == end ? [1] : [1 - share, share])
   }
 }

@@ -14,7 +14,7 @@ struct WindowPass: Pass {
     self.description = description
     self.kernel = kernel
     self.conversion = YUVConversion(color)
-    self.reach = min(max(kernel.reach, 0), 64)
+    self.reach = kernel.reach
   }
 
   func run(_ context: PassContext) async {

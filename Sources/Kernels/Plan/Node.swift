@@ -67,12 +67,15 @@ public struct Node: Sendable {
   }
 
   /// Any function of a pixel's neighbourhood.
+  ///
+  /// - Precondition: The kernel's reach lies in 0 ... 64.
   public static func neighborhoodKernel(_ kernel: some NeighborhoodKernel) -> Node {
-    Node(.window(kernel))
+    precondition((0 ... 64).contains(kernel.reach), "a kernel's reach is 0 ... 64")
+    return Node(.window(kernel))
   }
 
   /// Any function of the whole frame: it reads one and writes every sample of the other, which has
-  /// the same geometry.
+  /// the same geometry and comes as zeros.
   public static func frame(
     _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
   ) -> Node {

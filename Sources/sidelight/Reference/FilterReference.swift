@@ -46,6 +46,7 @@ struct FilterReference {
     short side (`0.1min`). A **point** is two of them from the left top corner: `(0.5w, 0.5h)`.
     - In the formulas colours are gamma-encoded, 0 to 1, with straight alpha unless it is said \
     otherwise. Between filters nothing is clamped or rounded.
+    - In I420 and NV12 a chroma sample lies in the middle of its 2x2 luma samples, as in JPEG.
 
     """
   }

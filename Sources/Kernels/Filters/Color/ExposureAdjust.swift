@@ -13,7 +13,7 @@ struct ExposureAdjust: CatalogueFilter {
     name: "exposureAdjust",
     summary: "Adjusts the exposure, as the F-stop of a camera does.",
     category: .color, reach: .pixel, fidelity: .formula,
-    formula: "rgb' = rgb * 2^ev, on gamma-encoded colour",
+    formula: "rgb' = rgb * 2^ev, on gamma-encoded colour; in linear light with `@linear`",
     parameters: [
       ParameterDescription(
         "ev", .number, default: .number(0), slider: -10 ... 10, limits: -20 ... 20, unit: .stops,

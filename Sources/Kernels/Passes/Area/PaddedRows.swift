@@ -21,6 +21,8 @@ struct PaddedRows: ~Copyable {
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
+    // The rows of the plane are all there are.
+    let capacity = min(capacity, shape.height)
     self.capacity = capacity
     self.margin = margin
     self.sampleBytes = source.depth.byteCount

@@ -36,9 +36,10 @@ struct CellPass: Pass {
   ) {
     let rows = unsafe sl_look_rows_current().pointee
     let add = unsafe source.depth == .eight ? rows.sum_cells_u8 : rows.sum_cells_i16
-    var runs = CellRuns(span)
-    var totals = Array(repeating: Int64(0), count: 4 * span.count)
-    var counts = Array(repeating: Int64(0), count: span.count)
+    let cells = span.cells(meeting: band)
+    var runs = CellRuns(span, from: cells.lowerBound)
+    var totals = Array(repeating: Int64(0), count: 4 * cells.count)
+    var counts = Array(repeating: Int64(0), count: cells.count)
     for y in band {
       runs.find(y: y)
       for (index, cell) in runs.cells.enumerated() {
@@ -56,7 +57,7 @@ struct CellPass: Pass {
         }
       }
     }
-    sums.add(totals, counts)
+    sums.add(totals, counts, from: cells.lowerBound)
   }
 
   private static func fill(

@@ -5,8 +5,7 @@
 struct CellRuns {
   /// Where runs begin, and the end.
   private(set) var edges: [Int32] = []
-  /// The cell of each run: its place in the grid, counted row by row from that of the first column
-  /// and row.
+  /// The cell of each run: its place in the grid, counted row by row.
   private(set) var cells: [Int32] = []
 
   private struct Seed {
@@ -27,16 +26,20 @@ struct CellRuns {
   private let width: Int
   private let columns: ClosedRange<Int>
   private let firstRow: Int
+  private let firstCell: Int
   private var gridRow: Int?
   private var seeds: [Seed] = []
   private var chain: [Line] = []
 
-  /// - Parameter grid: The cells of the plane.
-  init(_ grid: CellSpan) {
+  /// - Parameters:
+  ///   - grid: The cells of the plane.
+  ///   - firstCell: The one that is to be counted as 0.
+  init(_ grid: CellSpan, from firstCell: Int = 0) {
     self.lattice = grid.lattice
     self.width = grid.width
     self.columns = grid.columns
     self.firstRow = grid.rows.lowerBound
+    self.firstCell = firstCell
   }
 
   /// Finds the runs of a row.
@@ -85,7 +88,7 @@ struct CellRuns {
       for column in self.columns {
         let (x, y) = self.lattice.seed(column: column, row: row)
         let index = (row - self.firstRow) * self.columns.count + column - self.columns.lowerBound
-        self.seeds.append(Seed(x: x, y: y, cell: Int32(index)))
+        self.seeds.append(Seed(x: x, y: y, cell: Int32(index - self.firstCell)))
       }
     }
     self.seeds.sort { $0.x < $1.x }

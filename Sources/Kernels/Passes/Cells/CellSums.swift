@@ -16,12 +16,14 @@ final class CellSums: Sendable {
         sums: Array(repeating: 0, count: 4 * cells), counts: Array(repeating: 0, count: cells)))
   }
 
-  /// Adds four sums a cell, and how many pixels they are of.
-  func add(_ sums: [Int64], _ counts: [Int64]) {
+  /// Adds four sums a cell, and how many pixels they are of, to the cells from the given one on.
+  func add(_ sums: [Int64], _ counts: [Int64], from first: Int) {
     self.state.withLock { state in
       for cell in counts.indices where counts[cell] > 0 {
-        state.counts[cell] += counts[cell]
-        for channel in 4 * cell ..< 4 * cell + 4 { state.sums[channel] += sums[channel] }
+        state.counts[first + cell] += counts[cell]
+        for channel in 4 * cell ..< 4 * cell + 4 {
+          state.sums[4 * first + channel] += sums[channel]
+        }
       }
     }
   }
