@@ -14,7 +14,7 @@ final class RayPlaces: @unchecked Sendable {
   ///   - center: The centre's column.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {
     let area = unsafe sl_area_rows_current().pointee
-    let block = area.ray_block
+    let block = unsafe area.ray_block
     guard
       block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })
     else { return nil }
