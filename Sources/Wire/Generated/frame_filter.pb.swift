@@ -368,7 +368,8 @@ package nonisolated struct Sidelight_V1_Load: Sendable {
   /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
   package var schedulerLoad: Double = 0
 
-  /// What has become of the frames of all sessions since the server started.
+  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
+  /// only the frames that had their outcome count.
   package var frames: Sidelight_V1_Stats {
     get {_frames ?? Sidelight_V1_Stats()}
     set {_frames = newValue}

@@ -27,7 +27,8 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// How the samples of an image are laid out. Samples have eight bits.
+/// How the samples of an image are laid out. Samples have eight bits. A chroma sample lies in the middle
+/// of its 2x2 luma samples, as in JPEG.
 package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 

@@ -91,7 +91,7 @@ package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.Cas
   /// The input, unchanged: no stage was active, the session is paused, or a stage failed.
   case passedThrough // = 2
 
-  /// A cheaper variant of the pipeline made it.
+  /// A cheaper variant of the pipeline made it; or, where `failure` is set, a blur stands in for it.
   case degraded // = 3
   case UNRECOGNIZED(Int)
 
@@ -155,7 +155,7 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
   /// More frames were without outcome than were granted.
   case noCredit // = 6
 
-  /// The session's or the caller's frame rate was exceeded.
+  /// The session's `max_fps` was exceeded.
   case rateLimited // = 7
 
   /// The session is paused.
@@ -695,7 +695,8 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   package mutating func clearStatsInterval() {_uniqueStorage()._statsInterval = nil}
 
   /// Output frames that may be unacknowledged, 1-64; then the newest waits and displaces.
-  /// Default (0): no acknowledgements are expected, and the transport's flow control rules.
+  /// Default (0): no acknowledgements are expected, and the transport's flow control rules. Under
+  /// NEVER_DROP keep to `frames_in_flight` too: whoever is held back cannot acknowledge.
   package var outputWindow: UInt32 {
     get {_storage._outputWindow}
     set {_uniqueStorage()._outputWindow = newValue}
@@ -1055,7 +1056,8 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
     set {_uniqueStorage()._tags = newValue}
   }
 
-  /// Why a frame passed through although its pipeline is not empty. Default: it did not.
+  /// Why a frame passed through, or a blur stands in, although its pipeline is not empty. Default:
+  /// neither.
   package var failure: Google_Rpc_Status {
     get {_storage._failure ?? Google_Rpc_Status()}
     set {_uniqueStorage()._failure = newValue}
@@ -1093,7 +1095,8 @@ package nonisolated struct Sidelight_V1_Dropped: Sendable {
   /// Where.
   package var stage: Sidelight_V1_DropStage = .unspecified
 
-  /// How far past its budget the last frame was, in microseconds; 0 where time was not the reason.
+  /// How far past its budget the last frame was, in microseconds; 0 where it was not late yet, or time
+  /// was not the reason.
   package var lateUs: UInt32 = 0
 
   /// What was wrong, with field, value and limit, for INVALID_FRAME and STAGE_FAILED.

@@ -133,7 +133,8 @@ package nonisolated struct Sidelight_V1_OverrideSessionResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The revision under which frames come back from now on.
+  /// The revision under which frames come back from now on; what was made before and has not gone out
+  /// is dropped.
   package var revision: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
