@@ -139,7 +139,8 @@ let package = Package(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
-      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
+      name: "WireTests",
+      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf],
       swiftSettings: strict),
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),

@@ -13,13 +13,11 @@ import Tracing
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: ClientClock
-  let pool: BufferPool
   private let tracer: any Tracer
 
-  init(options: SessionOptions, clock: ClientClock, pool: BufferPool, tracer: any Tracer) {
+  init(options: SessionOptions, clock: ClientClock, tracer: any Tracer) {
     self.flow = SessionFlow(options: options, clock: clock)
     self.clock = clock
-    self.pool = pool
     self.tracer = tracer
   }
 

@@ -51,8 +51,9 @@ extension Sidelight_V1_Image {
       throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
     }
     return Frame(
-      layout: try self.rawLayout(limits: limits, available: pixels.byteCount), color: ColorDescription(self.color),
-      orientation: try Orientation(self.orientation), buffer: pixels)
+      layout: try self.rawLayout(limits: limits, available: pixels.byteCount),
+      color: ColorDescription(self.color), orientation: try Orientation(self.orientation),
+      buffer: pixels)
   }
 
   /// The frame that a raw image describes, in a buffer of the pool.
