@@ -35,7 +35,8 @@ struct Engine: Sendable {
   ) {
     self.catalogue = catalogue
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
-    self.compute = ComputePool(threadCount: configuration.computeThreads)
+    self.compute = ComputePool(
+      threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
     self.executor = PlanExecutor(pool: self.pool, compute: self.compute)
     self.scheduler = FrameScheduler(threads: self.compute.threadCount, now: clock.now)
     self.sessions = SessionRegistry(

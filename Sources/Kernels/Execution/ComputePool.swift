@@ -27,18 +27,21 @@ public final class ComputePool: TaskExecutor {
 
   /// Starts the threads.
   ///
-  /// - Parameter threadCount: 1 ... 256, by default as many as there are processors. If the system
-  ///   refuses to start some, the pool has fewer; if it refuses all, work runs on the thread that
-  ///   hands it in.
-  public convenience init(threadCount: Int = ComputePool.processorCount) {
-    self.init(threadCount: threadCount, instructionSet: nil)
+  /// - Parameters:
+  ///   - threadCount: 1 ... 256, by default as many as there are processors. If the system refuses to
+  ///     start some, the pool has fewer; if it refuses all, work runs on the thread that hands it in.
+  ///   - niceness: 0 ... 19, by default 0: how readily the threads let others of the process go first,
+  ///     such as those that answer pings (`setpriority`, on Linux).
+  public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
+    self.init(threadCount: threadCount, niceness: niceness, instructionSet: nil)
   }
 
   /// Starts the threads, which compute with the rows of the given instruction set; with the
   /// process's if it is `nil`, or if the machine cannot run it.
-  package init(threadCount: Int, instructionSet: InstructionSet?) {
+  package init(threadCount: Int, niceness: Int = 0, instructionSet: InstructionSet?) {
     var threads: [pthread_t] = []
-    let start = ThreadStart(queue: self.queue, instructionSet: instructionSet)
+    let start = ThreadStart(
+      queue: self.queue, niceness: Int32(min(max(niceness, 0), 19)), instructionSet: instructionSet)
     for _ in 0 ..< min(max(threadCount, 1), 256) {
       if let thread = Self.startThread(start) { threads.append(thread) }
     }
@@ -105,10 +108,12 @@ public final class ComputePool: TaskExecutor {
 /// What a thread is told when it starts.
 private final class ThreadStart: Sendable {
   let queue: JobQueue
+  let niceness: Int32
   let instructionSet: InstructionSet?
 
-  init(queue: JobQueue, instructionSet: InstructionSet?) {
+  init(queue: JobQueue, niceness: Int32, instructionSet: InstructionSet?) {
     self.queue = queue
+    self.niceness = niceness
     self.instructionSet = instructionSet
   }
 }
@@ -117,6 +122,7 @@ private final class ThreadStart: Sendable {
 private func work(_ context: UnsafeMutableRawPointer) {
   unsafe sl_name_thread("sidelight-pixel")
   let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+  if start.niceness > 0 { sl_set_thread_niceness(start.niceness) }
   start.instructionSet?.useOnThisThread()
   start.queue.work()
 }

@@ -36,6 +36,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
+  /// - `computeNiceness` (0-19, default: 10): how readily the threads that filter let those that carry
+  ///   gRPC go first.
+  public var computeNiceness = 10
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
 
