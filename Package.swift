@@ -80,10 +80,18 @@ let package = Package(
       swiftSettings: strictMemory
     ),
 
+    // glibc's allocator settings, which its own module leaves out.
+    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
+
     // The contract: generated messages, and their conversions to and from what the kernels know.
     .target(
       name: "SidelightWire",
-      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf],
+      dependencies: [
+        "SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
       path: "Sources/Wire",
       swiftSettings: strict
     ),
@@ -98,6 +106,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Server",
       swiftSettings: strict
@@ -109,16 +118,14 @@ let package = Package(
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Client",
       swiftSettings: strict
     ),
-    // glibc's allocator settings, which its own module leaves out.
-    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .executableTarget(
       name: "sidelight",
       dependencies: [
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

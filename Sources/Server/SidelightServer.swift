@@ -17,6 +17,7 @@ public import Tracing
 /// ).run()
 /// ```
 public final class SidelightServer: Service {
+  private let configuration: ServerConfiguration
   private let engine: Engine
   private let listeners: [Listener]
 
@@ -47,32 +48,44 @@ public final class SidelightServer: Service {
       tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
       clock: clock, logger: logger)
     let services: [any RegistrableRPCService] = [
-      FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
+      FrameFilterService(engine: self.engine, configuration: configuration),
+      SessionsService(engine: self.engine),
     ]
     self.listeners = configuration.addresses.map {
-      Listener(address: $0, configuration: configuration.transport, services: services)
+      Listener(address: $0, configuration: configuration, services: services)
     }
+    self.configuration = configuration
   }
 
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
   /// sessions finish what is in flight. A second call throws.
   ///
-  /// - Throws: `RuntimeError` if an address cannot be bound. Then none is served.
+  /// - Throws: ``ListeningError`` if an address cannot be bound, `ConfigurationFault` if a setting is out
+  ///   of its range. Then none is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for listener in self.listeners {
-        group.addTask { try await listener.serve() }
+    try self.configuration.transport.validate()
+    try await withEventLoops(self.configuration.transport.eventLoops) { loops in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for listener in self.listeners {
+          group.addTask { try await listener.serve(on: loops) }
+        }
+        if let idleTime = self.configuration.releaseMemoryAfter {
+          group.addTask {
+            await IdleMemory(engine: self.engine, idleTime: idleTime).run()
+          }
+        }
+        // An address that fails ends the others, as leaving with its error cancels the group.
+        while try await group.next() != nil {}
       }
-      // An address that fails ends the others, as leaving with its error cancels the group.
-      while try await group.next() != nil {}
     }
   }
 
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.
   ///
-  /// - Throws: `RuntimeError` if the server has stopped or an address could not be bound.
+  /// - Throws: ``ListeningError`` if an address could not be bound, `CancellationError` if the server has
+  ///   stopped.
   public var listeningAddresses: [Address] {
     get async throws {
       var addresses: [Address] = []

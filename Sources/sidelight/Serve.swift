@@ -24,6 +24,8 @@ struct Serve: AsyncParsableCommand {
     transform: Address.init(argument:))
   var listen: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
 
+  @OptionGroup(title: "How frames travel") var transport: TransportOptions
+
   @Option(help: ArgumentHelp("Threads that filter.", valueName: "count"))
   var computeThreads = ComputePool.processorCount
 
@@ -58,12 +60,13 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    AllocatorSettings.forFrames.apply()
+    self.transport.configuration.allocator.apply()
     var logger = Logger(label: "sidelight") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = self.logLevel
 
     var configuration = ServerConfiguration()
     configuration.addresses = self.listen
+    self.transport.apply(to: &configuration)
     configuration.computeThreads = self.computeThreads
     configuration.maxSessions = self.maxSessions
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller

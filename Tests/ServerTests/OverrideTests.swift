@@ -63,7 +63,7 @@ import Testing
         .with {
           $0.sessionID = self.id
           $0.pipeline = Sidelight_V1_Pipeline(pipeline)
-          $0.timeToLive.seconds = 3600
+          $0.timeToLive.seconds = 10
           $0.reason = reason
         }
       ).revision

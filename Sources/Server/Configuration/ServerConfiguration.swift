@@ -6,6 +6,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `addresses` (default: `127.0.0.1:50051`): where to listen, all at once. TCP addresses are IP
   ///   addresses or `localhost`.
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
+  /// - `unixSocketPermissions` (mode, default: 0600, the owner): who may connect to Unix sockets: those
+  ///   who may write the file.
+  public var unixSocketPermissions: UInt16 = 0o600
   /// How frames travel.
   public var transport = TransportConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
@@ -13,7 +16,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var maxSessions = 256
-  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address at a time.
+  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address, or of one user of a
+  ///   Unix socket, at a time.
   public var maxSessionsPerCaller = 256
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
   ///   frames that arrive ask for more than this part of what the compute threads can do; 2.0 means
@@ -41,6 +45,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var computeNiceness = 10
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
+  /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be
+  ///   no frames before idle buffers, and whatever else is free, go back to the system. The first frames
+  ///   after that pay for fresh pages. None: they never do.
+  public var releaseMemoryAfter: Duration? = .seconds(10)
 
   /// The defaults.
   public init() {}

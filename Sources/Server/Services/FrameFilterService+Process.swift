@@ -28,9 +28,10 @@ extension FrameFilterService {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     let registry = self.engine.sessions
-    try await registry.withPlace(for: Caller(peer: context.remotePeer).name) { number in
+    let caller = context.caller
+    try await registry.withPlace(for: caller.name) { number in
       let session = try Session(
-        number: number, peer: context.remotePeer,
+        number: number, peer: "\(caller)",
         options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
@@ -39,7 +40,7 @@ extension FrameFilterService {
       logger.info(
         "session opened",
         metadata: [
-          "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
+          "peer": "\(caller)", "label": "\(session.options.label)",
         ])
       defer {
         let counts = session.outbox.counts

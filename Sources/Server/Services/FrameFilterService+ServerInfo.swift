@@ -14,6 +14,7 @@ extension FrameFilterService {
       $0.limits = self.engine.limits
       $0.features = Self.features
       $0.instructionSet = InstructionSet.current.rawValue
+      $0.transport = Sidelight_V1_TransportSettings(self.configuration)
       $0.load.sessions = UInt32(clamping: self.engine.sessions.count)
       $0.load.computeThreads = UInt32(clamping: self.engine.compute.threadCount)
       $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
