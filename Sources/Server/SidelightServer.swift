@@ -55,19 +55,42 @@ public final class SidelightServer: Service {
   }
 
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
-  /// sessions finish what is in flight. A second call throws.
+  /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
   /// - Throws: `RuntimeError` if an address cannot be bound. Then none is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    enum Part {
+      case listener
+      case drainTimeout
+    }
+    try await withThrowingTaskGroup(of: Part.self) { group in
       for listener in self.listeners {
-        group.addTask { try await listener.serve() }
+        group.addTask {
+          try await listener.serve()
+          return .listener
+        }
+      }
+      group.addTask {
+        try? await gracefulShutdown()
+        // A peer that does not read keeps its connection from closing, for as long as it likes.
+        await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
+        return .drainTimeout
       }
       // An address that fails ends the others, as leaving with its error cancels the group.
-      while try await group.next() != nil {}
+      var listening = self.listeners.count
+      while listening > 0, let part = try await group.next() {
+        switch part {
+        case .listener: listening -= 1
+        case .drainTimeout: group.cancelAll()
+        }
+      }
+      group.cancelAll()
     }
   }
+
+  /// How long connections have to take the last that sessions say.
+  private static let closingTime = Duration.seconds(1)
 
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.
