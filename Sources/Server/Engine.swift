@@ -24,6 +24,8 @@ struct Engine: Sendable {
   let framesInFlight: Int
   /// How long a filter of a user's own may take where frames have no budget.
   let customFilterTimeout: Duration
+  /// How long sessions may take to finish when the server shuts down.
+  let drainTimeout: Duration
   /// Faults in a row after which a session ends.
   let maxConsecutiveErrors: Int
   /// All limits, as clients are told.
@@ -38,7 +40,7 @@ struct Engine: Sendable {
     self.compute = ComputePool(
       threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
     self.executor = PlanExecutor(pool: self.pool, compute: self.compute)
-    self.scheduler = FrameScheduler(threads: self.compute.threadCount, now: clock.now)
+    self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.sessions = SessionRegistry(
       limits: SessionRegistry.Limits(
         total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
@@ -48,6 +50,7 @@ struct Engine: Sendable {
       keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
     )
     self.customFilterTimeout = configuration.customFilterTimeout
+    self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing
     self.logger = logger

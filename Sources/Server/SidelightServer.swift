@@ -58,28 +58,54 @@ public final class SidelightServer: Service {
   }
 
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
-  /// sessions finish what is in flight. A second call throws.
+  /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
   /// - Throws: ``ListeningError`` if an address cannot be bound, `ConfigurationFault` if a setting is out
   ///   of its range. Then none is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
+    enum Part {
+      case listener
+      case drainTimeout
+      case helper
+    }
     try self.configuration.transport.validate()
     try await withEventLoops(self.configuration.transport.eventLoops) { loops in
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      try await withThrowingTaskGroup(of: Part.self) { group in
         for listener in self.listeners {
-          group.addTask { try await listener.serve(on: loops) }
+          group.addTask {
+            try await listener.serve(on: loops)
+            return .listener
+          }
         }
         if let idleTime = self.configuration.releaseMemoryAfter {
           group.addTask {
             await IdleMemory(engine: self.engine, idleTime: idleTime).run()
+            return .helper
           }
         }
+        group.addTask {
+          try? await gracefulShutdown()
+          // A peer that does not read keeps its connection from closing, for as long as it likes.
+          await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
+          return .drainTimeout
+        }
         // An address that fails ends the others, as leaving with its error cancels the group.
-        while try await group.next() != nil {}
+        var listening = self.listeners.count
+        while listening > 0, let part = try await group.next() {
+          switch part {
+          case .listener: listening -= 1
+          case .drainTimeout: group.cancelAll()
+          case .helper: break
+          }
+        }
+        group.cancelAll()
       }
     }
   }
+
+  /// How long connections have to take the last that sessions say.
+  private static let closingTime = Duration.seconds(1)
 
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.

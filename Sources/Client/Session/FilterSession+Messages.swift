@@ -38,7 +38,9 @@ extension FilterSession {
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
       case .error(let error)?: self.flow.reject(RejectedChange(error))
-      case .state(let state)?: self.flow.note(SessionState(state), token: state.resumeToken)
+      case .state(let state)?:
+        self.flow.note(
+          SessionState(state), revision: state.revision, token: state.resumeToken)
       case .stats(let stats)? where stats.final && self.flow.isDrained:
         self.flow.tell(.finalCounts(SessionCounts(stats)))
       case .stats(let stats)?: self.flow.tell(.stats(SessionCounts(stats)), topic: "stats")

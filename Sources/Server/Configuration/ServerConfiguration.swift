@@ -30,8 +30,13 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   which a session ends.
   public var maxConsecutiveErrors = 30
   /// - `customFilterTimeout` (duration, default: 2 s): how long a filter of your own may take where
-  ///   frames have no budget (else ten times the budget); then the failure policy applies.
+  ///   frames have no budget (else ten times the budget); then the failure policy applies. An analysis
+  ///   that takes longer is told of with an `error`, and is not asked again until it comes back.
   public var customFilterTimeout = Duration.seconds(2)
+  /// - `drainTimeout` (duration, default: 5 s): how long sessions may take to finish when the server
+  ///   shuts down. Those that remain are cut off with UNAVAILABLE; connections that do not take even
+  ///   that are closed a second later.
+  public var drainTimeout = Duration.seconds(5)
   /// - `resumeKeys` (default: a random one): the first signs resume tokens, all are accepted. Servers
   ///   that share them resume each other's sessions. None: nothing is resumed.
   public var resumeKeys = [ResumeKey.random()]

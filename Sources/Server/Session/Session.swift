@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import GRPCCore
 import ServiceLifecycle
 import SidelightKernels
@@ -126,8 +125,7 @@ struct Session: Sendable {
         return .lane
       }
       group.addTask(executorPreference: self.engine.compute) {
-        var lane = AnalysisLane(session: self)
-        await lane.run()
+        await AnalysisLane(session: self).run()
         return .analysisLane
       }
       group.addTask {
@@ -142,11 +140,19 @@ struct Session: Sendable {
           throw RPCError(
             code: .cancelled, message: "The call was cancelled, or came to its deadline.")
         }
+        await self.engine.clock.wait(self.engine.drainTimeout)
+        guard Task.isCancelled else {
+          throw RPCError(
+            code: .unavailable,
+            message: "The server is shutting down, and the session has not finished in time.")
+        }
         return .helper
       }
       if let interval = self.options.statsInterval {
         group.addTask {
-          for await _ in AsyncTimerSequence.repeating(every: interval) {
+          while !Task.isCancelled {
+            await self.engine.clock.wait(interval)
+            if Task.isCancelled { break }
             self.outbox.pushNews { counts in
               .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
             }
@@ -189,7 +195,9 @@ struct Session: Sendable {
     .with {
       $0.state.state = .draining
       $0.state.message = "The server is shutting down; open a session elsewhere."
-      $0.state.resumeToken = self.handle.state.resumeToken
+      let state = self.handle.state
+      $0.state.resumeToken = state.resumeToken
+      $0.state.revision = state.revision
     }
   }
 

@@ -46,8 +46,7 @@ struct SessionLane {
       await self.process(frame)
       work.finish()
     }
-    let limit =
-      frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+    let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
     guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
     let status = GoogleRPCStatus(
@@ -62,6 +61,18 @@ struct SessionLane {
       }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
     }
+  }
+
+  /// When the failure policy applies.
+  private func timeout(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+  }
+
+  /// When the others stop waiting for a frame: long before that.
+  private func turnLimit(for frame: IncomingFrame, _ program: Program) -> Duration {
+    min(
+      self.timeout(of: frame),
+      max(FrameScheduler.unknownTurnLimit, (program.cost.expected ?? .zero) * 4))
   }
 
   // MARK: One frame
@@ -79,7 +90,8 @@ struct SessionLane {
       let disposition = variant == nil ? Disposition.filtered : .degraded
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
-        deadline: frame.deadline ?? frame.received + Self.patience
+        deadline: frame.deadline ?? frame.received + Self.patience,
+        limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
       ) { bands in
         started = self.clock.now()
         frame.span.leaveQueue()
@@ -105,7 +117,7 @@ struct SessionLane {
     } catch {
       frame.span.record(error)
       let status =
-        (error as? FieldFault)?.status
+        (error as? FieldFault)?.status ?? error as? GoogleRPCStatus
         ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
       await self.fail(frame, status, self.policy(for: frame, failed: nil), started: started)
     }
@@ -128,6 +140,7 @@ struct SessionLane {
     _ observer: LanePassObserver
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
+    let meter = WorkMeter(now: self.clock.now)
     try self.engine.frameLimits.check(output: program.plan.output)
     let picture = try OutgoingPicture(
       shapedAs: program.plan.output, orientation: frame.picture.orientation,
@@ -135,8 +148,9 @@ struct SessionLane {
     // The last pass writes into the message that goes out.
     try await self.engine.executor.run(
       program.plan, on: frame.picture, into: picture.frame, at: FrameMoment(index: frame.arrival),
-      bands: bands, observer: observer)
-    program.cost.record(self.clock.now() - start)
+      bands: bands, observer: observer, meter: meter)
+    let elapsed = self.clock.now() - start
+    program.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
     return picture
   }
 

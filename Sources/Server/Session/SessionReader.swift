@@ -121,7 +121,7 @@ struct SessionReader: ~Copyable {
   private func hasTime(for frame: IncomingFrame) -> Bool {
     guard let program = frame.program, !program.plan.isIdentity else { return true }
     guard let expected = program.cost.expected else { return true }
-    self.engine.scheduler.note(work: expected, session: self.handle.number)
+    self.engine.scheduler.note(work: program.cost.work ?? expected, session: self.handle.number)
     let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
     guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
     program.cost.recordRefusal()

@@ -1493,6 +1493,10 @@ package nonisolated struct Sidelight_V1_State: Sendable {
   /// Restores the session, in this state, elsewhere. Empty where the server does not resume.
   package var resumeToken: Data = Data()
 
+  /// The revision in force. States are told before outcomes that wait: frames of earlier revisions may
+  /// still come, and were not made by an override that is told here.
+  package var revision: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -3405,7 +3409,7 @@ nonisolated extension Sidelight_V1_Advice: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".State"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0\u{1}revision\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3416,6 +3420,7 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
       case 1: try { try decoder.decodeSingularEnumField(value: &self.state) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.resumeToken) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
       default: break
       }
     }
@@ -3431,6 +3436,9 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.resumeToken.isEmpty {
       try visitor.visitSingularBytesField(value: self.resumeToken, fieldNumber: 3)
     }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3438,6 +3446,7 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.state != rhs.state {return false}
     if lhs.message != rhs.message {return false}
     if lhs.resumeToken != rhs.resumeToken {return false}
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -37,11 +37,21 @@ final class ManualClock: Sendable {
     for continuation in due { continuation.resume() }
   }
 
-  /// Returns when a task waits for no more than the given time.
+  /// Returns when a task waits for no more than the given time, or the caller is cancelled.
   func awaited(within duration: Duration) async {
-    while !self.state.withLock({ state in
-      state.waiters.values.contains { $0.end <= state.now + duration }
-    }) { await Task.yield() }
+    while !Task.isCancelled,
+      !self.state.withLock({ state in
+        state.waiters.values.contains { $0.end <= state.now + duration }
+      })
+    { await Task.yield() }
+  }
+
+  /// Lets the given time pass whenever a task waits for no more than that; until cancelled.
+  func tick(by duration: Duration) async {
+    while !Task.isCancelled {
+      await self.awaited(within: duration)
+      if !Task.isCancelled { self.advance(by: duration) }
+    }
   }
 
   private func wait(_ duration: Duration) async {
