@@ -70,6 +70,10 @@ struct JPEGCodecTests {
     let grey = Scene.packed(try self.codec.decode(file, as: .gray8))
     #expect(Array(planes.prefix(grey.count)) == grey)
     #expect(planes.dropFirst(grey.count).allSatisfy { $0 == 128 })
+    // What the header promises is what comes.
+    for file in [file, JPEGSamples.rgb, JPEGSamples.rows] {
+      #expect(try self.codec.decode(file).geometry == self.codec.header(of: file).geometry)
+    }
   }
 
   @Test("decodes by a file's own tables, and never by those of a file before")

@@ -87,7 +87,8 @@ struct JPEGDecoder {
   private func decodePixels(_ format: PixelFormat) throws(CodecError) -> MutableFrame {
     let frame: MutableFrame
     do {
-      frame = try self.pool.makeFrame(FrameGeometry(format: format, size: self.header.size))
+      frame = try self.pool.makeFrame(
+        FrameGeometry(format: format, size: self.header.size, color: .jpeg))
     } catch {
       throw CodecError(.limitExceeded, error.description)
     }

@@ -31,7 +31,8 @@ extension FrameFilterService {
     try await registry.withPlace(for: Caller(peer: context.remotePeer).name) { number in
       let session = try Session(
         number: number, peer: context.remotePeer,
-        options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
+        options: try SessionOptions(
+          open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
       var logger = self.engine.logger

@@ -29,8 +29,9 @@ struct AnalysisLane {
     }
   }
 
-  /// - Throws: `CancellationError`.
+  /// - Throws: `CancellationError`; or what is wrong with a file, which the frame's own lane tells.
   private mutating func look(at job: AnalysisJob) async throws {
+    let picture = try await self.frame(of: job)
     // Of stages that are gone nothing is remembered.
     if self.looks.count > job.stages.count {
       self.looks = self.looks.filter { job.stages.contains($0.key) }
@@ -45,7 +46,7 @@ struct AnalysisLane {
           var analyzer = analyzer
           do {
             let values = try await analyzer.analyze(
-              job.frame.picture, at: FrameMoment(index: job.frame.arrival))
+              picture, at: FrameMoment(index: job.frame.arrival))
             look.analyzer = analyzer
             return .success(values)
           } catch {
@@ -54,6 +55,16 @@ struct AnalysisLane {
         }
       self.tell(result, of: analysis, job.frame, &look)
       self.looks[analysis.stage] = look
+    }
+  }
+
+  /// What is looked at: the frame as it came, decoded if it came as a file.
+  private func frame(of job: AnalysisJob) async throws -> Frame {
+    if case .frame(let frame) = job.frame.picture { return frame }
+    return try await self.engine.scheduler.withTurn(
+      session: self.session.handle.number, deadline: job.frame.received + Self.patience
+    ) { _ in
+      try await self.engine.codec.decode(job.frame.picture)
     }
   }
 

@@ -51,7 +51,8 @@ extension Sidelight_V1_Image {
       throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
     }
     return Frame(
-      layout: try self.rawLayout(limits: limits, available: pixels.byteCount), color: ColorDescription(self.color),
+      layout: try self.rawLayout(limits: limits, available: pixels.byteCount),
+      color: ColorDescription(self.color),
       orientation: try Orientation(self.orientation), buffer: pixels)
   }
 
@@ -90,6 +91,16 @@ extension Sidelight_V1_Image {
     self.init()
     self.describe(frame.geometry, orientation: frame.orientation)
     self.inline = frame.packedBytes()
+  }
+
+  /// Says what a JPEG file is, without its bytes.
+  package mutating func describe(jpegOf size: FrameSize, orientation: Orientation) {
+    self.format = .jpeg
+    self.width = UInt32(size.width)
+    self.height = UInt32(size.height)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
   }
 
   /// Says what a frame is, without its pixels.
