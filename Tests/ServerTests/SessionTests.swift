@@ -172,7 +172,7 @@ import Testing
     ),
     ("an unknown drop policy", [.open(policy: .UNRECOGNIZED(9))], .invalidArgument),
     ("an interval that is too short", [.open { $0.statsInterval.nanos = 1 }], .invalidArgument),
-    ("a wish that this server cannot meet", [.open { $0.output.width = 16 }], .unimplemented),
+    ("PNG files, which are for stills", [.open { $0.output.format = .png }], .invalidArgument),
   ]
 
   @Test("Protocol violations end the call with a status", arguments: violations)

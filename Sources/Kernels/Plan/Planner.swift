@@ -23,6 +23,9 @@ struct Planner {
       to: pipeline.workingSpace, from: .sRGBGamma)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
+    // Sizes are changed in the frames' own coding, whatever the space was that colour is computed in.
+    builder.append(
+      pipeline.shape.nodes(for: copy.geometry).map { .node($0, filter: FrameShape.name) })
     return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
   }
 

@@ -32,7 +32,8 @@ extension FrameFilterService {
     try await registry.withPlace(for: caller.name) { number in
       let session = try Session(
         number: number, peer: "\(caller)",
-        options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
+        options: try SessionOptions(
+          open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
       var logger = self.engine.logger

@@ -28,10 +28,12 @@ extension FrameFilterService {
 
   /// Optional behaviours of the contract that this build has.
   private static let features = [
-    "apply.jpeg", "apply.png", "process.activate", "process.allow_degraded", "process.analysis",
+    "apply.jpeg", "apply.png", "output", "process.activate", "process.allow_degraded",
+    "process.analysis",
     "process.analysis_only",
     "process.budget",
-    "process.failure_policy", "process.max_fps", "process.output_window", "process.pause",
+    "process.failure_policy", "process.jpeg", "process.max_fps", "process.output_window",
+    "process.pause",
     "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",
     "sessions",
   ]

@@ -28,6 +28,8 @@ struct AnalysisLane {
     at job: AnalysisJob, with looks: inout [String: AnalysisLook],
     in group: inout DiscardingTaskGroup
   ) async {
+    // A file that cannot be read is the frame's own fault, and told with its outcome.
+    guard let picture = try? await self.frame(of: job) else { return }
     // Of stages that are gone nothing is remembered.
     if looks.count > job.stages.count {
       looks = looks.filter { job.stages.contains($0.key) }
@@ -38,7 +40,7 @@ struct AnalysisLane {
       guard let analyzer = look.begin() else { continue }
       let work = Completion()
       group.addTask(executorPreference: self.engine.compute) {
-        await self.run(analyzer, analysis, of: job.frame, look)
+        await self.run(analyzer, analysis, on: picture, of: job.frame, look)
         work.finish()
       }
       let limit = self.engine.customFilterTimeout
@@ -53,6 +55,17 @@ struct AnalysisLane {
   }
 
   private var clock: SessionClock { self.engine.clock }
+
+  /// What is looked at: the frame as it came, decoded if it came as a file.
+  private func frame(of job: AnalysisJob) async throws -> Frame {
+    if case .frame(let frame) = job.frame.picture { return frame }
+    return try await self.engine.scheduler.withTurn(
+      session: self.session.handle.number, deadline: job.frame.received + Self.patience
+    ) { _ in
+      try await self.engine.codec.decode(job.frame.picture)
+    }
+  }
+
   private static let patience = Duration.seconds(1)
 
   /// An analysis keeps what it remembers while its stage holds the same filter with the same
@@ -67,7 +80,7 @@ struct AnalysisLane {
   }
 
   private func run(
-    _ analyzer: any FrameAnalyzer, _ analysis: PlannedAnalysis,
+    _ analyzer: any FrameAnalyzer, _ analysis: PlannedAnalysis, on picture: Frame,
     of frame: IncomingFrame, _ look: AnalysisLook
   ) async {
     do {
@@ -77,8 +90,7 @@ struct AnalysisLane {
         limit: FrameScheduler.unknownTurnLimit
       ) { _ in
         var analyzer = analyzer
-        let values = try await analyzer.analyze(
-          frame.picture, at: FrameMoment(index: frame.arrival))
+        let values = try await analyzer.analyze(picture, at: FrameMoment(index: frame.arrival))
         return (values, analyzer)
       }
       look.end(with: analyzer)

@@ -9,11 +9,11 @@ struct IncomingFrame: Sendable {
   let arrival: UInt64
   /// As it came, but for its pixels.
   let message: Sidelight_V1_Frame
-  /// Its picture, on the pixels where the transport put them.
-  let picture: Frame
+  /// Its picture, where the transport put it.
+  let picture: IncomingPicture
   /// The selection in force when it arrived.
   let selection: Selection
-  /// What that comes to for the frame's geometry; `nil` if the frame is to come back as it is.
+  /// What that comes to for pictures of the frame's form; `nil` if the frame is to come back as it is.
   let program: Program?
   /// When it arrived, on the session's clock.
   let received: Duration

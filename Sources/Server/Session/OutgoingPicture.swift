@@ -1,3 +1,4 @@
+import GRPCCore
 import SidelightKernels
 import SidelightWire
 
@@ -25,6 +26,29 @@ struct OutgoingPicture: Sendable {
     self.layout = layout
     self.byteCount = layout.byteCount
     self.envelope = try .outcome(outcome, pixelByteCount: layout.byteCount)
+  }
+
+  /// A picture that is a JPEG file. How long it is, is known only when it is made, so it is copied to
+  /// where it is sent from: a tenth of what its samples are.
+  ///
+  /// - Parameter outcome: The message, but for the picture.
+  /// - Throws: ``FieldFault`` for a file longer than the limits allow.
+  init(
+    jpeg file: RawSpan, of size: FrameSize, orientation: Orientation,
+    outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
+  ) throws {
+    guard file.byteCount <= limits.maxBytes else {
+      throw FieldFault(
+        code: .resourceExhausted, field: "output",
+        reason: "a frame of \(file.byteCount) bytes was made, the limit is \(limits.maxBytes)")
+    }
+    var outcome = outcome
+    outcome.image = Sidelight_V1_Image()
+    outcome.image.describe(jpegOf: size, orientation: orientation)
+    self.layout = nil
+    self.byteCount = file.byteCount
+    self.envelope = try .outcome(outcome, pixelByteCount: file.byteCount)
+    file.withUnsafeBytes { self.envelope.pixels.bytes.copyMemory(from: $0) }
   }
 
   /// A frame's own pixels, byte by byte.

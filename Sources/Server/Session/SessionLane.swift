@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -55,7 +56,7 @@ struct SessionLane {
     while !work.isOver, let next = await self.next() {
       guard !work.isOver else { return await self.serve(next, in: &group) }
       // What needs no filter has nothing to wait for.
-      guard next.program?.plan.isIdentity == false else {
+      guard next.program?.changesNothing == false else {
         await self.process(next)
         continue
       }
@@ -78,7 +79,7 @@ struct SessionLane {
   // MARK: One frame
 
   private func process(_ frame: IncomingFrame) async {
-    guard let program = frame.program, !program.plan.isIdentity else {
+    guard let program = frame.program, !program.changesNothing else {
       return self.passThrough(frame, started: self.clock.now())
     }
     let observer = LanePassObserver(
@@ -109,6 +110,9 @@ struct SessionLane {
       self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)
+      if let unreadable = failure.cause as? PictureCodec.Unreadable {
+        return self.drop(frame, unreadable.fault)
+      }
       let status = GoogleRPCStatus(
         code: .internalError,
         message: "\(failure.filters.joined(separator: "+")) failed: \(failure.cause)")
@@ -141,17 +145,41 @@ struct SessionLane {
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
     let meter = WorkMeter(now: self.clock.now)
-    try self.engine.frameLimits.check(output: program.plan.output)
-    let picture = try OutgoingPicture(
-      shapedAs: program.plan.output, orientation: frame.picture.orientation,
-      outcome: frame.outcome(disposition))
-    // The last pass writes into the message that goes out.
-    try await self.engine.executor.run(
-      program.plan, on: frame.picture, into: picture.frame, at: FrameMoment(index: frame.arrival),
-      bands: bands, observer: observer, meter: meter)
+    try program.check(self.engine.frameLimits)
+    let picture = try await self.make(
+      program, of: frame, frame.outcome(disposition), bands, observer, meter)
     let elapsed = self.clock.now() - start
     program.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
     return picture
+  }
+
+  /// Decodes what came as a file, runs the plan, encodes what goes as a file.
+  ///
+  /// - Parameter outcome: The message, but for the picture.
+  private func make(
+    _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
+    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter? = nil
+  ) async throws -> OutgoingPicture {
+    let codec = self.engine.codec
+    let input = try await codec.decode(frame.picture, observer: observer)
+    if case .file = frame.picture { self.session.faults.reset() }
+    let moment = FrameMoment(index: frame.arrival)
+    guard program.delivery.coding.isFile else {
+      // The last pass writes into the message that goes out.
+      let picture = try OutgoingPicture(
+        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome)
+      try await self.engine.executor.run(
+        program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer,
+        meter: meter)
+      return picture
+    }
+    let made = try await self.engine.executor.run(
+      program.plan, on: input, at: moment, bands: bands, observer: observer, meter: meter)
+    return try await codec.withJPEG(of: made, program.jpeg, observer: observer) { file in
+      try OutgoingPicture(
+        jpeg: file, of: made.size, orientation: program.delivery.orientation, outcome: outcome,
+        limits: self.engine.frameLimits)
+    }
   }
 
   // MARK: Outcomes
@@ -176,13 +204,11 @@ struct SessionLane {
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
       ) { bands in
-        let plan = try self.engine.blurBeyondRecognition(frame.picture.geometry)
-        let picture = try OutgoingPicture(
-          shapedAs: plan.output, orientation: frame.picture.orientation,
-          outcome: frame.outcome(.degraded, failure: status))
-        try await self.engine.executor.run(
-          plan, on: frame.picture, into: picture.frame, bands: bands)
-        return picture
+        let blur = try self.engine.blurBeyondRecognition(
+          frame.picture.form, as: self.session.options.output)
+        try blur.check(self.engine.frameLimits)
+        return try await self.make(
+          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver())
       }
       guard let blurred else {
         return self.drop(
@@ -190,6 +216,13 @@ struct SessionLane {
       }
       self.finish(frame, blurred, .degraded, started: started)
     }
+  }
+
+  /// A file whose header was sound is none: that frame ends, whatever the failure policy.
+  private func drop(_ frame: IncomingFrame, _ fault: FieldFault) {
+    let fault = fault.within("frame.image")
+    self.session.faults.count(fault)
+    self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
   }
 
   private func drop(_ frame: IncomingFrame, _ drop: Drop) {
@@ -212,7 +245,7 @@ struct SessionLane {
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
     }
     do {
-      let picture = try OutgoingPicture(copying: frame.picture.buffer, outcome: outcome)
+      let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
     } catch {
       // What came as a message can be a message again.

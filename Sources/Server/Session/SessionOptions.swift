@@ -26,6 +26,8 @@ struct SessionOptions: Sendable {
   var allowDegraded: Bool
   /// What happens to frames whose stage failed.
   var failurePolicy: FailurePolicy
+  /// What comes back.
+  var output: OutputShape
   /// How often counts are sent; `nil` for only at the end.
   var statsInterval: Duration?
   /// The first pipeline.
@@ -33,10 +35,14 @@ struct SessionOptions: Sendable {
   /// Restores an earlier session's state in place of `pipeline`.
   var resumeToken: Data?
 
-  /// - Parameter framesInFlight: The grant; a deeper mailbox would only hold more memory.
+  /// - Parameters:
+  ///   - framesInFlight: The grant; a deeper mailbox would only hold more memory.
+  ///   - limits: How large a frame may be.
   /// - Throws: ``FieldFault`` for a value outside its range, or a wish that this server cannot meet:
   ///   better refused at once than silently not done.
-  init(_ open: Sidelight_V1_Open, framesInFlight: Int) throws(FieldFault) {
+  init(
+    _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
+  ) throws(FieldFault) {
     guard open.label.utf8.count <= 128 else {
       throw FieldFault(
         field: "open.label", reason: "has \(open.label.utf8.count) bytes, the limit is 128")
@@ -80,10 +86,10 @@ struct SessionOptions: Sendable {
     } catch {
       throw error.within("open")
     }
-    guard !open.hasOutput else {
-      throw FieldFault(
-        code: .unimplemented, field: "open.output",
-        reason: "this server does not offer it; see features in GetServerInfo")
+    do throws(FieldFault) {
+      self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
+    } catch {
+      throw error.within("open.output")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {

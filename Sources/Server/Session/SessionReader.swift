@@ -11,12 +11,12 @@ struct SessionReader: ~Copyable {
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
-  private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
     self.programs = ProgramShelf(
-      engine: session.engine, allowsReduced: session.options.allowDegraded)
+      engine: session.engine, output: session.options.output,
+      allowsReduced: session.options.allowDegraded)
     self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
   }
 
@@ -32,6 +32,7 @@ struct SessionReader: ~Copyable {
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
+      try self.checkFaults()
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
@@ -61,22 +62,23 @@ struct SessionReader: ~Copyable {
     let span = self.engine.tracing.startFrame(message, in: self.session)
     let reservation = self.outbox.reserve(
       sequence: message.sequence, byteCount: pixels?.byteCount ?? 0)
-    let picture: Frame
+    let picture: IncomingPicture
     do throws(FieldFault) {
       picture = try self.check(message, pixels)
-      self.faultsInARow = 0
+      // Whether a file is sound is known only when it has been decoded.
+      if case .frame = picture { self.session.faults.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
       return try self.countFault(error)
     }
-    self.handle.note(picture.geometry)
+    self.handle.note(picture.form.geometry)
     let selection = self.handle.selection(at: received)
     let pause = self.handle.pause
     if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
-    let program = self.programs.program(for: selection, picture.geometry)
+    let program = self.programs.program(for: selection, picture.form)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
@@ -119,7 +121,7 @@ struct SessionReader: ~Copyable {
 
   /// Whether the work that is expected fits into the frame's budget.
   private func hasTime(for frame: IncomingFrame) -> Bool {
-    guard let program = frame.program, !program.plan.isIdentity else { return true }
+    guard let program = frame.program, !program.changesNothing else { return true }
     guard let expected = program.cost.expected else { return true }
     self.engine.scheduler.note(work: program.cost.work ?? expected, session: self.handle.number)
     let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
@@ -131,7 +133,7 @@ struct SessionReader: ~Copyable {
 
   private mutating func check(
     _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) throws(FieldFault) -> Frame {
+  ) throws(FieldFault) -> IncomingPicture {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldFault(
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
@@ -144,7 +146,8 @@ struct SessionReader: ~Copyable {
         reason: "has \(frame.tags.count) entries of \(tagBytes) bytes, the limits are 16 and 1024")
     }
     do throws(FieldFault) {
-      return try frame.image.frame(over: pixels, limits: self.engine.frameLimits)
+      return try IncomingPicture(
+        frame.image, over: pixels, limits: self.engine.frameLimits, jpeg: self.engine.codec.jpeg)
     } catch {
       throw error.within("frame.image")
     }
@@ -208,7 +211,7 @@ struct SessionReader: ~Copyable {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.faultsInARow = 0
+      self.session.faults.reset()
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
@@ -231,10 +234,15 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  private mutating func countFault(_ fault: FieldFault) throws {
-    self.faultsInARow += 1
+  private func countFault(_ fault: FieldFault) throws {
+    self.session.faults.count(fault)
+    try self.checkFaults()
+  }
+
+  /// The lane counts too: what it cannot decode.
+  private func checkFaults() throws {
     let limit = self.engine.maxConsecutiveErrors
-    guard self.faultsInARow > limit else { return }
+    guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
     throw RPCError(
       code: .invalidArgument,
       message: "More than \(limit) faults in a row; the last was \(fault.field): \(fault.reason)")

@@ -93,6 +93,16 @@ extension Sidelight_V1_Image {
     self.inline = frame.packedBytes()
   }
 
+  /// Says what a JPEG file is, without its bytes.
+  package mutating func describe(jpegOf size: FrameSize, orientation: Orientation) {
+    self.format = .jpeg
+    self.width = UInt32(size.width)
+    self.height = UInt32(size.height)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
+  }
+
   /// Says what a frame is, without its pixels.
   package mutating func describe(_ geometry: FrameGeometry, orientation: Orientation) {
     self.format = Sidelight_V1_PixelFormat(geometry.format)
