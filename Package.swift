@@ -80,10 +80,15 @@ let package = Package(
       swiftSettings: strictMemory
     ),
 
+    // Shared memory and the passing of descriptors, for want of macros in Swift.
+    .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
+
     // The contract: generated messages, and their conversions to and from what the kernels know.
     .target(
       name: "SidelightWire",
-      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf],
+      dependencies: [
+        "SidelightKernels", "CSharedMemory", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+      ],
       path: "Sources/Wire",
       swiftSettings: strict
     ),

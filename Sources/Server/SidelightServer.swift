@@ -18,6 +18,7 @@ public import Tracing
 /// ```
 public final class SidelightServer: Service {
   private let engine: Engine
+  private let sharedMemory: SharedMemoryConfiguration?
   private let listeners: [Listener]
 
   /// Makes a server; nothing is bound before ``run()``.
@@ -46,6 +47,7 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
       clock: clock, logger: logger)
+    self.sharedMemory = configuration.sharedMemory
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
     ]
@@ -57,15 +59,37 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
   /// sessions finish what is in flight. A second call throws.
   ///
-  /// - Throws: `RuntimeError` if an address cannot be bound. Then none is served.
+  /// - Throws: `RuntimeError` if an address cannot be bound, or the companion socket of shared memory.
+  ///   Then none is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for listener in self.listeners {
-        group.addTask { try await listener.serve() }
+    try await self.withCompanion {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for listener in self.listeners {
+          group.addTask { try await listener.serve() }
+        }
+        // An address that fails ends the others, as leaving with its error cancels the group.
+        while try await group.next() != nil {}
       }
-      // An address that fails ends the others, as leaving with its error cancels the group.
-      while try await group.next() != nil {}
+    }
+  }
+
+  /// Hands out rings while `body` serves, where shared memory is offered.
+  private func withCompanion(_ body: () async throws -> Void) async throws {
+    guard let desk = self.engine.rings, let configuration = self.sharedMemory else {
+      return try await body()
+    }
+    let companion: CompanionService
+    do throws(SharedMemoryError) {
+      companion = try CompanionService(configuration, desk: desk, logger: self.engine.logger)
+    } catch {
+      throw RuntimeError(
+        code: .transportError, message: "Shared memory cannot be offered: \(error).")
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await companion.run() }
+      defer { group.cancelAll() }
+      try await body()
     }
   }
 
@@ -83,6 +107,9 @@ public final class SidelightServer: Service {
 
   /// Sessions that stand now.
   public var sessionCount: Int { self.engine.sessions.count }
+
+  /// Bytes of the rings that are mapped.
+  package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

@@ -36,6 +36,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
+  /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
+  ///   clients on this host. None: they travel inline.
+  public var sharedMemory: SharedMemoryConfiguration?
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
 

@@ -25,6 +25,8 @@ struct Session: Sendable {
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
   let quality: SessionQuality
+  /// Where pixels are exchanged in shared memory; a refusal, where that was asked for in vain.
+  let sharedMemory: Result<RingDesk.Grant, FieldFault>?
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
@@ -61,7 +63,14 @@ struct Session: Sendable {
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
       desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+    let sessionID = self.handle.id
+    self.sharedMemory = options.sharedMemory.map { layout in
+      Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
+    }
   }
+
+  /// The ring that pixels are exchanged in; `nil`: none.
+  var ring: SessionRing? { try? self.sharedMemory?.get().ring }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
   ///
@@ -204,6 +213,11 @@ struct Session: Sendable {
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
       $0.opened.resumeToken = revision.resumeToken
+      switch self.sharedMemory {
+      case .success(let grant)?: $0.opened.sharedMemory = grant.offer
+      case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
+      case nil: break
+      }
       $0.opened.dropPolicy =
         switch self.options.dropPolicy {
         case .newestWins: .newestWins

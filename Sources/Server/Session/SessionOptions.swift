@@ -28,6 +28,8 @@ struct SessionOptions: Sendable {
   var failurePolicy: FailurePolicy
   /// How often counts are sent; `nil` for only at the end.
   var statsInterval: Duration?
+  /// The ring that the client would like; `nil`: none.
+  var sharedMemory: RingLayout?
   /// The first pipeline.
   var pipeline: Pipeline
   /// Restores an earlier session's state in place of `pipeline`.
@@ -84,6 +86,11 @@ struct SessionOptions: Sendable {
       throw FieldFault(
         code: .unimplemented, field: "open.output",
         reason: "this server does not offer it; see features in GetServerInfo")
+    }
+    do throws(FieldFault) {
+      self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
+    } catch {
+      throw error.within("open.shared_memory")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {

@@ -293,48 +293,106 @@ package nonisolated struct Sidelight_V1_GetServerInfoRequest: Sendable {
 }
 
 /// Who is there.
-package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendable {
+package nonisolated struct Sidelight_V1_GetServerInfoResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The server's version, as semver.org has it.
-  package var version: String {
-    get {_storage._version}
-    set {_uniqueStorage()._version = newValue}
-  }
+  package var version: String = String()
 
   /// What it accepts.
   package var limits: Sidelight_V1_Limits {
-    get {_storage._limits ?? Sidelight_V1_Limits()}
-    set {_uniqueStorage()._limits = newValue}
+    get {_limits ?? Sidelight_V1_Limits()}
+    set {_limits = newValue}
   }
   /// Returns true if `limits` has been explicitly set.
-  package var hasLimits: Bool {_storage._limits != nil}
+  package var hasLimits: Bool {self._limits != nil}
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
-  package mutating func clearLimits() {_uniqueStorage()._limits = nil}
+  package mutating func clearLimits() {self._limits = nil}
 
   /// What it can do beyond the least: the names of optional behaviours, such as "process.jpeg" or
   /// "shared_memory".
-  package var features: [String] {
-    get {_storage._features}
-    set {_uniqueStorage()._features = newValue}
-  }
+  package var features: [String] = []
 
   /// What it is doing.
   package var load: Sidelight_V1_Load {
-    get {_storage._load ?? Sidelight_V1_Load()}
-    set {_uniqueStorage()._load = newValue}
+    get {_load ?? Sidelight_V1_Load()}
+    set {_load = newValue}
   }
   /// Returns true if `load` has been explicitly set.
-  package var hasLoad: Bool {_storage._load != nil}
+  package var hasLoad: Bool {self._load != nil}
   /// Clears the value of `load`. Subsequent reads from it will return its default value.
-  package mutating func clearLoad() {_uniqueStorage()._load = nil}
+  package mutating func clearLoad() {self._load = nil}
 
   /// The instruction set that the kernels use: "avx512", "avx2", "portable".
-  package var instructionSet: String {
-    get {_storage._instructionSet}
-    set {_uniqueStorage()._instructionSet = newValue}
+  package var instructionSet: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _limits: Sidelight_V1_Limits? = nil
+  fileprivate var _load: Sidelight_V1_Load? = nil
+}
+
+/// What a server is doing.
+package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Sessions that stand.
+  package var sessions: UInt32 {
+    get {_storage._sessions}
+    set {_uniqueStorage()._sessions = newValue}
+  }
+
+  /// Threads for filters.
+  package var computeThreads: UInt32 {
+    get {_storage._computeThreads}
+    set {_uniqueStorage()._computeThreads = newValue}
+  }
+
+  /// Bytes in frame buffers that are in use.
+  package var poolBytesInUse: UInt64 {
+    get {_storage._poolBytesInUse}
+    set {_uniqueStorage()._poolBytesInUse = newValue}
+  }
+
+  /// Bytes in idle frame buffers.
+  package var poolBytesIdle: UInt64 {
+    get {_storage._poolBytesIdle}
+    set {_uniqueStorage()._poolBytesIdle = newValue}
+  }
+
+  /// How often a buffer was at hand, 0-1.
+  package var poolHitRate: Double {
+    get {_storage._poolHitRate}
+    set {_uniqueStorage()._poolHitRate = newValue}
+  }
+
+  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
+  package var schedulerLoad: Double {
+    get {_storage._schedulerLoad}
+    set {_uniqueStorage()._schedulerLoad = newValue}
+  }
+
+  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
+  /// only the frames that had their outcome count.
+  package var frames: Sidelight_V1_Stats {
+    get {_storage._frames ?? Sidelight_V1_Stats()}
+    set {_uniqueStorage()._frames = newValue}
+  }
+  /// Returns true if `frames` has been explicitly set.
+  package var hasFrames: Bool {_storage._frames != nil}
+  /// Clears the value of `frames`. Subsequent reads from it will return its default value.
+  package mutating func clearFrames() {_uniqueStorage()._frames = nil}
+
+  /// Bytes of the rings in shared memory.
+  package var sharedMemoryBytes: UInt64 {
+    get {_storage._sharedMemoryBytes}
+    set {_uniqueStorage()._sharedMemoryBytes = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -342,48 +400,6 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
-}
-
-/// What a server is doing.
-package nonisolated struct Sidelight_V1_Load: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  /// Sessions that stand.
-  package var sessions: UInt32 = 0
-
-  /// Threads for filters.
-  package var computeThreads: UInt32 = 0
-
-  /// Bytes in frame buffers that are in use.
-  package var poolBytesInUse: UInt64 = 0
-
-  /// Bytes in idle frame buffers.
-  package var poolBytesIdle: UInt64 = 0
-
-  /// How often a buffer was at hand, 0-1.
-  package var poolHitRate: Double = 0
-
-  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
-  package var schedulerLoad: Double = 0
-
-  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
-  /// only the frames that had their outcome count.
-  package var frames: Sidelight_V1_Stats {
-    get {_frames ?? Sidelight_V1_Stats()}
-    set {_frames = newValue}
-  }
-  /// Returns true if `frames` has been explicitly set.
-  package var hasFrames: Bool {self._frames != nil}
-  /// Clears the value of `frames`. Subsequent reads from it will return its default value.
-  package mutating func clearFrames() {self._frames = nil}
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-
-  fileprivate var _frames: Sidelight_V1_Stats? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -836,12 +852,69 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
   package static let protoMessageName: String = _protobuf_package + ".GetServerInfoResponse"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0")
 
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.features) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._load) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.instructionSet) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.version.isEmpty {
+      try visitor.visitSingularStringField(value: self.version, fieldNumber: 1)
+    }
+    try { if let v = self._limits {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.features.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.features, fieldNumber: 3)
+    }
+    try { if let v = self._load {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if !self.instructionSet.isEmpty {
+      try visitor.visitSingularStringField(value: self.instructionSet, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_GetServerInfoResponse, rhs: Sidelight_V1_GetServerInfoResponse) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs._limits != rhs._limits {return false}
+    if lhs.features != rhs.features {return false}
+    if lhs._load != rhs._load {return false}
+    if lhs.instructionSet != rhs.instructionSet {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Load"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0\u{3}shared_memory_bytes\0")
+
   fileprivate class _StorageClass {
-    var _version: String = String()
-    var _limits: Sidelight_V1_Limits? = nil
-    var _features: [String] = []
-    var _load: Sidelight_V1_Load? = nil
-    var _instructionSet: String = String()
+    var _sessions: UInt32 = 0
+    var _computeThreads: UInt32 = 0
+    var _poolBytesInUse: UInt64 = 0
+    var _poolBytesIdle: UInt64 = 0
+    var _poolHitRate: Double = 0
+    var _schedulerLoad: Double = 0
+    var _frames: Sidelight_V1_Stats? = nil
+    var _sharedMemoryBytes: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -852,11 +925,14 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
     private init() {}
 
     init(copying source: _StorageClass) {
-      _version = source._version
-      _limits = source._limits
-      _features = source._features
-      _load = source._load
-      _instructionSet = source._instructionSet
+      _sessions = source._sessions
+      _computeThreads = source._computeThreads
+      _poolBytesInUse = source._poolBytesInUse
+      _poolBytesIdle = source._poolBytesIdle
+      _poolHitRate = source._poolHitRate
+      _schedulerLoad = source._schedulerLoad
+      _frames = source._frames
+      _sharedMemoryBytes = source._sharedMemoryBytes
     }
   }
 
@@ -875,11 +951,14 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         // allocates stack space for every case branch when no optimizations are
         // enabled. https://github.com/apple/swift-protobuf/issues/1034
         switch fieldNumber {
-        case 1: try { try decoder.decodeSingularStringField(value: &_storage._version) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._limits) }()
-        case 3: try { try decoder.decodeRepeatedStringField(value: &_storage._features) }()
-        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._load) }()
-        case 5: try { try decoder.decodeSingularStringField(value: &_storage._instructionSet) }()
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._sessions) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._computeThreads) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesInUse) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesIdle) }()
+        case 5: try { try decoder.decodeSingularDoubleField(value: &_storage._poolHitRate) }()
+        case 6: try { try decoder.decodeSingularDoubleField(value: &_storage._schedulerLoad) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._frames) }()
+        case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._sharedMemoryBytes) }()
         default: break
         }
       }
@@ -892,103 +971,51 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       // allocates stack space for every if/case branch local when no optimizations
       // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
       // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._version.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._version, fieldNumber: 1)
+      if _storage._sessions != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._sessions, fieldNumber: 1)
       }
-      try { if let v = _storage._limits {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      if _storage._computeThreads != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._computeThreads, fieldNumber: 2)
+      }
+      if _storage._poolBytesInUse != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesInUse, fieldNumber: 3)
+      }
+      if _storage._poolBytesIdle != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesIdle, fieldNumber: 4)
+      }
+      if _storage._poolHitRate.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._poolHitRate, fieldNumber: 5)
+      }
+      if _storage._schedulerLoad.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._schedulerLoad, fieldNumber: 6)
+      }
+      try { if let v = _storage._frames {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
       } }()
-      if !_storage._features.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._features, fieldNumber: 3)
-      }
-      try { if let v = _storage._load {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-      } }()
-      if !_storage._instructionSet.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._instructionSet, fieldNumber: 5)
+      if _storage._sharedMemoryBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._sharedMemoryBytes, fieldNumber: 8)
       }
     }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Sidelight_V1_GetServerInfoResponse, rhs: Sidelight_V1_GetServerInfoResponse) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._version != rhs_storage._version {return false}
-        if _storage._limits != rhs_storage._limits {return false}
-        if _storage._features != rhs_storage._features {return false}
-        if _storage._load != rhs_storage._load {return false}
-        if _storage._instructionSet != rhs_storage._instructionSet {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.sessions) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.computeThreads) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesInUse) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesIdle) }()
-      case 5: try { try decoder.decodeSingularDoubleField(value: &self.poolHitRate) }()
-      case 6: try { try decoder.decodeSingularDoubleField(value: &self.schedulerLoad) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._frames) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.sessions != 0 {
-      try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 1)
-    }
-    if self.computeThreads != 0 {
-      try visitor.visitSingularUInt32Field(value: self.computeThreads, fieldNumber: 2)
-    }
-    if self.poolBytesInUse != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesInUse, fieldNumber: 3)
-    }
-    if self.poolBytesIdle != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesIdle, fieldNumber: 4)
-    }
-    if self.poolHitRate.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.poolHitRate, fieldNumber: 5)
-    }
-    if self.schedulerLoad.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.schedulerLoad, fieldNumber: 6)
-    }
-    try { if let v = self._frames {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Load, rhs: Sidelight_V1_Load) -> Bool {
-    if lhs.sessions != rhs.sessions {return false}
-    if lhs.computeThreads != rhs.computeThreads {return false}
-    if lhs.poolBytesInUse != rhs.poolBytesInUse {return false}
-    if lhs.poolBytesIdle != rhs.poolBytesIdle {return false}
-    if lhs.poolHitRate != rhs.poolHitRate {return false}
-    if lhs.schedulerLoad != rhs.schedulerLoad {return false}
-    if lhs._frames != rhs._frames {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._sessions != rhs_storage._sessions {return false}
+        if _storage._computeThreads != rhs_storage._computeThreads {return false}
+        if _storage._poolBytesInUse != rhs_storage._poolBytesInUse {return false}
+        if _storage._poolBytesIdle != rhs_storage._poolBytesIdle {return false}
+        if _storage._poolHitRate != rhs_storage._poolHitRate {return false}
+        if _storage._schedulerLoad != rhs_storage._schedulerLoad {return false}
+        if _storage._frames != rhs_storage._frames {return false}
+        if _storage._sharedMemoryBytes != rhs_storage._sharedMemoryBytes {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
