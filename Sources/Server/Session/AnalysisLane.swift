@@ -45,7 +45,7 @@ struct AnalysisLane {
           var analyzer = analyzer
           do {
             let values = try await analyzer.analyze(
-              job.frame.picture, at: FrameMoment(index: job.frame.arrival))
+              job.picture, at: FrameMoment(index: job.frame.arrival))
             look.analyzer = analyzer
             return .success(values)
           } catch {

@@ -131,8 +131,8 @@ struct SessionLane {
     try self.engine.frameLimits.check(output: program.plan.output)
     let picture = try OutgoingPicture(
       shapedAs: program.plan.output, orientation: frame.picture.orientation,
-      outcome: frame.outcome(disposition))
-    // The last pass writes into the message that goes out.
+      outcome: frame.outcome(disposition), ring: self.ring(for: frame))
+    // The last pass writes into the message that goes out, or where the client reads.
     try await self.engine.executor.run(
       program.plan, on: frame.picture, into: picture.frame, at: FrameMoment(index: frame.arrival),
       bands: bands, observer: observer)
@@ -165,7 +165,7 @@ struct SessionLane {
         let plan = try self.engine.blurBeyondRecognition(frame.picture.geometry)
         let picture = try OutgoingPicture(
           shapedAs: plan.output, orientation: frame.picture.orientation,
-          outcome: frame.outcome(.degraded, failure: status))
+          outcome: frame.outcome(.degraded, failure: status), ring: self.ring(for: frame))
         try await self.engine.executor.run(
           plan, on: frame.picture, into: picture.frame, bands: bands)
         return picture
@@ -181,7 +181,7 @@ struct SessionLane {
   private func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
     let lateness = frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival, dropped: drop, lateness: drop.reason == .lateInPipeline ? lateness : .zero)
     if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
   }
@@ -197,6 +197,12 @@ struct SessionLane {
       outcome.unmodified = true
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
     }
+    // In its own slot it comes back where it lies.
+    guard !frame.message.image.isInSlot else {
+      return self.finish(
+        frame, .bare(outcome), byteCount: frame.picture.buffer.byteCount, .passedThrough,
+        started: started)
+    }
     do {
       let picture = try OutgoingPicture(copying: frame.picture.buffer, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
@@ -211,8 +217,12 @@ struct SessionLane {
     started: Duration
   ) {
     self.finish(
-      frame, .picture(picture.envelope), byteCount: picture.byteCount, disposition,
-      started: started)
+      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+  }
+
+  /// Where the frame's picture may go: outcomes answer in kind.
+  private func ring(for frame: IncomingFrame) -> SessionRing? {
+    frame.message.image.isInSlot ? self.session.ring : nil
   }
 
   private func finish(
@@ -227,7 +237,7 @@ struct SessionLane {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival,
       made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,

@@ -18,6 +18,12 @@ final class SessionRing: Sendable {
 
   // MARK: Input slots
 
+  /// The bytes that an image says it has in a slot, if it can have them; else 0.
+  func byteCount(of image: Sidelight_V1_Image) -> Int {
+    guard case .sharedMemory(let reference)? = image.pixels else { return 0 }
+    return (try? self.layout.check(reference, .input))?.byteCount ?? 0
+  }
+
   /// A frame names an input slot, which is the server's from now on, until ``giveBack(inputOf:)``.
   ///
   /// The client can write it all the same, whatever was agreed: what is read may change at any time.
@@ -48,20 +54,22 @@ final class SessionRing: Sendable {
   struct Output: Sendable {
     /// How clients know it.
     let slot: Int
+    /// Where to write.
+    let memory: PixelBuffer
     fileprivate let reservation: SlotLedger.Reservation
   }
 
-  /// A slot for a picture, and its memory; `nil` if none is free or it is too small. Unless it is
+  /// A slot for a picture; `nil` if none is free or it is too small. Unless it is
   /// handed over, it is free again when nobody refers to the memory any more.
-  func makeOutput(byteCount: Int) -> (output: Output, memory: PixelBuffer)? {
+  func makeOutput(byteCount: Int) -> Output? {
     guard byteCount <= self.layout.slotBytes,
       let reservation = self.ledger.withLock({ $0.reserveOutput() })
     else { return nil }
     let slot = self.layout.inputSlots + reservation.index
-    let memory = self.ring.buffer(slot: slot, byteCount: byteCount) { [weak self] in
-      self?.ledger.withLock { $0.release(reservation) }
+    let memory = self.ring.buffer(slot: slot, byteCount: byteCount) {
+      self.ledger.withLock { $0.release(reservation) }
     }
-    return (Output(slot: slot, reservation: reservation), memory)
+    return Output(slot: slot, memory: memory, reservation: reservation)
   }
 
   /// A slot is about to be named in a frame's outcome: it is the client's until that is acknowledged.
@@ -69,8 +77,9 @@ final class SessionRing: Sendable {
     self.ledger.withLock { $0.handOver(output.reservation, sequence: sequence) }
   }
 
-  /// The client has consumed the picture of that number, and all before it.
-  func acknowledge(_ sequence: UInt64) {
-    self.ledger.withLock { $0.acknowledge(sequence) }
+  /// The client has consumed pictures. Slots that are none do no harm.
+  func acknowledge(_ ack: Sidelight_V1_Ack) {
+    let held = Set(ack.heldSlots.map { Int($0) - self.layout.inputSlots })
+    self.ledger.withLock { $0.acknowledge(ack.sequence, except: held) }
   }
 }

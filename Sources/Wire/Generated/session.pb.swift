@@ -1374,8 +1374,12 @@ package nonisolated struct Sidelight_V1_Ack: Sendable {
   // methods supported on all messages.
 
   /// The frame with this sequence, and all before it, have been consumed: output slots that they came
-  /// in are the server's again.
+  /// in are the server's again, but for `held_slots`.
   package var sequence: UInt64 = 0
+
+  /// Output slots that the client still reads although their frames are acknowledged, at most 64. They
+  /// are the server's again with an `ack` that does not name them. Default: none.
+  package var heldSlots: [UInt32] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3195,7 +3199,7 @@ nonisolated extension Sidelight_V1_Resume: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Ack"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{3}held_slots\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3204,6 +3208,7 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 2: try { try decoder.decodeRepeatedUInt32Field(value: &self.heldSlots) }()
       default: break
       }
     }
@@ -3213,11 +3218,15 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.sequence != 0 {
       try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 1)
     }
+    if !self.heldSlots.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.heldSlots, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Ack, rhs: Sidelight_V1_Ack) -> Bool {
     if lhs.sequence != rhs.sequence {return false}
+    if lhs.heldSlots != rhs.heldSlots {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -17,7 +17,7 @@ package import SidelightKernels
 ///
 /// The mapping ends when nobody refers to the ring any more: neither its session nor a buffer of one
 /// of its slots.
-package final class SharedMemoryRing: @unchecked Sendable {  // slots are written by one side at a time
+package final class SharedMemoryRing: @unchecked Sendable {  // one side at a time writes a slot
   /// How the memory is divided.
   package let layout: RingLayout
   private let base: UnsafeMutableRawPointer
@@ -63,6 +63,13 @@ package final class SharedMemoryRing: @unchecked Sendable {  // slots are writte
   deinit {
     csm_unmap(self.base, self.layout.byteCount)
     self.unmapped()
+  }
+
+  /// The slot that memory begins in; `nil` if it is none of this ring's.
+  package func slot(of memory: PixelBuffer) -> Int? {
+    guard let start = memory.start else { return nil }
+    let offset = UnsafeRawPointer(self.base).distance(to: start)
+    return (0 ..< self.layout.byteCount).contains(offset) ? offset / self.layout.slotBytes : nil
   }
 
   /// The first bytes of a slot, as memory for a frame. The mapping lasts as long as the buffer.

@@ -74,10 +74,12 @@ package struct SlotLedger: Sendable {
     self.outputs[reservation.index] = .client(sequence: sequence)
   }
 
-  /// The client has consumed the picture of that number, and all before it. Numbers that were never
-  /// sent do no harm.
-  package mutating func acknowledge(_ sequence: UInt64) {
-    for (index, output) in self.outputs.enumerated() {
+  /// The client has consumed the picture of that number, and all before it, but still reads some of
+  /// them. Numbers that were never sent do no harm.
+  ///
+  /// - Parameter held: The slots that it reads, counted from the first output slot.
+  package mutating func acknowledge(_ sequence: UInt64, except held: Set<Int> = []) {
+    for (index, output) in self.outputs.enumerated() where !held.contains(index) {
       if case .client(let sent) = output, sent <= sequence { self.outputs[index] = .free }
     }
   }

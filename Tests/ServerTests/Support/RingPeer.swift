@@ -42,7 +42,10 @@ extension Stub {
         result = try await body(opened)
         finish.finish()
       }
-      return result!
+      guard let result else {
+        throw RPCError(code: .internalError, message: "The session did not open.")
+      }
+      return result
     }
   }
 }
