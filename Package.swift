@@ -82,12 +82,14 @@ let package = Package(
 
     // glibc's allocator settings, which its own module leaves out.
     .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
+    // Shared memory and the passing of descriptors, for want of macros in Swift.
+    .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
 
     // The contract: generated messages, and their conversions to and from what the kernels know.
     .target(
       name: "SidelightWire",
       dependencies: [
-        "SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+        "SidelightKernels", "CSharedMemory", grpcCore, grpcProtobuf, grpcTransport, protobuf,
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -16,6 +16,8 @@ struct Engine: Sendable {
   let scheduler: FrameScheduler
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
+  /// `nil`: no shared memory is offered.
+  let rings: RingDesk?
   let clock: SessionClock
   let tracing: FrameTracing
   let logger: Logger
@@ -56,6 +58,9 @@ struct Engine: Sendable {
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
     )
+    self.rings = configuration.sharedMemory.flatMap {
+      SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
+    }
     self.customFilterTimeout = configuration.customFilterTimeout
     self.drainTimeout = configuration.drainTimeout
     self.clock = clock

@@ -61,9 +61,14 @@ public final class SidelightServer: Service {
   /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
   /// - Throws: ``ListeningError`` if an address cannot be bound, `ConfigurationFault` if a setting is out
-  ///   of its range. Then none is served.
+  ///   of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
+  ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
+    try await self.withCompanion { try await self.serve() }
+  }
+
+  private func serve() async throws {
     enum Part {
       case listener
       case drainTimeout
@@ -104,6 +109,25 @@ public final class SidelightServer: Service {
     }
   }
 
+  /// Hands out rings while `body` serves, where shared memory is offered.
+  private func withCompanion(_ body: () async throws -> Void) async throws {
+    guard let desk = self.engine.rings, let configuration = self.configuration.sharedMemory else {
+      return try await body()
+    }
+    let companion: CompanionService
+    do throws(SharedMemoryError) {
+      companion = try CompanionService(configuration, desk: desk, logger: self.engine.logger)
+    } catch {
+      throw RuntimeError(
+        code: .transportError, message: "Shared memory cannot be offered: \(error).")
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await companion.run() }
+      defer { group.cancelAll() }
+      try await body()
+    }
+  }
+
   /// How long connections have to take the last that sessions say.
   private static let closingTime = Duration.seconds(1)
 
@@ -122,6 +146,9 @@ public final class SidelightServer: Service {
 
   /// Sessions that stand now.
   public var sessionCount: Int { self.engine.sessions.count }
+
+  /// Bytes of the rings that are mapped.
+  package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

@@ -43,6 +43,9 @@ struct Serve: AsyncParsableCommand {
       """, valueName: "ratio"))
   var maxLoad = ServerConfiguration().maxLoad ?? 0
 
+  @OptionGroup(title: "Shared memory")
+  var sharedMemory: SharedMemoryOptions
+
   @Option(
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
@@ -71,6 +74,7 @@ struct Serve: AsyncParsableCommand {
     configuration.maxSessions = self.maxSessions
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
+    configuration.sharedMemory = self.sharedMemory.configuration
     let server = SidelightServer(configuration: configuration, logger: logger)
 
     var group = ServiceGroupConfiguration(

@@ -48,6 +48,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `computeNiceness` (0-19, default: 10): how readily the threads that filter let those that carry
   ///   gRPC go first.
   public var computeNiceness = 10
+  /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
+  ///   clients on this host. None: they travel inline.
+  public var sharedMemory: SharedMemoryConfiguration?
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
   /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be

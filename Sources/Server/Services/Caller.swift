@@ -28,4 +28,10 @@ struct Caller: Sendable, Hashable, CustomStringConvertible {
     }
     self.name = String(peer[..<colon])
   }
+
+  /// Whether it is on this host, or a proxy on this host stands before it.
+  package var isLocal: Bool {
+    self.name.hasPrefix("unix:") || self.name.hasPrefix("ipv4:127.") || self.name == "ipv6:[::1]"
+      || self.name.hasPrefix("ipv6:[::ffff:127.")
+  }
 }

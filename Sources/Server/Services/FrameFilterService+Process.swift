@@ -36,6 +36,8 @@ extension FrameFilterService {
           open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
+      // What was not fetched is not handed out any more. What was lives on while somebody reads it.
+      defer { self.engine.rings?.revoke(session.handle.id) }
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.handle.id)"
       logger.info(

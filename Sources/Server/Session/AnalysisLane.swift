@@ -58,11 +58,11 @@ struct AnalysisLane {
 
   /// What is looked at: the frame as it came, decoded if it came as a file.
   private func frame(of job: AnalysisJob) async throws -> Frame {
-    if case .frame(let frame) = job.frame.picture { return frame }
+    if case .frame(let frame) = job.picture { return frame }
     return try await self.engine.scheduler.withTurn(
       session: self.session.handle.number, deadline: job.frame.received + Self.patience
     ) { _ in
-      try await self.engine.codec.decode(job.frame.picture)
+      try await self.engine.codec.decode(job.picture)
     }
   }
 

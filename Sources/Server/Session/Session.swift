@@ -26,6 +26,10 @@ struct Session: Sendable {
   let quality: SessionQuality
   /// What the client did wrong of late.
   let faults = FaultCount()
+  /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
+  let ring: SessionRing?
+  /// The answer to a client that asked for a ring.
+  private let ringGrant: Result<RingDesk.Grant, FieldFault>?
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
@@ -62,6 +66,11 @@ struct Session: Sendable {
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
       desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+    let sessionID = self.handle.id
+    self.ringGrant = options.sharedMemory.map { layout in
+      Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
+    }
+    self.ring = try? self.ringGrant?.get().ring
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
@@ -94,10 +103,22 @@ struct Session: Sendable {
     }
   }
 
+  /// A frame was made. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, made frame: FinishedFrame<OutgoingFrame>) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, made: frame)
+  }
+
+  /// A frame was dropped. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, dropped: drop, lateness: lateness)
+  }
+
   /// A frame that waited will not be filtered.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
-    self.outbox.resolve(frame.arrival, dropped: drop)
+    self.resolve(frame.arrival, dropped: drop)
     switch drop.reason {
     case .superseded, .queueFull: self.quality.recordLost()
     default: break
@@ -214,6 +235,11 @@ struct Session: Sendable {
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
       $0.opened.resumeToken = revision.resumeToken
+      switch self.ringGrant {
+      case .success(let grant)?: $0.opened.sharedMemory = grant.offer
+      case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
+      case nil: break
+      }
       $0.opened.dropPolicy =
         switch self.options.dropPolicy {
         case .newestWins: .newestWins

@@ -165,9 +165,10 @@ struct SessionLane {
     if case .file = frame.picture { self.session.faults.reset() }
     let moment = FrameMoment(index: frame.arrival)
     guard program.delivery.coding.isFile else {
-      // The last pass writes into the message that goes out.
+      // The last pass writes into the message that goes out, or where the client reads.
       let picture = try OutgoingPicture(
-        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome)
+        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome,
+        ring: self.ring(for: frame))
       try await self.engine.executor.run(
         program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer,
         meter: meter)
@@ -228,7 +229,7 @@ struct SessionLane {
   private func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
     let lateness = frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival, dropped: drop, lateness: drop.reason == .lateInPipeline ? lateness : .zero)
     if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
   }
@@ -244,6 +245,12 @@ struct SessionLane {
       outcome.unmodified = true
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
     }
+    // In its own slot it comes back where it lies.
+    guard !frame.message.image.isInSlot else {
+      return self.finish(
+        frame, .bare(outcome), byteCount: frame.picture.bytes.byteCount, .passedThrough,
+        started: started)
+    }
     do {
       let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
@@ -258,8 +265,12 @@ struct SessionLane {
     started: Duration
   ) {
     self.finish(
-      frame, .picture(picture.envelope), byteCount: picture.byteCount, disposition,
-      started: started)
+      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+  }
+
+  /// Where the frame's picture may go: outcomes answer in kind.
+  private func ring(for frame: IncomingFrame) -> SessionRing? {
+    frame.message.image.isInSlot ? self.session.ring : nil
   }
 
   private func finish(
@@ -274,7 +285,7 @@ struct SessionLane {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival,
       made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,

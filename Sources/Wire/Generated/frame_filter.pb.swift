@@ -484,45 +484,69 @@ package nonisolated struct Sidelight_V1_AllocatorSettings: Sendable {
 }
 
 /// What a server is doing.
-package nonisolated struct Sidelight_V1_Load: Sendable {
+package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Sessions that stand.
-  package var sessions: UInt32 = 0
+  package var sessions: UInt32 {
+    get {_storage._sessions}
+    set {_uniqueStorage()._sessions = newValue}
+  }
 
   /// Threads for filters.
-  package var computeThreads: UInt32 = 0
+  package var computeThreads: UInt32 {
+    get {_storage._computeThreads}
+    set {_uniqueStorage()._computeThreads = newValue}
+  }
 
   /// Bytes in frame buffers that are in use.
-  package var poolBytesInUse: UInt64 = 0
+  package var poolBytesInUse: UInt64 {
+    get {_storage._poolBytesInUse}
+    set {_uniqueStorage()._poolBytesInUse = newValue}
+  }
 
   /// Bytes in idle frame buffers.
-  package var poolBytesIdle: UInt64 = 0
+  package var poolBytesIdle: UInt64 {
+    get {_storage._poolBytesIdle}
+    set {_uniqueStorage()._poolBytesIdle = newValue}
+  }
 
   /// How often a buffer was at hand, 0-1.
-  package var poolHitRate: Double = 0
+  package var poolHitRate: Double {
+    get {_storage._poolHitRate}
+    set {_uniqueStorage()._poolHitRate = newValue}
+  }
 
   /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
-  package var schedulerLoad: Double = 0
+  package var schedulerLoad: Double {
+    get {_storage._schedulerLoad}
+    set {_uniqueStorage()._schedulerLoad = newValue}
+  }
 
   /// What has become of the frames of all sessions since the server started. Of calls that were cut off
   /// only the frames that had their outcome count.
   package var frames: Sidelight_V1_Stats {
-    get {_frames ?? Sidelight_V1_Stats()}
-    set {_frames = newValue}
+    get {_storage._frames ?? Sidelight_V1_Stats()}
+    set {_uniqueStorage()._frames = newValue}
   }
   /// Returns true if `frames` has been explicitly set.
-  package var hasFrames: Bool {self._frames != nil}
+  package var hasFrames: Bool {_storage._frames != nil}
   /// Clears the value of `frames`. Subsequent reads from it will return its default value.
-  package mutating func clearFrames() {self._frames = nil}
+  package mutating func clearFrames() {_uniqueStorage()._frames = nil}
+
+  /// Bytes of the rings in shared memory.
+  package var sharedMemoryBytes: UInt64 {
+    get {_storage._sharedMemoryBytes}
+    set {_uniqueStorage()._sharedMemoryBytes = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _frames: Sidelight_V1_Stats? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -1221,63 +1245,118 @@ nonisolated extension Sidelight_V1_AllocatorSettings: SwiftProtobuf.Message, Swi
 
 nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0\u{3}shared_memory_bytes\0")
+
+  fileprivate class _StorageClass {
+    var _sessions: UInt32 = 0
+    var _computeThreads: UInt32 = 0
+    var _poolBytesInUse: UInt64 = 0
+    var _poolBytesIdle: UInt64 = 0
+    var _poolHitRate: Double = 0
+    var _schedulerLoad: Double = 0
+    var _frames: Sidelight_V1_Stats? = nil
+    var _sharedMemoryBytes: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _sessions = source._sessions
+      _computeThreads = source._computeThreads
+      _poolBytesInUse = source._poolBytesInUse
+      _poolBytesIdle = source._poolBytesIdle
+      _poolHitRate = source._poolHitRate
+      _schedulerLoad = source._schedulerLoad
+      _frames = source._frames
+      _sharedMemoryBytes = source._sharedMemoryBytes
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.sessions) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.computeThreads) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesInUse) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesIdle) }()
-      case 5: try { try decoder.decodeSingularDoubleField(value: &self.poolHitRate) }()
-      case 6: try { try decoder.decodeSingularDoubleField(value: &self.schedulerLoad) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._frames) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._sessions) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._computeThreads) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesInUse) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesIdle) }()
+        case 5: try { try decoder.decodeSingularDoubleField(value: &_storage._poolHitRate) }()
+        case 6: try { try decoder.decodeSingularDoubleField(value: &_storage._schedulerLoad) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._frames) }()
+        case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._sharedMemoryBytes) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.sessions != 0 {
-      try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._sessions != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._sessions, fieldNumber: 1)
+      }
+      if _storage._computeThreads != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._computeThreads, fieldNumber: 2)
+      }
+      if _storage._poolBytesInUse != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesInUse, fieldNumber: 3)
+      }
+      if _storage._poolBytesIdle != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesIdle, fieldNumber: 4)
+      }
+      if _storage._poolHitRate.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._poolHitRate, fieldNumber: 5)
+      }
+      if _storage._schedulerLoad.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._schedulerLoad, fieldNumber: 6)
+      }
+      try { if let v = _storage._frames {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      if _storage._sharedMemoryBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._sharedMemoryBytes, fieldNumber: 8)
+      }
     }
-    if self.computeThreads != 0 {
-      try visitor.visitSingularUInt32Field(value: self.computeThreads, fieldNumber: 2)
-    }
-    if self.poolBytesInUse != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesInUse, fieldNumber: 3)
-    }
-    if self.poolBytesIdle != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesIdle, fieldNumber: 4)
-    }
-    if self.poolHitRate.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.poolHitRate, fieldNumber: 5)
-    }
-    if self.schedulerLoad.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.schedulerLoad, fieldNumber: 6)
-    }
-    try { if let v = self._frames {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Load, rhs: Sidelight_V1_Load) -> Bool {
-    if lhs.sessions != rhs.sessions {return false}
-    if lhs.computeThreads != rhs.computeThreads {return false}
-    if lhs.poolBytesInUse != rhs.poolBytesInUse {return false}
-    if lhs.poolBytesIdle != rhs.poolBytesIdle {return false}
-    if lhs.poolHitRate != rhs.poolHitRate {return false}
-    if lhs.schedulerLoad != rhs.schedulerLoad {return false}
-    if lhs._frames != rhs._frames {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._sessions != rhs_storage._sessions {return false}
+        if _storage._computeThreads != rhs_storage._computeThreads {return false}
+        if _storage._poolBytesInUse != rhs_storage._poolBytesInUse {return false}
+        if _storage._poolBytesIdle != rhs_storage._poolBytesIdle {return false}
+        if _storage._poolHitRate != rhs_storage._poolHitRate {return false}
+        if _storage._schedulerLoad != rhs_storage._schedulerLoad {return false}
+        if _storage._frames != rhs_storage._frames {return false}
+        if _storage._sharedMemoryBytes != rhs_storage._sharedMemoryBytes {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
