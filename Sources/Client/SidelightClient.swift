@@ -24,6 +24,7 @@ public import Tracing
 public struct SidelightClient: Sendable {
   private let dialer: Dialer
   private let addresses: [Address]
+  private let pool = BufferPool()
   private let tracer: any Tracer
   private let clock: ClientClock
   private let random: @Sendable () -> Double
@@ -106,7 +107,7 @@ public struct SidelightClient: Sendable {
     _ body: (FilterSession) async throws -> Result
   ) async throws -> Result {
     let session = FilterSession(
-      options: options, clock: self.clock, tracer: self.tracer)
+      options: options, clock: self.clock, pool: self.pool, tracer: self.tracer)
     let runner = SessionRunner(
       session: session, options: options, addresses: self.addresses, dialer: self.dialer,
       clock: self.clock, random: self.random)

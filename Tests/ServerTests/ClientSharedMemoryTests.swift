@@ -201,7 +201,7 @@ struct ClientSharedMemoryTests {
 
         await servers[0].kill()
         #expect(try await told.interrupted() != nil)
-        await clock.pass(ClientReconnectTests.firstDelay)
+        await clock.pass(Reconnecting.firstDelay)
         _ = try #require(try await told.restored())
         #expect(session.usesSharedMemory)
         #expect(!session.isInSharedMemory(before.picture))

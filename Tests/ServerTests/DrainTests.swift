@@ -56,14 +56,16 @@ import Tracing
         group.addTask { try await server.run() }
         let address = try await server.listeningAddresses[0]
         group.addTask {
+          let image = Sidelight_V1_Image.noise(.bgra8, 1024, 1024)
           var transport = TransportConfiguration()
           transport.streamWindowBytes = 65535
           try await withStub(address, transport: transport) { stub in
             let error = await #expect(throws: RPCError.self) {
               try await stub.process(options: largeMessages) { writer in
                 try await writer.write(.open([.filter("sepiaTone")]))
-                for sequence: UInt64 in 1 ... 4 {
-                  try await writer.write(.frame(sequence, .noise(.bgra8, 1024, 1024)))
+                // More than fits anywhere; writing fails when the call has ended.
+                for sequence: UInt64 in 1 ... 12 {
+                  try? await writer.write(.frame(sequence, image))
                 }
                 for await _ in reads {}
               } onResponse: { response in
@@ -74,8 +76,8 @@ import Tracing
             #expect(error?.code == .unavailable, "\(String(describing: error))")
           }
         }
-        try await expectEventually("frames have been made, and are not read") {
-          try await Self.received(at: address) == 4
+        try await expectEventually("frames are made, and not read", within: .seconds(30)) {
+          try await Self.waiting(at: address) >= 4
         }
         trigger.triggerGracefulShutdown()
         // Five seconds for the session, one more for the connection.
@@ -91,9 +93,9 @@ import Tracing
     }
   }
 
-  /// Frames that the server has received.
-  private static func received(at address: Address) async throws -> UInt64 {
-    try await withStub(address) { try await $0.getServerInfo(.init()).load.frames.received }
+  /// Frames that the server has received and not sent back.
+  private static func waiting(at address: Address) async throws -> UInt32 {
+    try await withStub(address) { try await $0.getServerInfo(.init()).load.frames.inFlight }
   }
 
   @Test("A call that has opened no session does not hold up a shutdown")

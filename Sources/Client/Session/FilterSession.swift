@@ -14,13 +14,15 @@ import Tracing
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: ClientClock
+  private let pool: BufferPool
   /// The ring of the connection that stands, if it has one.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
 
-  init(options: SessionOptions, clock: ClientClock, tracer: any Tracer) {
+  init(options: SessionOptions, clock: ClientClock, pool: BufferPool, tracer: any Tracer) {
     self.flow = SessionFlow(options: options, clock: clock)
     self.clock = clock
+    self.pool = pool
     self.tracer = tracer
   }
 

@@ -9,7 +9,7 @@ import NIOCore
 /// Who is at the other end of a Unix socket, as the kernel saw it when the socket was connected
 /// (`SO_PEERCRED`, unix(7)). Ids are those of this process's namespaces; what has none there shows as
 /// the overflow id (65534), or as process 0.
-struct PeerCredentials: Sendable, Hashable {
+package struct PeerCredentials: Sendable, Hashable {
   // In the order of the kernel's `struct ucred`.
 
   /// The process.

@@ -1,18 +1,18 @@
 /// Whose a call is, as far as its connection tells.
-struct Caller: Sendable, Hashable, CustomStringConvertible {
+package struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// Who it counts as, for limits: the address without its port (`ipv4:192.0.2.1`,
   /// `ipv6:[2001:db8::1]`), or the user at the other end of a Unix socket (`unix:uid=1000`).
-  let name: String
+  package let name: String
   /// Everything that is known, for logs and operators: `ipv4:192.0.2.1:50123`, or
   /// `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`.
-  let description: String
+  package let description: String
   /// Who is at the other end of a Unix socket.
-  let credentials: PeerCredentials?
+  package let credentials: PeerCredentials?
 
   /// - Parameters:
   ///   - peer: As gRPC names it: `ipv4:192.0.2.1:50123`.
   ///   - credentials: For a Unix socket.
-  init(peer: String, credentials: PeerCredentials? = nil) {
+  package init(peer: String, credentials: PeerCredentials? = nil) {
     self.credentials = credentials
     if let credentials {
       self.name = "unix:uid=\(credentials.uid)"

@@ -23,6 +23,11 @@ final class Completion: Sendable {
     waiting?.resume()
   }
 
+  /// Returns when it is done.
+  func wait() async {
+    await self.waitUntilWoken(or: Completion())
+  }
+
   /// Returns when it is done, or when the clock says that it has taken too long.
   ///
   /// - Returns: Whether it is done.

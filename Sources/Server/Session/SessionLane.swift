@@ -43,10 +43,14 @@ struct SessionLane {
   /// that come meanwhile get what the failure policy says, until the filter comes back.
   private func supervise(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
     let work = Completion()
+    // A frame's wait for its turn is not its filter's fault.
+    let begin = Completion()
     group.addTask(executorPreference: self.engine.compute) {
-      await self.process(frame)
+      await self.process(frame, begin)
+      begin.finish()
       work.finish()
     }
+    await begin.wait()
     let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
     guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
@@ -78,7 +82,8 @@ struct SessionLane {
 
   // MARK: One frame
 
-  private func process(_ frame: IncomingFrame) async {
+  /// - Parameter begin: Is finished when the frame's turn has come.
+  private func process(_ frame: IncomingFrame, _ begin: Completion? = nil) async {
     guard let program = frame.program, !program.changesNothing else {
       return self.passThrough(frame, started: self.clock.now())
     }
@@ -95,6 +100,7 @@ struct SessionLane {
         limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
       ) { bands in
         started = self.clock.now()
+        begin?.finish()
         frame.span.leaveQueue()
         // Its turn may have been long in coming.
         try self.checkTime(for: frame, variant ?? program)
