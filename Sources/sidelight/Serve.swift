@@ -63,7 +63,6 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    self.transport.configuration.allocator.apply()
     var logger = Logger(label: "sidelight") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = self.logLevel
 
