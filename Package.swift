@@ -103,7 +103,6 @@ let package = Package(
       dependencies: [
         "SidelightKernels", "SidelightCodecs", "SidelightWire",
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
-        asyncAlgorithms,
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -132,7 +131,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        grpcCore, logging, lifecycle, protobuf,
+        grpcCore, logging, lifecycle, protobuf, asyncAlgorithms,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",
