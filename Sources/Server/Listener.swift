@@ -10,14 +10,14 @@ struct Listener: Sendable {
   private let server: GRPCServer<HTTP2ServerTransport.Posix>
 
   init(
-    address: Address, configuration: TransportConfiguration,
+    address: Address, configuration: TransportConfiguration, guards: Guards,
     services: [any RegistrableRPCService]
   ) {
     self.address = address
     self.server = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
         address: Self.socketAddress(address), transportSecurity: .plaintext,
-        config: Self.transportConfig(configuration)),
+        config: Self.transportConfig(configuration, guards)),
       services: services)
   }
 
@@ -52,7 +52,7 @@ struct Listener: Sendable {
   }
 
   private static func transportConfig(
-    _ configuration: TransportConfiguration
+    _ configuration: TransportConfiguration, _ guards: Guards
   ) -> HTTP2ServerTransport.Posix.Config {
     .defaults { config in
       config.http2.targetWindowSize = configuration.streamWindowBytes
@@ -63,13 +63,11 @@ struct Listener: Sendable {
         // Frames are large: read much at a time.
         channel.setOption(
           .recvAllocator,
-          value: FixedSizeRecvByteBufferAllocator(capacity: configuration.receiveBufferBytes))
+          value: FixedSizeRecvByteBufferAllocator(capacity: configuration.receiveBufferBytes)
+        ).flatMapThrowing { try guards.protect(connection: channel) }
       }
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            MessageSizeGuard(limit: configuration.maxMessageBytes), position: .first)
-        }
+        channel.eventLoop.makeCompletedFuture { try guards.protect(call: channel) }
       }
     }
   }

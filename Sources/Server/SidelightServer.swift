@@ -19,6 +19,7 @@ public import Tracing
 public final class SidelightServer: Service {
   private let engine: Engine
   private let listeners: [Listener]
+  private let health: HealthBoard
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -46,11 +47,21 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
       clock: clock, logger: logger)
+    let own = [Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Sessions.descriptor]
+      .map(\.fullyQualifiedService)
+    let standard =
+      [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
+    self.health = HealthBoard(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
+      HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
+    let guards = Guards(
+      configuration: configuration.guards,
+      maxMessageBytes: configuration.transport.maxMessageBytes)
     self.listeners = configuration.addresses.map {
-      Listener(address: $0, configuration: configuration.transport, services: services)
+      Listener(
+        address: $0, configuration: configuration.transport, guards: guards, services: services)
     }
   }
 
@@ -60,12 +71,17 @@ public final class SidelightServer: Service {
   /// - Throws: `RuntimeError` if an address cannot be bound. Then none is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for listener in self.listeners {
-        group.addTask { try await listener.serve() }
+    // Whoever asks or watches is told before connections are asked to end.
+    try await withGracefulShutdownHandler {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for listener in self.listeners {
+          group.addTask { try await listener.serve() }
+        }
+        // An address that fails ends the others, as leaving with its error cancels the group.
+        while try await group.next() != nil {}
       }
-      // An address that fails ends the others, as leaving with its error cancels the group.
-      while try await group.next() != nil {}
+    } onGracefulShutdown: {
+      self.health.stopServing()
     }
   }
 

@@ -8,6 +8,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
   /// How frames travel.
   public var transport = TransportConfiguration()
+  /// What peers may do.
+  public var guards = GuardConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
   public var maxFramePixels = 36_000_000
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with

@@ -1,5 +1,6 @@
 import AsyncAlgorithms
 import GRPCCore
+import GRPCProtobuf
 import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
@@ -89,7 +90,7 @@ struct Session: Sendable {
       self.analysisJobs.finish()
     }
     if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+      throw GoogleRPCStatus.shuttingDown
     }
   }
 

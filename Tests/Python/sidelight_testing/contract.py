@@ -24,7 +24,8 @@ def _generate() -> Path:
         failed = protoc.main(
             ["protoc", f"-I{protos}", f"-I{well_known}"]
             + [f"--python_out={target}", f"--grpc_python_out={target}"]
-            + sorted(str(path) for path in protos.rglob("*.proto"))
+            # The standard services' clients bring generated code of their own.
+            + sorted(str(path) for path in (protos / "sidelight").rglob("*.proto"))
         )
     if failed:
         raise RuntimeError(f"protoc could not generate from {protos}")

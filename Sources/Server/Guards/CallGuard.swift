@@ -1,0 +1,207 @@
+import GRPCCore
+import GRPCProtobuf
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Stands between HTTP/2 and gRPC on each call: refuses messages that are too long, too complex or cut
+/// off, ends the call when its time is over, and closes it when the peer does not.
+///
+/// A call that is refused gets its status from here. The handler is told that the call is cancelled,
+/// and whatever it still says is thrown away.
+final class CallGuard: ChannelDuplexHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = HTTP2Frame.FramePayload
+  typealias OutboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  /// What is written at a time, so that a slow peer can be told from one that takes nothing.
+  private static let writtenAtOnce = 1 << 20
+  /// No timer is set for a time that nobody will see the end of.
+  private static let longestDeadline = Duration.seconds(365 * 86400)
+
+  let configuration: GuardConfiguration
+  let maxMessageBytes: Int
+  private var limits: CallLimits?
+  private var scanner: MessageScanner?
+  private var deadline = LoopTimer()
+  private var linger = LoopTimer()
+  private var stall = LoopTimer()
+  private var watch: StallWatch
+  private var isWatching = false
+  private var written = 0
+  private var taken = 0
+  private var hasResponseHeaders = false
+  /// Whether the client has closed its side, as far as the handler knows.
+  private var isInputOver = false
+  /// Whether the status was written.
+  private var isOver = false
+  /// Bytes of a refused message that are still read and thrown away; `nil` if none was refused.
+  private var patience: Int?
+
+  init(configuration: GuardConfiguration, maxMessageBytes: Int) {
+    self.configuration = configuration
+    self.maxMessageBytes = maxMessageBytes
+    self.watch = StallWatch(timeout: configuration.writeStallTimeout)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch self.unwrapInboundIn(data) {
+    case .headers(let headers) where self.scanner == nil:
+      self.begin(headers, context: context)
+    case .data(let payload):
+      guard case .byteBuffer(let bytes) = payload.data else { return }
+      self.receive(bytes, isLast: payload.endStream, data, context: context)
+    default:
+      context.fireChannelRead(data)
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard self.patience == nil else {
+      promise?.fail(ChannelError.outputClosed)
+      return
+    }
+    switch self.unwrapOutboundIn(data) {
+    case .headers(let headers):
+      self.hasResponseHeaders = true
+      if headers.endStream { self.end(context: context) }
+      context.write(data, promise: promise)
+    case .data(let payload) where self.isActive(.callStall):
+      guard case .byteBuffer(let bytes) = payload.data else { fallthrough }
+      self.write(bytes, context: context, promise: promise)
+    default:
+      context.write(data, promise: promise)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.deadline.cancel()
+    self.linger.cancel()
+    self.stall.cancel()
+    context.fireChannelInactive()
+  }
+
+  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+
+  // MARK: What comes in
+
+  private func begin(
+    _ headers: HTTP2Frame.FramePayload.Headers, context: ChannelHandlerContext
+  ) {
+    var headers = headers
+    let limits = CallLimits(
+      path: headers.headers.first(name: ":path") ?? "", maxMessageBytes: self.maxMessageBytes,
+      maxControlMessageBytes: self.configuration.maxControlMessageBytes)
+    self.limits = limits
+    self.scanner = MessageScanner(
+      maxBytes: self.isActive(.messageSize) ? limits.maxBytes : .max,
+      shape: self.isActive(.messageFields) ? limits.shape : nil,
+      maxFields: self.configuration.maxMessageFields)
+    var duration: Duration?
+    if self.isActive(.deadline) {
+      let header = headers.headers["grpc-timeout"].first
+      headers.headers.remove(name: "grpc-timeout")
+      duration = header.flatMap(CallDeadline.duration(header:))
+    }
+    self.isInputOver = headers.endStream
+    let isEmpty = headers.endStream && self.isActive(.emptyCall)
+    if isEmpty { headers.endStream = false }
+    context.fireChannelRead(self.wrapInboundOut(.headers(headers)))
+    if isEmpty { self.passEndOfInput(context: context) }
+    guard let duration, duration < Self.longestDeadline else { return }
+    self.deadline.start(in: duration, on: context.eventLoop) {
+      self.refuse(.deadlineExceeded(duration), context: context)
+    }
+  }
+
+  private func receive(
+    _ bytes: ByteBuffer, isLast: Bool, _ data: NIOAny, context: ChannelHandlerContext
+  ) {
+    if isLast { self.linger.cancel() }
+    if let patience {
+      self.patience = patience - bytes.readableBytes
+      if patience < bytes.readableBytes { context.close(promise: nil) }
+      return
+    }
+    if let finding = self.scanner?.scan(bytes.readableBytesView), let limits {
+      return self.refuse(.finding(finding, limits), context: context)
+    }
+    if isLast, self.isActive(.truncatedMessage), let scanner, scanner.isWithinMessage {
+      return self.refuse(.truncated(missing: scanner.remaining), context: context)
+    }
+    if isLast { self.isInputOver = true }
+    context.fireChannelRead(data)
+  }
+
+  private func passEndOfInput(context: ChannelHandlerContext) {
+    self.isInputOver = true
+    context.fireChannelRead(
+      self.wrapInboundOut(.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))))
+  }
+
+  // MARK: What goes out
+
+  /// Writes in parts, and sees to it that the peer takes them.
+  private func write(
+    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  ) {
+    var rest = bytes
+    if self.written == self.taken { self.watch.begin(at: .now()) }
+    self.written += bytes.readableBytes
+    repeat {
+      let count = min(rest.readableBytes, Self.writtenAtOnce)
+      let part = rest.readSlice(length: count) ?? ByteBuffer()
+      let isLast = rest.readableBytes == 0
+      let done =
+        isLast ? promise ?? context.eventLoop.makePromise() : context.eventLoop.makePromise()
+      done.futureResult.assumeIsolated().whenComplete { _ in self.taken += count }
+      context.write(self.wrapOutboundOut(.data(.init(data: .byteBuffer(part)))), promise: done)
+    } while rest.readableBytes > 0
+    guard !self.isWatching else { return }
+    self.isWatching = true
+    self.look(context: context)
+  }
+
+  private func look(context: ChannelHandlerContext) {
+    self.stall.start(in: self.watch.interval, on: context.eventLoop) {
+      if self.taken == self.written {
+        self.isWatching = false
+      } else if self.watch.isStalled(taken: self.taken, at: .now()) {
+        context.close(promise: nil)
+      } else {
+        self.look(context: context)
+      }
+    }
+  }
+
+  /// The status is on its way: nothing but the client's side is open now.
+  private func end(context: ChannelHandlerContext) {
+    self.isOver = true
+    self.deadline.cancel()
+    if self.isActive(.linger) { self.awaitEnd(context: context) }
+  }
+
+  /// Closes the call when the client has had the time to. A reset at once would reach it before it has
+  /// read the status, and take its place.
+  private func awaitEnd(context: ChannelHandlerContext) {
+    self.linger.start(in: self.configuration.lingerTimeout, on: context.eventLoop) {
+      // A peer that still takes what was written before the status is another guard's business.
+      guard self.taken == self.written else { return self.awaitEnd(context: context) }
+      context.close(promise: nil)
+    }
+  }
+
+  private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
+    guard !self.isOver else { return }
+    // What the client had begun to send it may go on sending, until it has read the status.
+    self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
+    self.end(context: context)
+    let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
+    context.writeAndFlush(
+      self.wrapOutboundOut(.headers(.init(headers: trailers, endStream: true))), promise: nil)
+    if !self.isInputOver { self.passEndOfInput(context: context) }
+    // gRPC's handler of the call takes this for a cancellation, which nothing else can tell it.
+    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+import SidelightWire
+
+/// Follows gRPC's framing (one byte of flags, four of length, the message) through the pieces in
+/// which HTTP/2 delivers it, without keeping messages.
+struct MessageScanner: Sendable {
+  /// Why a message is not accepted.
+  enum Finding: Hashable {
+    /// It announces so many bytes.
+    case tooLong(Int)
+    /// It has too many fields, or messages in messages.
+    case tooComplex(ProtobufBounds.Fault)
+  }
+
+  private let maxBytes: Int
+  private let maxFields: Int
+  private let shape: MessageShape?
+  private var prefix: (bytes: UInt64, count: Int) = (0, 0)
+  private var fields: ProtobufBounds?
+
+  /// Bytes of the message that have not come yet.
+  private(set) var remaining = 0
+
+  /// - Parameters:
+  ///   - maxBytes: The most bytes of a message; `.max` for any.
+  ///   - shape: What messages are; `nil` if their fields are not to be counted.
+  ///   - maxFields: The most fields of a message.
+  init(maxBytes: Int, shape: MessageShape?, maxFields: Int) {
+    self.maxBytes = maxBytes
+    self.shape = shape
+    self.maxFields = maxFields
+  }
+
+  /// Whether a message has begun that has not come to its end.
+  var isWithinMessage: Bool { self.remaining > 0 || self.prefix.count > 0 }
+
+  /// Moves over the bytes that came.
+  ///
+  /// - Returns: What is wrong with the first message that is not accepted.
+  mutating func scan(_ bytes: ByteBufferView) -> Finding? {
+    var rest = bytes
+    while !rest.isEmpty {
+      if self.remaining > 0 {
+        let count = min(self.remaining, rest.count)
+        do throws(ProtobufBounds.Fault) {
+          try self.fields?.scan(rest.prefix(count))
+        } catch {
+          return .tooComplex(error)
+        }
+        self.remaining -= count
+        rest = rest.dropFirst(count)
+      } else if let byte = rest.popFirst() {
+        self.prefix.bytes = self.prefix.bytes << 8 | UInt64(byte)
+        self.prefix.count += 1
+        guard self.prefix.count == 5 else { continue }
+        let length = Int(self.prefix.bytes & 0xFFFF_FFFF)
+        self.prefix = (0, 0)
+        guard length <= self.maxBytes else { return .tooLong(length) }
+        self.remaining = length
+        self.fields = self.shape.map {
+          ProtobufBounds(shape: $0, length: length, maxFields: self.maxFields)
+        }
+      }
+    }
+    return nil
+  }
+}

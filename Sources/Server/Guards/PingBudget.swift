@@ -1,0 +1,26 @@
+import NIOCore
+
+/// How many PINGs a connection may send: a burst at once, and so many a second for ever.
+struct PingBudget: Sendable {
+  private let perSecond: Double
+  private let burst: Double
+  private var left: Double
+  private var last: NIODeadline
+
+  init(perSecond: Int, burst: Int, at now: NIODeadline) {
+    self.perSecond = Double(perSecond)
+    self.burst = Double(burst)
+    self.left = Double(burst)
+    self.last = now
+  }
+
+  /// - Returns: Whether there is one left; then it is gone.
+  mutating func take(at now: NIODeadline) -> Bool {
+    let elapsed = Double((now - self.last).nanoseconds) / 1e9
+    self.last = now
+    self.left = min(self.burst, self.left + elapsed * self.perSecond)
+    guard self.left >= 1 else { return false }
+    self.left -= 1
+    return true
+  }
+}
