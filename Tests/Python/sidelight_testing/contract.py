@@ -43,6 +43,8 @@ from sidelight.v1 import frame_filter_pb2_grpc as service
 from sidelight.v1 import image_pb2 as image
 from sidelight.v1 import pipeline_pb2 as pipeline
 from sidelight.v1 import session_pb2 as session
+from sidelight.v1 import sessions_pb2 as sessions
+from sidelight.v1 import sessions_pb2_grpc as sessions_service
 
 __all__ = [
     "GENERATED",
@@ -54,4 +56,6 @@ __all__ = [
     "pipeline",
     "service",
     "session",
+    "sessions",
+    "sessions_service",
 ]
