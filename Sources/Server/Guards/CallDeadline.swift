@@ -1,9 +1,9 @@
 /// The time that a call has, as `grpc-timeout` tells it.
-enum CallDeadline {
+package enum CallDeadline {
   /// Reads a header's value: one to eight digits and a unit, as gRPC's protocol over HTTP/2 says.
   ///
   /// - Returns: `nil` for anything else: a client that cannot say when it goes has no deadline.
-  static func duration(header value: String) -> Duration? {
+  package static func duration(header value: String) -> Duration? {
     let digits = value.utf8.dropLast()
     guard (1 ... 8).contains(digits.count), digits.allSatisfy({ (0x30 ... 0x39).contains($0) }),
       let amount = Int64(value.dropLast())

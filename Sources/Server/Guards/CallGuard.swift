@@ -96,6 +96,7 @@ final class CallGuard: ChannelDuplexHandler {
     self.limits = limits
     self.scanner = MessageScanner(
       maxBytes: self.isActive(.messageSize) ? limits.maxBytes : .max,
+      mayBeCompressed: !self.isActive(.compression),
       shape: self.isActive(.messageFields) ? limits.shape : nil,
       maxFields: self.configuration.maxMessageFields)
     var duration: Duration?

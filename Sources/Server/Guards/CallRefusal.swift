@@ -37,6 +37,9 @@ struct CallRefusal {
           .resourceExhausted,
           "has \(length) bytes, the limit (\(limits.name)) is \(limits.maxBytes)"),
         unreadBytes: length)
+    case .compressed:
+      CallRefusal(
+        status: self.badMessage(.unimplemented, "is compressed, which this server does not accept"))
     case .tooComplex(.tooManyFields(let limit)):
       CallRefusal(
         status: self.badMessage(

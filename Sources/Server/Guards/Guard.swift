@@ -20,6 +20,8 @@ package enum Guard: String, CaseIterable, Sendable {
   case deadline
   /// Messages that are too long are refused with a status before a byte of them is kept.
   case messageSize
+  /// Compressed messages are refused with a status: none is accepted, and the stack resets the stream.
+  case compression
   /// Messages with too many fields are refused with a status before they are decoded: an empty
   /// sub-message of two bytes takes a hundred times as many in memory.
   case messageFields

@@ -1,9 +1,9 @@
-import NIOCore
+package import NIOCore
 
 /// Finds the PINGs that ask for an answer in what a client sends, whatever pieces it comes in.
-struct HTTP2PingScanner {
+package struct HTTP2PingScanner {
   /// A part of what came, in order.
-  enum Part: Hashable {
+  package enum Part: Hashable {
     /// Anything else, as it came.
     case bytes(ByteBuffer)
     /// A PING, taken out.
@@ -18,8 +18,10 @@ struct HTTP2PingScanner {
   /// The beginning of a frame that may be a PING.
   private var held = ByteBuffer()
 
+  package init() {}
+
   /// Takes apart what came. A frame's head, and a PING, are held back until they are whole.
-  mutating func scan(_ bytes: ByteBuffer) -> [Part] {
+  package mutating func scan(_ bytes: ByteBuffer) -> [Part] {
     var bytes = bytes
     var parts: [Part] = []
     self.complete(from: &bytes, into: &parts)

@@ -14,6 +14,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
   private let timeout: Duration
   private var timer = LoopTimer()
   private var lastRead = NIODeadline.now()
+  private var isAsking = false
 
   /// - Parameters:
   ///   - interval: The silence after which the peer is asked.
@@ -31,6 +32,10 @@ final class KeepaliveGuard: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.lastRead = .now()
+    if self.isAsking {
+      self.isAsking = false
+      self.wait(self.interval, context: context)
+    }
     context.fireChannelRead(data)
   }
 
@@ -56,12 +61,9 @@ final class KeepaliveGuard: ChannelInboundHandler {
   }
 
   private func ask(context: ChannelHandlerContext) {
-    let asked = NIODeadline.now()
+    self.isAsking = true
     context.writeAndFlush(
       self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.request(0).bytes)), promise: nil)
-    self.timer.start(in: self.timeout, on: context.eventLoop) {
-      guard self.lastRead <= asked else { return self.wait(self.interval, context: context) }
-      context.cutOff()
-    }
+    self.timer.start(in: self.timeout, on: context.eventLoop) { context.cutOff() }
   }
 }

@@ -1,13 +1,13 @@
-import NIOCore
+package import NIOCore
 
 /// How many PINGs a connection may send: a burst at once, and so many a second for ever.
-struct PingBudget: Sendable {
+package struct PingBudget: Sendable {
   private let perSecond: Double
   private let burst: Double
   private var left: Double
   private var last: NIODeadline
 
-  init(perSecond: Int, burst: Int, at now: NIODeadline) {
+  package init(perSecond: Int, burst: Int, at now: NIODeadline) {
     self.perSecond = Double(perSecond)
     self.burst = Double(burst)
     self.left = Double(burst)
@@ -15,7 +15,7 @@ struct PingBudget: Sendable {
   }
 
   /// - Returns: Whether there is one left; then it is gone.
-  mutating func take(at now: NIODeadline) -> Bool {
+  package mutating func take(at now: NIODeadline) -> Bool {
     let elapsed = Double((now - self.last).nanoseconds) / 1e9
     self.last = now
     self.left = min(self.burst, self.left + elapsed * self.perSecond)

@@ -1,12 +1,12 @@
-import NIOCore
+package import NIOCore
 
 /// Tells whether a peer takes what waits for it. Looked at now and then, it costs writes nothing.
-struct StallWatch: Sendable {
+package struct StallWatch: Sendable {
   private let timeout: Duration
   private var taken = 0
   private var lastProgress = NIODeadline.now()
 
-  init(timeout: Duration) {
+  package init(timeout: Duration) {
     self.timeout = timeout
   }
 
@@ -14,13 +14,13 @@ struct StallWatch: Sendable {
   var interval: Duration { self.timeout / 6 }
 
   /// The peer has something to take from now on.
-  mutating func begin(at now: NIODeadline) {
+  package mutating func begin(at now: NIODeadline) {
     self.lastProgress = now
   }
 
   /// - Parameter taken: What the peer has taken so far, all in all.
   /// - Returns: Whether it has taken nothing for too long.
-  mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
+  package mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
     if taken != self.taken {
       self.taken = taken
       self.lastProgress = now

@@ -110,6 +110,16 @@ struct Attack: Sendable {
         }
       }),
     Attack(
+      target: .compression,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
+          return await peer.status() == 12
+        }
+      }),
+    Attack(
       target: .messageFields, configure: { $0.guards.maxMessageFields = 100 },
       isMet: { _, address in
         try await withRawPeer(address) { peer in
