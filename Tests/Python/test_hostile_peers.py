@@ -160,7 +160,7 @@ def bomb_of_headers() -> bytes:
     return frame(1, 4, 1, kept + block(*[62] * 4000))
 
 
-def settings(**_: int) -> bytes:
+def settings() -> bytes:
     return frames.SettingsFrame(0, settings={3: 100}).serialize()
 
 
@@ -189,7 +189,7 @@ BROKEN_CONNECTIONS = {
     "headers that are none": frame(1, 4, 1, b"\xff" * 40),
     "headers that go on and on": frame(1, 0, 1, b"")
     + b"".join(frame(9, 0, 1, b"\0\1a\1b") for _ in range(10_000)),
-    "headers that are broken off": frame(1, 0, 1, block(3)) + frame(6, 0, 0, bytes(8)),
+    "headers that are broken off": frame(1, 0, 1, block(3)) + settings(),
     "a bomb of headers": bomb_of_headers(),
     "a window beyond all bounds": frames.WindowUpdateFrame(0, window_increment=2**31 - 1).serialize()
     * 2,
@@ -313,3 +313,43 @@ def test_a_storm_of_connections_leaves_nothing_behind(hostile_server, bystander)
     while len(list(Path(f"/proc/{hostile_server.process.pid}/fd").iterdir())) > before + 5:
         assert time.monotonic() < deadline, "descriptors are left"
         time.sleep(0.01)
+
+
+def resident_bytes(process) -> int:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
+    return int(line.split()[1]) << 10
+
+
+def test_messages_that_are_begun_and_never_ended_have_a_bound(hostile_server, bystander):
+    # Ninety calls that announce 64 MiB each, and send a little of it. Eight are 512 MiB.
+    statuses = []
+    with RawPeer(hostile_server.addresses["tcp"]) as peer:
+        for stream in range(1, 181, 2):
+            peer.call(PROCESS, stream=stream)
+            peer.data(message(b"begun", length=64 << 20), stream=stream)
+        while len(statuses) < 82:
+            each = peer.next(frames.HeadersFrame)
+            statuses.append(each.headers.get("grpc-status"))
+    assert set(statuses) == {"8"}
+
+
+def test_memory_comes_back(hostile_server, bystander):
+    def attack():
+        for parts, ends, _ in BROKEN_CALLS.values():
+            with RawPeer(hostile_server.addresses["tcp"]) as peer:
+                peer.open_windows()
+                peer.call(PROCESS)
+                for part in parts:
+                    peer.data(part)
+                peer.data(b"", end=True)
+                peer.status()
+
+    attack()
+    baseline = resident_bytes(hostile_server.process)
+    for _ in range(10):
+        attack()
+    deadline = time.monotonic() + 30
+    while resident_bytes(hostile_server.process) > 1.2 * baseline:
+        assert time.monotonic() < deadline, (baseline, resident_bytes(hostile_server.process))
+        time.sleep(0.1)

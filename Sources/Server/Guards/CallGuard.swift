@@ -20,8 +20,15 @@ final class CallGuard: ChannelDuplexHandler {
   /// No timer is set for a time that nobody will see the end of.
   private static let longestDeadline = Duration.seconds(365 * 86400)
 
-  let configuration: GuardConfiguration
-  let maxMessageBytes: Int
+  /// Messages under that are not counted.
+  private static let smallBytes = 64 << 10
+
+  private let configuration: GuardConfiguration
+  private let maxMessageBytes: Int
+  private let unfinished: AddressBudget
+  private let address: String
+  /// What is taken of that budget.
+  private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
   private var deadline = LoopTimer()
@@ -39,9 +46,19 @@ final class CallGuard: ChannelDuplexHandler {
   /// Bytes of a refused message that are still read and thrown away; `nil` if none was refused.
   private var patience: Int?
 
-  init(configuration: GuardConfiguration, maxMessageBytes: Int) {
+  /// - Parameters:
+  ///   - configuration: What the peer may do.
+  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - unfinished: For the bytes of messages that have begun and not ended.
+  ///   - address: Whose call it is.
+  init(
+    configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
+    address: String
+  ) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
+    self.unfinished = unfinished
+    self.address = address
     self.watch = StallWatch(timeout: configuration.writeStallTimeout)
   }
 
@@ -79,6 +96,7 @@ final class CallGuard: ChannelDuplexHandler {
     self.deadline.cancel()
     self.linger.cancel()
     self.stall.cancel()
+    _ = self.reserve(0)
     context.fireChannelInactive()
   }
 
@@ -128,11 +146,27 @@ final class CallGuard: ChannelDuplexHandler {
     if let finding = self.scanner?.scan(bytes.readableBytesView), let limits {
       return self.refuse(.finding(finding, limits), context: context)
     }
+    if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {
+      return self.refuse(
+        .noRoom(for: scanner.unfinishedBytes, self.configuration), context: context)
+    }
     if isLast, self.isActive(.truncatedMessage), let scanner, scanner.isWithinMessage {
       return self.refuse(.truncated(missing: scanner.remaining), context: context)
     }
     if isLast { self.isInputOver = true }
     context.fireChannelRead(data)
+  }
+
+  /// Takes of the budget what a message needs, in place of what the one before did.
+  private func reserve(_ length: Int) -> Bool {
+    let needed = length >= Self.smallBytes ? length : 0
+    guard needed != self.reserved else { return true }
+    if self.reserved > 0 { self.unfinished.giveBack(self.reserved, for: self.address) }
+    self.reserved = 0
+    guard needed > 0 else { return true }
+    guard self.unfinished.take(needed, for: self.address) else { return false }
+    self.reserved = needed
+    return true
   }
 
   private func passEndOfInput(context: ChannelHandlerContext) {
@@ -197,6 +231,7 @@ final class CallGuard: ChannelDuplexHandler {
     guard !self.isOver else { return }
     // What the client had begun to send it may go on sending, until it has read the status.
     self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
+    _ = self.reserve(0)
     self.end(context: context)
     let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
     context.writeAndFlush(

@@ -51,6 +51,25 @@ struct CallRefusal {
     }
   }
 
+  /// There is no room for what the peer has begun to send.
+  static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
+    CallRefusal(
+      status: GoogleRPCStatus(
+        code: .resourceExhausted,
+        message: "There is no room for \(length) bytes beside the messages that are on their way.",
+        details: .quotaFailure(violations: [
+          .init(
+            subject: "address",
+            description: "max_unfinished_bytes_per_address is "
+              + "\(configuration.maxUnfinishedBytesPerAddress)"),
+          .init(
+            subject: "server",
+            description: "max_unfinished_bytes is \(configuration.maxUnfinishedBytes)"),
+        ]),
+        .retryInfo(delay: .seconds(1))),
+      unreadBytes: length)
+  }
+
   private static func badMessage(_ code: RPCError.Code, _ reason: String) -> GoogleRPCStatus {
     GoogleRPCStatus(
       code: code, message: "The message \(reason).",

@@ -7,17 +7,18 @@ import NIOCore
 final class ConnectionCap: ChannelInboundHandler {
   typealias InboundIn = Any
 
-  private let counts: ConnectionCounts
+  private let budget: AddressBudget
   /// Whose connection is counted; `nil` when none is.
   private var counted: String?
 
-  init(counts: ConnectionCounts) {
-    self.counts = counts
+  /// - Parameter budget: How many there may be.
+  init(budget: AddressBudget) {
+    self.budget = budget
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    let address = context.channel.remoteAddress?.ipAddress ?? "unix"
-    if self.counts.enter(address) {
+    let address = context.channel.peerAddress
+    if self.budget.take(1, for: address) {
       self.counted = address
       context.fireChannelActive()
     } else {
@@ -27,7 +28,7 @@ final class ConnectionCap: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if let counted = self.counted.take() { self.counts.leave(counted) }
+    if let counted = self.counted.take() { self.budget.giveBack(1, for: counted) }
     context.fireChannelInactive()
   }
 }

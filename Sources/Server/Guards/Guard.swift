@@ -20,6 +20,8 @@ package enum Guard: String, CaseIterable, Sendable {
   case deadline
   /// Messages that are too long are refused with a status before a byte of them is kept.
   case messageSize
+  /// Of messages that have begun and not ended only so many bytes are kept, in all and by address.
+  case unfinishedMessages
   /// Compressed messages are refused with a status: none is accepted, and the stack resets the stream.
   case compression
   /// Messages with too many fields are refused with a status before they are decoded: an empty

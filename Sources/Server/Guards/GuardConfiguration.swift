@@ -29,6 +29,12 @@ public struct GuardConfiguration: Sendable, Hashable {
   /// - `pingBurst` (count, default: 1000): PINGs that a connection may send at once. Those beyond are
   ///   left to the stack below, which closes the connection.
   public var pingBurst = 1000
+  /// - `maxUnfinishedBytes` (bytes, default: 2 GiB): what messages that have begun and not ended may come
+  ///   to, over all addresses, as they announce it. Those under 64 KiB do not count.
+  public var maxUnfinishedBytes = 2 << 30
+  /// - `maxUnfinishedBytesPerAddress` (bytes, default: 512 MiB): the same of one address. Behind a proxy
+  ///   all clients are one.
+  public var maxUnfinishedBytesPerAddress = 512 << 20
   /// - `maxControlMessageBytes` (bytes, default: 1 MiB): the largest message of a method that takes no
   ///   pixels.
   public var maxControlMessageBytes = 1 << 20

@@ -5,7 +5,8 @@ import NIOHTTP2
 struct Guards: Sendable {
   private let configuration: GuardConfiguration
   private let maxMessageBytes: Int
-  private let connections: ConnectionCounts
+  private let connections: AddressBudget
+  private let unfinished: AddressBudget
 
   /// - Parameters:
   ///   - configuration: What peers may do.
@@ -13,9 +14,12 @@ struct Guards: Sendable {
   init(configuration: GuardConfiguration, maxMessageBytes: Int) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
-    self.connections = ConnectionCounts(
+    self.connections = AddressBudget(
       limit: configuration.maxConnections,
       limitPerAddress: configuration.maxConnectionsPerAddress)
+    self.unfinished = AddressBudget(
+      limit: configuration.maxUnfinishedBytes,
+      limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
   /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2. To be called
@@ -31,7 +35,7 @@ struct Guards: Sendable {
       outer.append(DrainGuard(timeout: self.configuration.drainTimeout))
     }
     if self.isActive(.connectionCap) {
-      outer.append(ConnectionCap(counts: self.connections))
+      outer.append(ConnectionCap(budget: self.connections))
     }
     try pipeline.addHandlers(outer, position: .first)
 
@@ -59,7 +63,9 @@ struct Guards: Sendable {
   /// Puts up that of a call, on its event loop, when gRPC's own handlers stand.
   func protect(call channel: any Channel) throws {
     try channel.pipeline.syncOperations.addHandler(
-      CallGuard(configuration: self.configuration, maxMessageBytes: self.maxMessageBytes),
+      CallGuard(
+        configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+        unfinished: self.unfinished, address: (channel.parent ?? channel).peerAddress),
       position: .first)
   }
 

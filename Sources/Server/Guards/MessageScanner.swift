@@ -21,6 +21,11 @@ package struct MessageScanner: Sendable {
   private var prefix: (bytes: UInt64, count: Int) = (0, 0)
   private var fields: ProtobufBounds?
 
+  private var length = 0
+
+  /// Bytes that a message announced that has not come to its end; 0 between messages.
+  package var unfinishedBytes: Int { self.remaining > 0 ? self.length : 0 }
+
   /// Bytes of the message that have not come yet.
   package private(set) var remaining = 0
 
@@ -63,6 +68,7 @@ package struct MessageScanner: Sendable {
         guard flags == 0 || self.mayBeCompressed else { return .compressed }
         guard length <= self.maxBytes else { return .tooLong(length) }
         self.remaining = length
+        self.length = length
         self.fields = self.shape.map {
           ProtobufBounds(shape: $0, length: length, maxFields: self.maxFields)
         }

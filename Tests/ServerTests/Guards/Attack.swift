@@ -100,13 +100,26 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .messageSize,
+      target: .messageSize, others: [.unfinishedMessages],
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process)
           peer.data(RawPeer.message([1, 2, 3], length: 0xFFFF_FFFF))
           return await peer.status() == 8
+        }
+      }),
+    Attack(
+      target: .unfinishedMessages,
+      configure: { $0.guards.maxUnfinishedBytesPerAddress = 1 << 20 },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          for stream: UInt32 in [1, 3] {
+            peer.call(Self.process, stream: stream)
+            peer.data(RawPeer.message([1, 2, 3], length: 600_000), stream: stream)
+          }
+          return await peer.status(stream: 3) == 8
         }
       }),
     Attack(

@@ -108,6 +108,19 @@ import Testing
     }
   }
 
+  @Test("Messages that end make room for others, however many they are")
+  func finishedMessages() async throws {
+    var configuration = ServerConfiguration()
+    configuration.guards.maxUnfinishedBytesPerAddress = 600_000
+    try await withServer(configuration) { _, address in
+      try await withStub(address) { stub in
+        let picture = Sidelight_V1_Image.noise(.gray8, 700, 700)
+        let answers = try await stub.converse([.open()] + (1 ... 8).map { .frame($0, picture) })
+        #expect(answers.frames.count == 8)
+      }
+    }
+  }
+
   @Test(
     "Whatever grpc-timeout says, the call is answered",
     arguments: [
