@@ -18,7 +18,7 @@ struct Listener: Sendable {
       transport: HTTP2ServerTransport.Posix(
         address: Self.socketAddress(address), transportSecurity: .plaintext,
         config: Self.transportConfig(configuration, guards)),
-      services: services)
+      services: services, interceptors: [UnreadableMessages()])
   }
 
   /// Serves until the task is cancelled or graceful shutdown begins.

@@ -139,6 +139,16 @@ def test_too_many_faults_say_what_the_limit_is_and_what_the_last_was(stub, info)
     assert found["BadRequest"].field_violations[0].field.startswith("select.pipeline")
 
 
+@pytest.mark.parametrize("method", ["Process", "Apply", "CheckPipeline"])
+def test_a_message_that_cannot_be_decoded_is_named(server, method):
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        call = channel.stream_stream(f"/sidelight.v1.FrameFilter/{method}")
+        with pytest.raises(grpc.RpcError) as caught:
+            list(call(iter([b"\xff\xff\xff"]), timeout=10))
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert fields(caught.value) == ["message"]
+
+
 def test_an_answer_in_the_stream_names_its_field(stub):
     with Session(stub) as session:
         session.select(filters(("sepiaTone", {"intensity": float("inf")})), request_id=7)
