@@ -20,6 +20,7 @@ public final class SidelightServer: Service {
   private let engine: Engine
   private let listeners: [Listener]
   private let health: HealthBoard
+  private let ledger: GuardLedger
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -56,9 +57,10 @@ public final class SidelightServer: Service {
       FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
       HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
+    self.ledger = GuardLedger(logger: logger)
     let guards = Guards(
       configuration: configuration.guards,
-      maxMessageBytes: configuration.transport.maxMessageBytes)
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
     self.listeners = configuration.addresses.map {
       Listener(
         address: $0, configuration: configuration.transport, guards: guards, services: services)
@@ -99,6 +101,9 @@ public final class SidelightServer: Service {
 
   /// Sessions that stand now.
   public var sessionCount: Int { self.engine.sessions.count }
+
+  /// How often each guard has closed a connection, or ended or reset a call.
+  package var guardCounts: [Guard: Int] { self.ledger.counts }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

@@ -5,7 +5,7 @@ import NIOHPACK
 import NIOHTTP2
 
 /// Stands between HTTP/2 and gRPC on each call: refuses messages that are too long, too complex or cut
-/// off, ends the call when its time is over, and closes it when the peer does not.
+/// off, and ends the call when its time is over.
 ///
 /// A call that is refused gets its status from here. The handler is told that the call is cancelled,
 /// and whatever it still says is thrown away.
@@ -15,11 +15,8 @@ final class CallGuard: ChannelDuplexHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// What is written at a time, so that a slow peer can be told from one that takes nothing.
-  private static let writtenAtOnce = 1 << 20
   /// No timer is set for a time that nobody will see the end of.
   private static let longestDeadline = Duration.seconds(365 * 86400)
-
   /// Messages under that are not counted.
   private static let smallBytes = 64 << 10
 
@@ -27,17 +24,12 @@ final class CallGuard: ChannelDuplexHandler {
   private let maxMessageBytes: Int
   private let unfinished: AddressBudget
   private let address: String
+  private let ledger: GuardLedger
   /// What is taken of that budget.
   private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
   private var deadline = LoopTimer()
-  private var linger = LoopTimer()
-  private var stall = LoopTimer()
-  private var watch: StallWatch
-  private var isWatching = false
-  private var written = 0
-  private var taken = 0
   private var hasResponseHeaders = false
   /// Whether the client has closed its side, as far as the handler knows.
   private var isInputOver = false
@@ -51,15 +43,16 @@ final class CallGuard: ChannelDuplexHandler {
   ///   - maxMessageBytes: The most bytes of a message.
   ///   - unfinished: For the bytes of messages that have begun and not ended.
   ///   - address: Whose call it is.
+  ///   - ledger: For calls that are refused.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    address: String
+    address: String, ledger: GuardLedger
   ) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
     self.unfinished = unfinished
     self.address = address
-    self.watch = StallWatch(timeout: configuration.writeStallTimeout)
+    self.ledger = ledger
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -79,23 +72,15 @@ final class CallGuard: ChannelDuplexHandler {
       promise?.fail(ChannelError.outputClosed)
       return
     }
-    switch self.unwrapOutboundIn(data) {
-    case .headers(let headers):
+    if case .headers(let headers) = self.unwrapOutboundIn(data) {
       self.hasResponseHeaders = true
-      if headers.endStream { self.end(context: context) }
-      context.write(data, promise: promise)
-    case .data(let payload) where self.isActive(.callStall):
-      guard case .byteBuffer(let bytes) = payload.data else { fallthrough }
-      self.write(bytes, context: context, promise: promise)
-    default:
-      context.write(data, promise: promise)
+      if headers.endStream { self.end() }
     }
+    context.write(data, promise: promise)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     self.deadline.cancel()
-    self.linger.cancel()
-    self.stall.cancel()
     _ = self.reserve(0)
     context.fireChannelInactive()
   }
@@ -127,7 +112,10 @@ final class CallGuard: ChannelDuplexHandler {
     let isEmpty = headers.endStream && self.isActive(.emptyCall)
     if isEmpty { headers.endStream = false }
     context.fireChannelRead(self.wrapInboundOut(.headers(headers)))
-    if isEmpty { self.passEndOfInput(context: context) }
+    if isEmpty {
+      self.ledger.record(.emptyCall, against: self.address)
+      self.passEndOfInput(context: context)
+    }
     guard let duration, duration < Self.longestDeadline else { return }
     self.deadline.start(in: duration, on: context.eventLoop) {
       self.refuse(.deadlineExceeded(duration), context: context)
@@ -137,7 +125,6 @@ final class CallGuard: ChannelDuplexHandler {
   private func receive(
     _ bytes: ByteBuffer, isLast: Bool, _ data: NIOAny, context: ChannelHandlerContext
   ) {
-    if isLast { self.linger.cancel() }
     if let patience {
       self.patience = patience - bytes.readableBytes
       if patience < bytes.readableBytes { context.close(promise: nil) }
@@ -175,64 +162,21 @@ final class CallGuard: ChannelDuplexHandler {
       self.wrapInboundOut(.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))))
   }
 
-  // MARK: What goes out
+  // MARK: The end
 
-  /// Writes in parts, and sees to it that the peer takes them.
-  private func write(
-    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
-  ) {
-    var rest = bytes
-    if self.written == self.taken { self.watch.begin(at: .now()) }
-    self.written += bytes.readableBytes
-    repeat {
-      let count = min(rest.readableBytes, Self.writtenAtOnce)
-      let part = rest.readSlice(length: count) ?? ByteBuffer()
-      let isLast = rest.readableBytes == 0
-      let done =
-        isLast ? promise ?? context.eventLoop.makePromise() : context.eventLoop.makePromise()
-      done.futureResult.assumeIsolated().whenComplete { _ in self.taken += count }
-      context.write(self.wrapOutboundOut(.data(.init(data: .byteBuffer(part)))), promise: done)
-    } while rest.readableBytes > 0
-    guard !self.isWatching else { return }
-    self.isWatching = true
-    self.look(context: context)
-  }
-
-  private func look(context: ChannelHandlerContext) {
-    self.stall.start(in: self.watch.interval, on: context.eventLoop) {
-      if self.taken == self.written {
-        self.isWatching = false
-      } else if self.watch.isStalled(taken: self.taken, at: .now()) {
-        context.close(promise: nil)
-      } else {
-        self.look(context: context)
-      }
-    }
-  }
-
-  /// The status is on its way: nothing but the client's side is open now.
-  private func end(context: ChannelHandlerContext) {
+  /// The status is on its way.
+  private func end() {
     self.isOver = true
     self.deadline.cancel()
-    if self.isActive(.linger) { self.awaitEnd(context: context) }
-  }
-
-  /// Closes the call when the client has had the time to. A reset at once would reach it before it has
-  /// read the status, and take its place.
-  private func awaitEnd(context: ChannelHandlerContext) {
-    self.linger.start(in: self.configuration.lingerTimeout, on: context.eventLoop) {
-      // A peer that still takes what was written before the status is another guard's business.
-      guard self.taken == self.written else { return self.awaitEnd(context: context) }
-      context.close(promise: nil)
-    }
   }
 
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard !self.isOver else { return }
+    self.ledger.record(refusal.by, against: self.address)
     // What the client had begun to send it may go on sending, until it has read the status.
     self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
     _ = self.reserve(0)
-    self.end(context: context)
+    self.end()
     let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
     context.writeAndFlush(
       self.wrapOutboundOut(.headers(.init(headers: trailers, endStream: true))), promise: nil)

@@ -6,6 +6,8 @@ import SidelightWire
 
 /// Why a guard ends a call, with what a client needs to know to do better.
 struct CallRefusal {
+  /// Who ends it.
+  var by: Guard
   /// The status, with details.
   var status: GoogleRPCStatus
   /// Bytes that the client has announced, and that nobody will look at.
@@ -14,6 +16,7 @@ struct CallRefusal {
   /// The call's time is over.
   static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
     CallRefusal(
+      by: .deadline,
       status: GoogleRPCStatus(
         code: .deadlineExceeded,
         message: "The call came to its deadline, \(duration) after it began."
@@ -25,7 +28,8 @@ struct CallRefusal {
   /// - Parameter missing: The bytes that did not come; 0 if not even the message's length did.
   static func truncated(missing: Int) -> CallRefusal {
     let words = missing > 0 ? "\(missing) bytes before its end" : "within its length"
-    return CallRefusal(status: self.badMessage(.invalidArgument, "is cut off \(words)"))
+    return CallRefusal(
+      by: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)"))
   }
 
   /// A message is not accepted.
@@ -33,19 +37,24 @@ struct CallRefusal {
     switch finding {
     case .tooLong(let length):
       CallRefusal(
+        by: .messageSize,
         status: self.badMessage(
           .resourceExhausted,
           "has \(length) bytes, the limit (\(limits.name)) is \(limits.maxBytes)"),
         unreadBytes: length)
     case .compressed:
       CallRefusal(
-        status: self.badMessage(.unimplemented, "is compressed, which this server does not accept"))
+        by: .compression,
+        status: self.badMessage(
+          .unimplemented, "is compressed, which this server does not accept"))
     case .tooComplex(.tooManyFields(let limit)):
       CallRefusal(
+        by: .messageFields,
         status: self.badMessage(
           .resourceExhausted, "has more fields than the limit (max_message_fields), \(limit)"))
     case .tooComplex(.tooDeep(let limit)):
       CallRefusal(
+        by: .messageFields,
         status: self.badMessage(
           .invalidArgument, "has messages in messages deeper than the limit, \(limit)"))
     }
@@ -54,6 +63,7 @@ struct CallRefusal {
   /// There is no room for what the peer has begun to send.
   static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
     CallRefusal(
+      by: .unfinishedMessages,
       status: GoogleRPCStatus(
         code: .resourceExhausted,
         message: "There is no room for \(length) bytes beside the messages that are on their way.",

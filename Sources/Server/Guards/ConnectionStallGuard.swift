@@ -7,12 +7,14 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
+  private let ledger: GuardLedger
   private var watch: StallWatch
   private var timer = LoopTimer()
   private var isWatching = false
   private var written = 0
 
-  init(timeout: Duration) {
+  init(timeout: Duration, ledger: GuardLedger) {
+    self.ledger = ledger
     self.watch = StallWatch(timeout: timeout)
   }
 
@@ -37,6 +39,7 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
       if waiting == 0 {
         self.isWatching = false
       } else if self.watch.isStalled(taken: self.written - waiting, at: .now()) {
+        self.ledger.record(.connectionStall, against: context.channel.peerAddress)
         context.close(promise: nil)
       } else {
         self.look(context: context)

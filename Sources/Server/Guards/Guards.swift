@@ -7,11 +7,14 @@ struct Guards: Sendable {
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
+  private let ledger: GuardLedger
 
   /// - Parameters:
   ///   - configuration: What peers may do.
   ///   - maxMessageBytes: The most bytes of a message.
-  init(configuration: GuardConfiguration, maxMessageBytes: Int) {
+  ///   - ledger: For what they do.
+  init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: GuardLedger) {
+    self.ledger = ledger
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
     self.connections = AddressBudget(
@@ -29,44 +32,50 @@ struct Guards: Sendable {
     // From the socket upwards.
     var outer: [any ChannelHandler] = [CutOffHandler()]
     if self.isActive(.connectionStall) {
-      outer.append(ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
+      outer.append(
+        ConnectionStallGuard(
+          timeout: self.configuration.writeStallTimeout, ledger: self.ledger))
     }
     if self.isActive(.drain) {
-      outer.append(DrainGuard(timeout: self.configuration.drainTimeout))
+      outer.append(DrainGuard(timeout: self.configuration.drainTimeout, ledger: self.ledger))
     }
     if self.isActive(.connectionCap) {
-      outer.append(ConnectionCap(budget: self.connections))
+      outer.append(ConnectionCap(budget: self.connections, ledger: self.ledger))
     }
     try pipeline.addHandlers(outer, position: .first)
 
     var inner: [any ChannelHandler] = []
     if self.isActive(.preface) {
-      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout))
+      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout, ledger: self.ledger))
     }
     if self.isActive(.keepalive) {
       inner.append(
         KeepaliveGuard(
           interval: self.configuration.keepaliveInterval,
-          timeout: self.configuration.keepaliveTimeout))
+          timeout: self.configuration.keepaliveTimeout, ledger: self.ledger))
     }
     if self.isActive(.pings) {
       inner.append(
         PingGuard(
           budget: PingBudget(
             perSecond: self.configuration.pingsPerSecond, burst: self.configuration.pingBurst,
-            at: .now())))
+            at: .now()), ledger: self.ledger))
     }
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
   }
 
-  /// Puts up that of a call, on its event loop, when gRPC's own handlers stand.
+  /// Puts up those of a call, on its event loop, when gRPC's own handlers stand.
   func protect(call channel: any Channel) throws {
-    try channel.pipeline.syncOperations.addHandler(
-      CallGuard(
-        configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-        unfinished: self.unfinished, address: (channel.parent ?? channel).peerAddress),
-      position: .first)
+    let address = (channel.parent ?? channel).peerAddress
+    try channel.pipeline.syncOperations.addHandlers(
+      [
+        CallOutputGuard(
+          configuration: self.configuration, address: address, ledger: self.ledger),
+        CallGuard(
+          configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+          unfinished: self.unfinished, address: address, ledger: self.ledger),
+      ], position: .first)
   }
 
   private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }

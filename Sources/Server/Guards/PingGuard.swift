@@ -10,10 +10,12 @@ final class PingGuard: ChannelInboundHandler {
 
   private var scanner = HTTP2PingScanner()
   private var budget: PingBudget
+  private let ledger: GuardLedger
   private var hasAnswered = false
 
-  init(budget: PingBudget) {
+  init(budget: PingBudget, ledger: GuardLedger) {
     self.budget = budget
+    self.ledger = ledger
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -25,6 +27,7 @@ final class PingGuard: ChannelInboundHandler {
         context.write(
           self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.answer(opaque).bytes)), promise: nil)
       case .ping(let opaque):
+        self.ledger.record(.pings, against: context.channel.peerAddress)
         context.fireChannelRead(self.wrapInboundOut(HTTP2PingFrame.request(opaque).bytes))
       }
     }

@@ -7,9 +7,10 @@ import SidelightWire
 struct UnreadableMessages: ServerInterceptor {
   func intercept<Input: Sendable, Output: Sendable>(
     request: StreamingServerRequest<Input>, context: ServerContext,
-    next: @concurrent @Sendable (
-      _ request: StreamingServerRequest<Input>, _ context: ServerContext
-    ) async throws -> StreamingServerResponse<Output>
+    next:
+      @concurrent @Sendable (
+        _ request: StreamingServerRequest<Input>, _ context: ServerContext
+      ) async throws -> StreamingServerResponse<Output>
   ) async throws -> StreamingServerResponse<Output> {
     let response: StreamingServerResponse<Output>
     do {

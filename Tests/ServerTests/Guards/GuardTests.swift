@@ -21,6 +21,10 @@ import Testing
     configuration.guards.active.subtract(attack.others)
     return try await withServer(configuration) { server, address in
       let isMet = try await within(limit) { try await attack.isMet(server, address) } ?? false
+      // By whom it was met is counted. PINGs that are answered are nothing to count.
+      if isMet, attack.target != .pings {
+        #expect(server.guardCounts[attack.target, default: 0] > 0)
+      }
       if isMet, attack.target != .connectionCap {
         // And the server is there for others.
         try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
@@ -143,11 +147,12 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.guards.pingBurst = 10
     configuration.guards.pingsPerSecond = 1
-    try await withServer(configuration) { _, address in
+    try await withServer(configuration) { server, address in
       try await withRawPeer(address) { peer in
         peer.send(RawPeer.preface)
         for _ in 0 ..< 1000 { peer.ping() }
         await peer.end()
+        #expect(server.guardCounts[.pings, default: 0] > 0)
       }
     }
   }
