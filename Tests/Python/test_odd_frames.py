@@ -192,3 +192,12 @@ def test_spoilt_files_hurt_nobody(stub):
                 still(stub, kind, bytes(spoilt))
             except grpc.RpcError as error:
                 assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
+
+
+def test_answers_far_larger_than_any_window_arrive_whole_each_time(stub):
+    # A part of an answer that fills the stream once let the status overtake the rest of it.
+    request = frame_filter.ApplyRequest(
+        image=images.noise("GRAY8", 64, 48), pipeline=pipeline(("scale", {"width": 4096}))
+    )
+    for _ in range(40):
+        assert len(stub.Apply(request, timeout=30).image.inline) == 4096 * 3072

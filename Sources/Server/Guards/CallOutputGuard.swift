@@ -1,3 +1,4 @@
+import DequeModule
 import NIOCore
 import NIOHTTP2
 
@@ -9,6 +10,11 @@ final class CallOutputGuard: ChannelDuplexHandler {
   typealias InboundOut = HTTP2Frame.FramePayload
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private struct Part {
+    var payload: HTTP2Frame.FramePayload
+    var promise: EventLoopPromise<Void>?
+  }
 
   /// What is written at a time, so that a slow peer can be told from one that takes nothing.
   private static let writtenAtOnce = 1 << 20
@@ -22,6 +28,11 @@ final class CallOutputGuard: ChannelDuplexHandler {
   private var isWatching = false
   private var written = 0
   private var taken = 0
+  /// What is being written. A write may come in the midst of another: when a part of it fills the
+  /// stream, gRPC's handler hears of that at once, and writes what it has.
+  private var parts: Deque<Part> = []
+  private var isWriting = false
+  private var wantsFlush = false
 
   /// - Parameters:
   ///   - configuration: How long the peer may take.
@@ -51,10 +62,16 @@ final class CallOutputGuard: ChannelDuplexHandler {
     if case .data(let content) = payload, case .byteBuffer(let bytes) = content.data,
       self.configuration.active.contains(.callStall)
     {
-      self.write(bytes, context: context, promise: promise)
+      self.take(bytes, eventLoop: context.eventLoop, promise: promise)
     } else {
-      context.write(data, promise: promise)
+      self.parts.append(Part(payload: payload, promise: promise))
     }
+    self.writeParts(context: context)
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    self.wantsFlush = true
+    self.writeParts(context: context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -63,9 +80,9 @@ final class CallOutputGuard: ChannelDuplexHandler {
     context.fireChannelInactive()
   }
 
-  /// Writes in parts, and sees to it that the peer takes them.
-  private func write(
-    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  /// Takes a message apart, and notes when the peer has taken each part.
+  private func take(
+    _ bytes: ByteBuffer, eventLoop: any EventLoop, promise: EventLoopPromise<Void>?
   ) {
     var rest = bytes
     if self.written == self.taken { self.watch.begin(at: .now()) }
@@ -74,13 +91,29 @@ final class CallOutputGuard: ChannelDuplexHandler {
       let count = min(rest.readableBytes, Self.writtenAtOnce)
       let part = rest.readSlice(length: count) ?? ByteBuffer()
       let isLast = rest.readableBytes == 0
-      let done = (isLast ? promise : nil) ?? context.eventLoop.makePromise()
+      let done = (isLast ? promise : nil) ?? eventLoop.makePromise()
       done.futureResult.assumeIsolated().whenComplete { _ in self.taken += count }
-      context.write(self.wrapOutboundOut(.data(.init(data: .byteBuffer(part)))), promise: done)
+      self.parts.append(Part(payload: .data(.init(data: .byteBuffer(part))), promise: done))
     } while rest.readableBytes > 0
-    guard !self.isWatching else { return }
-    self.isWatching = true
-    self.look(context: context)
+  }
+
+  /// Writes what is there, in order, whoever calls in between.
+  private func writeParts(context: ChannelHandlerContext) {
+    guard !self.isWriting else { return }
+    self.isWriting = true
+    while !self.parts.isEmpty || self.wantsFlush {
+      if let part = self.parts.popFirst() {
+        context.write(self.wrapOutboundOut(part.payload), promise: part.promise)
+      } else {
+        self.wantsFlush = false
+        context.flush()
+      }
+    }
+    self.isWriting = false
+    if self.taken != self.written, !self.isWatching {
+      self.isWatching = true
+      self.look(context: context)
+    }
   }
 
   private func look(context: ChannelHandlerContext) {
