@@ -13,6 +13,9 @@ package enum Guard: String, CaseIterable, Sendable {
   /// PINGs are answered here, within a budget: the stack's own limit cuts off clients that measure
   /// the bandwidth as they send, as grpc-go does.
   case pings
+  /// A connection that gives up one call after the other is closed. The stack's own limit would be met a
+  /// little later, and leaves memory behind.
+  case resets
   /// A shutdown waits for a connection no longer than it may.
   case drain
   /// `grpc-timeout` is read here: the stack traps on negative values, loses legal ones of eight digits,

@@ -3,6 +3,9 @@ import NIOHTTP2
 
 /// All guards of a server, and where each stands. Its listeners share it, and so what is counted.
 struct Guards: Sendable {
+  /// Calls that a connection may give up: what keeps under the stack's own limit, 200 in 30 seconds.
+  private static let (resetBurst, resetsPerSecond) = (150, 1.5)
+
   private let configuration: GuardConfiguration
   private let maxMessageBytes: Int
   private let connections: AddressBudget
@@ -54,13 +57,16 @@ struct Guards: Sendable {
           interval: self.configuration.keepaliveInterval,
           timeout: self.configuration.keepaliveTimeout, ledger: self.ledger))
     }
-    if self.isActive(.pings) {
-      inner.append(
-        PingGuard(
-          budget: PingBudget(
-            perSecond: self.configuration.pingsPerSecond, burst: self.configuration.pingBurst,
-            at: .now()), ledger: self.ledger))
-    }
+    inner.append(
+      FrameGuard(
+        pings: self.isActive(.pings)
+          ? RateBudget(
+            perSecond: Double(self.configuration.pingsPerSecond),
+            burst: self.configuration.pingBurst, at: .now()) : nil,
+        resets: self.isActive(.resets)
+          ? RateBudget(
+            perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
+        ledger: self.ledger))
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
   }

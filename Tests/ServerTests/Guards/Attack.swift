@@ -91,6 +91,20 @@ struct Attack: Sendable {
         }
       }),
     Attack(
+      target: .resets,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          for stream: UInt32 in stride(from: 1, to: 361, by: 2) {
+            peer.call(Self.process, stream: stream)
+            peer.send(
+              RawPeer.frame(3, flags: 0, stream: stream, ByteBuffer(integer: UInt32(8))))
+          }
+          peer.ping()
+          return await peer.next(where: \.isPingAnswer) == nil
+        }
+      }),
+    Attack(
       target: .deadline,
       isMet: { _, address in
         try await withRawPeer(address) { peer in

@@ -24,7 +24,7 @@ struct ScannerTests {
       expected = expected.appending(others[index + 1])
     }
     for size in 1 ... all.readableBytes {
-      var scanner = HTTP2PingScanner()
+      var scanner = HTTP2FrameScanner()
       var (found, passed): ([UInt64], ByteBuffer) = ([], ByteBuffer())
       var rest = all
       while let piece = rest.readSlice(length: min(size, rest.readableBytes)),
@@ -69,7 +69,7 @@ struct ScannerTests {
   @Test("A budget of PINGs is a burst, and then so many a second")
   func budget() {
     let start = NIODeadline.uptimeNanoseconds(0)
-    var budget = PingBudget(perSecond: 10, burst: 3, at: start)
+    var budget = RateBudget(perSecond: 10, burst: 3, at: start)
     func taken(of count: Int, after time: TimeAmount) -> Int {
       (0 ..< count).count { _ in budget.take(at: start + time) }
     }

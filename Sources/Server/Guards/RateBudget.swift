@@ -1,14 +1,14 @@
 package import NIOCore
 
-/// How many PINGs a connection may send: a burst at once, and so many a second for ever.
-package struct PingBudget: Sendable {
+/// How often a connection may do something: a burst at once, and so many a second for ever.
+package struct RateBudget: Sendable {
   private let perSecond: Double
   private let burst: Double
   private var left: Double
   private var last: NIODeadline
 
-  package init(perSecond: Int, burst: Int, at now: NIODeadline) {
-    self.perSecond = Double(perSecond)
+  package init(perSecond: Double, burst: Int, at now: NIODeadline) {
+    self.perSecond = perSecond
     self.burst = Double(burst)
     self.left = Double(burst)
     self.last = now

@@ -1,7 +1,8 @@
 package import NIOCore
 
-/// Finds the PINGs that ask for an answer in what a client sends, whatever pieces it comes in.
-package struct HTTP2PingScanner {
+/// Finds the PINGs that ask for an answer in what a client sends, whatever pieces it comes in, and counts
+/// the calls that it gives up.
+package struct HTTP2FrameScanner {
   /// A part of what came, in order.
   package enum Part: Hashable {
     /// Anything else, as it came.
@@ -9,6 +10,9 @@ package struct HTTP2PingScanner {
     /// A PING, taken out.
     case ping(UInt64)
   }
+
+  /// RST_STREAM frames so far.
+  package private(set) var resetCount = 0
 
   private static let headBytes = 9
   private static let pingBytes = 17
@@ -38,7 +42,7 @@ package struct HTTP2PingScanner {
         let count = min(self.passing, left)
         self.passing -= count
         place += count
-      } else if let length = Self.payloadBytes(of: bytes, at: place) {
+      } else if let length = self.payloadBytes(of: bytes, at: place) {
         self.passing = Self.headBytes + length
       } else if left >= Self.pingBytes {
         flush()
@@ -61,7 +65,7 @@ package struct HTTP2PingScanner {
       let wanted = self.held.readableBytes < Self.headBytes ? Self.headBytes : Self.pingBytes
       let count = min(wanted - self.held.readableBytes, bytes.readableBytes)
       if var piece = bytes.readSlice(length: count) { self.held.writeBuffer(&piece) }
-      if let length = Self.payloadBytes(of: self.held, at: self.held.readerIndex) {
+      if let length = self.payloadBytes(of: self.held, at: self.held.readerIndex) {
         self.passing = length
         parts.append(.bytes(self.held))
         self.held = ByteBuffer()
@@ -72,13 +76,14 @@ package struct HTTP2PingScanner {
     }
   }
 
-  /// What follows the head of a frame that is no PING; `nil` if it is one, or may become one.
-  private static func payloadBytes(of bytes: ByteBuffer, at place: Int) -> Int? {
+  /// Looks at a frame's head. Returns what follows it if it is no PING; `nil` if it is one, or may become one.
+  private mutating func payloadBytes(of bytes: ByteBuffer, at place: Int) -> Int? {
     guard bytes.writerIndex - place >= Self.headBytes,
       let head = bytes.getInteger(at: place, as: UInt32.self),
       let flags = bytes.getInteger(at: place + 4, as: UInt8.self)
     else { return nil }
     let (length, kind) = (Int(head >> 8), head & 0xFF)
+    if kind == 3 { self.resetCount += 1 }
     return kind == 6 && length == 8 && flags & 1 == 0 ? nil : length
   }
 
