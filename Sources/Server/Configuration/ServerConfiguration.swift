@@ -11,6 +11,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var unixSocketPermissions: UInt16 = 0o600
   /// How frames travel.
   public var transport = TransportConfiguration()
+  /// What peers may do.
+  public var guards = GuardConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
   public var maxFramePixels = 36_000_000
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
