@@ -133,8 +133,8 @@ public struct SidelightClient: Sendable {
   public func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat
   ) async throws -> [UInt8] {
-    try await self.dialer.withConnection(to: self.addresses[0]) { stub in
-      let response = try await stub.apply(
+    try await self.dialer.withConnection(to: self.addresses[0]) { connection in
+      let response = try await Sidelight_V1_FrameFilter.Client(wrapping: connection).apply(
         StillFormat.request(pipeline, file: file, format: format),
         options: self.dialer.callOptions)
       return [UInt8](response.image.inline)

@@ -92,12 +92,8 @@ struct Engine: Sendable {
   /// What stands in for a frame that may not be shown as it is.
   ///
   /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.
-  func blurBeyondRecognition(
-    _ image: Sidelight_V1_Image, bands: Int
-  ) async throws -> Sidelight_V1_Image {
-    let frame = try image.makeFrame(limits: self.frameLimits, pool: self.pool)
-    let plan = self.plans.plan(for: try Self.blur.get(), frame.geometry)
-    return Sidelight_V1_Image(try await self.executor.run(plan, on: frame, bands: bands))
+  func blurBeyondRecognition(_ geometry: FrameGeometry) throws -> Plan {
+    self.plans.plan(for: try Self.blur.get(), geometry)
   }
 
   private static let blur = Result {

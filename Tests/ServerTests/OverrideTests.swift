@@ -63,7 +63,7 @@ import Testing
         .with {
           $0.sessionID = self.id
           $0.pipeline = Sidelight_V1_Pipeline(pipeline)
-          $0.timeToLive.seconds = 10
+          $0.timeToLive.seconds = 3600
           $0.reason = reason
         }
       ).revision
@@ -184,7 +184,7 @@ import Testing
               .with {
                 $0.sessionID = id
                 $0.pipeline = Sidelight_V1_Pipeline([.filter("gaussianBlur")])
-                $0.timeToLive.seconds = 10
+                $0.timeToLive.seconds = 3600
               })
             gate.open(for: 1)
             try await writer.write(.frame(2, Self.image))

@@ -5,14 +5,14 @@ import SidelightWire
 
 /// Opens connections, with windows and limits set for video.
 struct Dialer: Sendable {
-  typealias Stub = Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
+  typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
   let transport: TransportConfiguration
 
   /// Connects, and closes the connection when `body` returns or the task is cancelled. Connecting
   /// itself is lazy.
   func withConnection<Result: Sendable>(
-    to address: Address, _ body: (Stub) async throws -> Result
+    to address: Address, _ body: (Connection) async throws -> Result
   ) async throws -> Result {
     let transport = self.transport
     let channel = try HTTP2ClientTransport.Posix(
@@ -27,7 +27,7 @@ struct Dialer: Sendable {
         }
       })
     return try await withGRPCClient(transport: channel) { client in
-      try await body(Stub(wrapping: client))
+      try await body(client)
     }
   }
 

@@ -79,10 +79,13 @@ extension SessionRunner {
 
   private func call(_ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt) async throws {
     let address = self.addresses[attempt.address]
-    try await self.dialer.withConnection(to: address) { stub in
-      try await stub.process(
+    try await self.dialer.withConnection(to: address) { connection in
+      try await connection.bidirectionalStreaming(
+        request: StreamingClientRequest { try await self.session.send(to: $0, opening: open) },
+        descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
+        serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),
+        deserializer: ReceivedMessageDeserializer<Sidelight_V1_ServerMessage>(),
         options: self.dialer.callOptions,
-        requestProducer: { try await self.session.send(to: $0, opening: open) },
         onResponse: { response in
           try await self.session.receive(response.messages) { opened in
             self.flow.open(

@@ -7,16 +7,17 @@ import SwiftProtobuf
 extension FilterSession {
   /// Writes `open`, then what is given, until no more is given or the connection is gone.
   func send(
-    to writer: RPCWriter<Sidelight_V1_ClientMessage>, opening open: Sidelight_V1_Open
+    to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
+    opening open: Sidelight_V1_Open
   ) async throws {
-    try await writer.write(.with { $0.open = open })
+    try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
       switch element {
-      case .frame(let frame): try await writer.write(.with { $0.frame = frame.message })
+      case .frame(let frame): try await writer.write(.envelope(try frame.envelope()))
       case .control(let control):
-        try await writer.write(control.message(at: self.clock.nanosecondsSince1970()))
+        try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):
-        try await writer.write(.with { $0.ack.sequence = sequence })
+        try await writer.write(.message(.with { $0.ack.sequence = sequence }))
       }
     }
   }
@@ -25,14 +26,14 @@ extension FilterSession {
   ///
   /// - Parameter opened: Told when the session stands.
   func receive(
-    _ messages: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>,
+    _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) -> Void
   ) async throws {
-    for try await message in messages {
+    for try await received in messages {
       self.flow.hear()
-      switch message.kind {
+      switch received.message.kind {
       case .opened(let message)?: opened(message)
-      case .frame(let frame)?: try self.receive(frame)
+      case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
@@ -52,12 +53,12 @@ extension FilterSession {
     }
   }
 
-  private func receive(_ message: Sidelight_V1_FilteredFrame) throws {
+  private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {
     guard let sent = self.flow.pending(message.sequence) else { return }
     let picture =
       message.unmodified
       ? sent.frame.picture
-      : try message.image.makeFrame(limits: .everything, pool: self.pool)
+      : try message.image.frame(over: pixels, limits: .everything)
     self.flow.resolve(
       MadeFrame(message, picture: picture, roundTrip: self.clock.now() - sent.given))
   }

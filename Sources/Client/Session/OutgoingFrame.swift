@@ -9,11 +9,22 @@ struct OutgoingFrame: Sendable {
   /// When `send` was called, on the session's clock.
   let given: Duration
 
-  /// Made when the frame leaves, so that displaced frames cost no copy.
-  var message: Sidelight_V1_Frame {
+  /// The message, encoded. Made when the frame leaves, so that displaced frames cost no copy.
+  ///
+  /// - Throws: What the generated code throws for tags that it cannot encode.
+  func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
+    let picture = self.frame.picture
+    let envelope = try PixelEnvelope<Sidelight_V1_ClientMessage>(
+      .with { $0.frame = self.message }, pixelByteCount: picture.packedByteCount)
+    picture.copyPacked(into: envelope.pixels)
+    return envelope
+  }
+
+  private var message: Sidelight_V1_Frame {
     .with {
       $0.sequence = self.sequence
-      $0.image = Sidelight_V1_Image(self.frame.picture)
+      $0.image.describe(
+        self.frame.picture.geometry, orientation: self.frame.picture.orientation)
       $0.captureTimeNs = self.frame.captureTimeNanoseconds
       $0.rtpTimestamp = self.frame.rtpTimestamp
       if let budget = self.frame.budget { $0.budgetUs = budget.wireMicroseconds }

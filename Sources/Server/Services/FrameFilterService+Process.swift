@@ -5,8 +5,9 @@ import SidelightWire
 
 extension FrameFilterService {
   func process(
-    request: StreamingServerRequest<Sidelight_V1_ClientMessage>, context: ServerContext
-  ) async throws -> StreamingServerResponse<Sidelight_V1_ServerMessage> {
+    request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    context: ServerContext
+  ) async throws -> StreamingServerResponse<OutgoingMessage<Sidelight_V1_ServerMessage>> {
     StreamingServerResponse { writer in
       try await self.serve(request, writer: writer, context: context)
       return [:]
@@ -14,8 +15,8 @@ extension FrameFilterService {
   }
 
   private func serve(
-    _ request: StreamingServerRequest<Sidelight_V1_ClientMessage>,
-    writer: RPCWriter<Sidelight_V1_ServerMessage>, context: ServerContext
+    _ request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>, context: ServerContext
   ) async throws {
     let messages = ClientMessages(request.messages)
     // A call that has not opened a session has nothing to finish: a shutdown cuts it off.
@@ -23,7 +24,7 @@ extension FrameFilterService {
     guard !Task.isShuttingDownGracefully else {
       throw RPCError(code: .unavailable, message: "The server is shutting down.")
     }
-    guard case .open(let open)? = first?.kind else {
+    guard case .open(let open)? = first?.message.kind else {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     let registry = self.engine.sessions

@@ -29,10 +29,8 @@ struct AnalysisLane {
     }
   }
 
-  /// - Throws: `CancellationError`; or ``FieldFault`` for an image that cannot be read.
+  /// - Throws: `CancellationError`.
   private mutating func look(at job: AnalysisJob) async throws {
-    let picture = try job.frame.message.image.makeFrame(
-      limits: self.engine.frameLimits, pool: self.engine.pool)
     // Of stages that are gone nothing is remembered.
     if self.looks.count > job.stages.count {
       self.looks = self.looks.filter { job.stages.contains($0.key) }
@@ -47,7 +45,7 @@ struct AnalysisLane {
           var analyzer = analyzer
           do {
             let values = try await analyzer.analyze(
-              picture, at: FrameMoment(index: job.frame.arrival))
+              job.frame.picture, at: FrameMoment(index: job.frame.arrival))
             look.analyzer = analyzer
             return .success(values)
           } catch {

@@ -68,7 +68,7 @@ struct Session: Sendable {
   /// - Throws: `RPCError` when the client breaks the order of messages or sends only faults, when the
   ///   server shuts down (UNAVAILABLE), or when the connection is lost.
   func run(
-    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     self.outbox.push(self.opened)
@@ -105,7 +105,7 @@ struct Session: Sendable {
 
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
-    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     cancellation: ServerContext.RPCCancellationHandle, onClientDone: () -> Void
   ) async throws {
     enum Part {

@@ -68,8 +68,7 @@ struct SessionLane {
 
   private func process(_ frame: IncomingFrame) async {
     guard let program = frame.program, !program.plan.isIdentity else {
-      return self.finish(
-        frame, frame.message.image, .passedThrough, started: self.clock.now())
+      return self.passThrough(frame, started: self.clock.now())
     }
     let observer = LanePassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
@@ -77,6 +76,7 @@ struct SessionLane {
     do {
       let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
       try self.checkTime(for: frame, variant ?? program)
+      let disposition = variant == nil ? Disposition.filtered : .degraded
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
@@ -85,11 +85,11 @@ struct SessionLane {
         frame.span.leaveQueue()
         // Its turn may have been long in coming.
         try self.checkTime(for: frame, variant ?? program)
-        return try await self.filter(frame, variant ?? program, bands, observer)
+        return try await self.filter(frame, variant ?? program, disposition, bands, observer)
       }
       self.session.quality.recordMade(
         fullCost: program.cost.expected, slowest: observer.slowest.name)
-      self.finish(frame, output, variant == nil ? .filtered : .degraded, started: started)
+      self.finish(frame, output, disposition, started: started)
     } catch is CancellationError where Task.isCancelled {
       return
     } catch let expired as LanePassObserver.Expired {
@@ -124,18 +124,20 @@ struct SessionLane {
   }
 
   private func filter(
-    _ frame: IncomingFrame, _ program: Program, _ bands: Int, _ observer: LanePassObserver
-  ) async throws -> Sidelight_V1_Image {
+    _ frame: IncomingFrame, _ program: Program, _ disposition: Disposition, _ bands: Int,
+    _ observer: LanePassObserver
+  ) async throws -> OutgoingPicture {
     let start = self.clock.now()
     try self.engine.frameLimits.check(output: program.plan.output)
-    let input = try frame.message.image.makeFrame(
-      limits: self.engine.frameLimits, pool: self.engine.pool)
-    let output = try await self.engine.executor.run(
-      program.plan, on: input, at: FrameMoment(index: frame.arrival), bands: bands,
-      observer: observer)
-    let image = Sidelight_V1_Image(output)
+    let picture = try OutgoingPicture(
+      shapedAs: program.plan.output, orientation: frame.picture.orientation,
+      outcome: frame.outcome(disposition))
+    // The last pass writes into the message that goes out.
+    try await self.engine.executor.run(
+      program.plan, on: frame.picture, into: picture.frame, at: FrameMoment(index: frame.arrival),
+      bands: bands, observer: observer)
     program.cost.record(self.clock.now() - start)
-    return image
+    return picture
   }
 
   // MARK: Outcomes
@@ -152,7 +154,7 @@ struct SessionLane {
   ) async {
     switch policy {
     case .passThrough:
-      self.finish(frame, frame.message.image, .passedThrough, failure: status, started: started)
+      self.passThrough(frame, failure: status, started: started)
     case .drop:
       self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     case .blur:
@@ -160,13 +162,19 @@ struct SessionLane {
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
       ) { bands in
-        try await self.engine.blurBeyondRecognition(frame.message.image, bands: bands)
+        let plan = try self.engine.blurBeyondRecognition(frame.picture.geometry)
+        let picture = try OutgoingPicture(
+          shapedAs: plan.output, orientation: frame.picture.orientation,
+          outcome: frame.outcome(.degraded, failure: status))
+        try await self.engine.executor.run(
+          plan, on: frame.picture, into: picture.frame, bands: bands)
+        return picture
       }
       guard let blurred else {
         return self.drop(
           frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
       }
-      self.finish(frame, blurred, .degraded, failure: status, started: started)
+      self.finish(frame, blurred, .degraded, started: started)
     }
   }
 
@@ -178,39 +186,55 @@ struct SessionLane {
     if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
   }
 
-  private func finish(
-    _ frame: IncomingFrame, _ image: Sidelight_V1_Image, _ disposition: Disposition,
-    failure: GoogleRPCStatus? = nil, started: Duration
+  /// The frame comes back as it came, or as a note that it did not change.
+  private func passThrough(
+    _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
-    var image = image
-    let isUnmodified =
-      disposition == .passedThrough
-      && (self.session.options.allowUnmodified || self.session.options.analysisOnly)
-    if isUnmodified || self.session.options.analysisOnly { image.pixels = nil }
+    let options = self.session.options
+    var outcome = frame.outcome(.passedThrough, failure: failure)
+    guard !options.allowUnmodified, !options.analysisOnly else {
+      outcome.image.pixels = nil
+      outcome.unmodified = true
+      return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
+    }
+    do {
+      let picture = try OutgoingPicture(copying: frame.picture.buffer, outcome: outcome)
+      self.finish(frame, picture, .passedThrough, started: started)
+    } catch {
+      // What came as a message can be a message again.
+      preconditionFailure("a frame cannot be sent back: \(error)")
+    }
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ picture: OutgoingPicture, _ disposition: Disposition,
+    started: Duration
+  ) {
+    self.finish(
+      frame, .picture(picture.envelope), byteCount: picture.byteCount, disposition,
+      started: started)
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
+    _ disposition: Disposition, started: Duration
+  ) {
     // An override holds for whatever has not gone out, however it was made.
     guard frame.selection.isOverride || !self.session.handle.isOverridden else {
       return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
     }
-    let message = Sidelight_V1_FilteredFrame.with {
-      $0.sequence = frame.message.sequence
-      $0.image = image
-      $0.captureTimeNs = frame.message.captureTimeNs
-      $0.rtpTimestamp = frame.message.rtpTimestamp
-      $0.revision = frame.selection.revision.number
-      $0.disposition = Sidelight_V1_Disposition(disposition)
-      $0.unmodified = isUnmodified
-      $0.timing.queueUs = (started - frame.received).wireMicroseconds
-      $0.timing.processUs = (self.clock.now() - started).wireMicroseconds
-      $0.tags = frame.message.tags
-      if let failure { $0.failure = Google_Rpc_Status(failure) }
+    let timing = Sidelight_V1_FrameTiming.with {
+      $0.queueUs = (started - frame.received).wireMicroseconds
+      $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
     self.session.outbox.resolve(
       frame.arrival,
       made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,
-        revision: frame.selection.revision, byteCount: image.inline.count,
+        revision: frame.selection.revision, byteCount: byteCount,
         deadline: frame.message.mustProcess ? nil : frame.deadline,
         mustStay: frame.message.mustProcess,
-        payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
+        payload: OutgoingFrame(
+          content: content, timing: timing, received: frame.received, span: frame.span)))
   }
 }

@@ -25,14 +25,15 @@ struct SessionReader: ~Copyable {
   private var handle: SessionHandle { self.session.handle }
 
   mutating func run(_ messages: ClientMessages) async throws {
-    while let message = try await messages.next() {
+    while let received = try await messages.next() {
+      let message = received.message
       // A client that neither reads nor stops talking is held back here.
       await self.outbox.waitForRoom()
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
       switch message.kind {
-      case .frame(let frame)?: try await self.receive(frame)
+      case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
       case .select(let select)?: try self.receive(select)
       case .update(let update)?: try self.receive(update)
@@ -53,32 +54,34 @@ struct SessionReader: ~Copyable {
 
   // MARK: Frames
 
-  private mutating func receive(_ message: Sidelight_V1_Frame) async throws {
+  private mutating func receive(
+    _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) async throws {
     let received = self.engine.clock.now()
     let span = self.engine.tracing.startFrame(message, in: self.session)
     let reservation = self.outbox.reserve(
-      sequence: message.sequence, byteCount: message.image.inline.count)
-    let geometry: FrameGeometry
+      sequence: message.sequence, byteCount: pixels?.byteCount ?? 0)
+    let picture: Frame
     do throws(FieldFault) {
-      geometry = try self.check(message)
+      picture = try self.check(message, pixels)
       self.faultsInARow = 0
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
       return try self.countFault(error)
     }
-    self.handle.note(geometry)
+    self.handle.note(picture.geometry)
     let selection = self.handle.selection(at: received)
     let pause = self.handle.pause
     if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
-    let program = self.programs.program(for: selection, geometry)
+    let program = self.programs.program(for: selection, picture.geometry)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
     let frame = IncomingFrame(
-      arrival: reservation.arrival, message: message, selection: selection,
+      arrival: reservation.arrival, message: message, picture: picture, selection: selection,
       program: passes ? nil : program, received: received,
       deadline: self.deadline(of: message, received: received), span: span)
     let due = self.analyses.due(
@@ -126,7 +129,9 @@ struct SessionReader: ~Copyable {
     return false
   }
 
-  private mutating func check(_ frame: Sidelight_V1_Frame) throws(FieldFault) -> FrameGeometry {
+  private mutating func check(
+    _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) throws(FieldFault) -> Frame {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldFault(
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
@@ -139,10 +144,7 @@ struct SessionReader: ~Copyable {
         reason: "has \(frame.tags.count) entries of \(tagBytes) bytes, the limits are 16 and 1024")
     }
     do throws(FieldFault) {
-      let layout = try frame.image.rawLayout(limits: self.engine.frameLimits)
-      _ = try Orientation(frame.image.orientation)
-      return FrameGeometry(
-        format: layout.format, size: layout.size, color: ColorDescription(frame.image.color))
+      return try frame.image.frame(over: pixels, limits: self.engine.frameLimits)
     } catch {
       throw error.within("frame.image")
     }
