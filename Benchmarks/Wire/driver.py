@@ -10,12 +10,12 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from cells import (CODEC, COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, GENERATED, KERNEL, MEMORY, OURS,
-                   PYTHON, SOCKETS, TCP, Cell)
+from cells import (CODEC, COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, GENERATED, KB1, KERNEL, MEMORY,
+                   OURS, PYTHON, SOCKETS, TCP, Cell)
 
 HERE = Path(__file__).parent
-#: `sidelight serve` sets these by itself (Sources/sidelight/AllocatorSettings.swift); clients and the
-#: peers, where they are to have the same, by glibc's own variable.
+#: `sidelight serve` sets these by itself (`AllocatorSettings`); clients and the peers, where they are to
+#: have the same, by glibc's own variable.
 MALLOC = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432"
           ":glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864"}
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -73,7 +73,7 @@ class Driver:
         self.sidelight, self.wire, self.warm_up, self.seconds = sidelight, wire, warm_up, seconds
         self.sockets, self.grpc = peers / "sockets", peers / "grpc"
         self.python = [python, HERE / "peers/grpcio_peer.py", peers / "python"]
-        self._features: set[str] | None = None
+        self._features: dict[str, set[str]] = {}
 
     def versions(self) -> dict[str, str]:
         """What each peer is; those that are not here are left out."""
@@ -87,14 +87,20 @@ class Driver:
                     command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
         return found
 
-    def features(self) -> set[str]:
-        """What `sidelight serve` says that it can do."""
-        if self._features is None:
-            with self._server(Cell(OURS, TCP, None)) as (_, address):
-                self._features = set(subprocess.run(
+    def features(self, transport: str) -> set[str]:
+        """What `sidelight serve` says that it can do, with the options for a transport."""
+        if transport not in self._features:
+            if transport == MEMORY and "--shared-memory" not in self._says("serve", "--help"):
+                return set()
+            with self._server(Cell(OURS, transport, KB1)) as (_, address):
+                self._features[transport] = set(subprocess.run(
                     [self.wire, "features", "--address", address], capture_output=True, text=True,
                     check=True, timeout=60).stdout.split())
-        return self._features
+        return self._features[transport]
+
+    def _says(self, *arguments: str) -> str:
+        return subprocess.run([self.sidelight, *arguments], capture_output=True, text=True,
+                              timeout=60).stdout
 
     def run(self, cell: Cell, warm_up: float | None = None, seconds: float | None = None) -> Result:
         """Measures once. Raises `Skipped` where that cannot be done."""
@@ -107,9 +113,9 @@ class Driver:
             figures, *_ = self._measure([self.wire, verb, *options])
             time = sum(figures[f"{part}_us"] for part in ("decode", "work", "encode")) / 1e3
             return Result(1e3 / time, time)
-        if cell.transport == MEMORY and "shared_memory" not in self.features():
+        if cell.transport == MEMORY and "shared_memory" not in self.features(MEMORY):
             raise Skipped("the server has no shared memory")
-        if cell.jpeg and "process.jpeg" not in self.features():
+        if cell.jpeg and "process.jpeg" not in self.features(TCP):
             raise Skipped("the server takes no JPEG in streams")
         with self._server(cell) as (server, address):
             figures, before, after = self._measure(

@@ -10,18 +10,16 @@ struct LibrarySession: Sendable {
   let phase: Double
 
   /// Sends until the course is over, then waits for what is under way.
-  func run() async throws {
-    try await SidelightClient.connect(to: self.options.address) { client in
-      try await client.withSession(self.sessionOptions) { session in
-        self.course.open()
-        guard let rate = self.options.framesPerSecond else {
-          return try await self.pingPong(session)
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask { try await self.pace(session, rate) }
-          for try await outcome in session.outcomes { try self.note(outcome) }
-          while try await group.next() != nil {}
-        }
+  func run(_ client: SidelightClient) async throws {
+    try await client.withSession(self.sessionOptions) { session in
+      self.course.open()
+      guard let rate = self.options.framesPerSecond else {
+        return try await self.pingPong(session)
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await self.pace(session, rate) }
+        for try await outcome in session.outcomes { try self.note(outcome) }
+        while try await group.next() != nil {}
       }
     }
   }

@@ -62,14 +62,19 @@ struct Load {
   }
 
   private func startLibrarySessions(_ group: inout ThrowingTaskGroup<Figures?, any Error>) {
-    for (index, track) in self.tracks.enumerated() {
-      let session = LibrarySession(
-        options: self.options, picture: self.picture, track: track, course: self.course,
-        phase: Double(index) / Double(self.tracks.count))
-      group.addTask {
-        try await session.run()
-        return nil
+    group.addTask {
+      try await SidelightClient.connect(to: self.options.address) { client in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for (index, track) in self.tracks.enumerated() {
+            let session = LibrarySession(
+              options: self.options, picture: self.picture, track: track, course: self.course,
+              phase: Double(index) / Double(self.tracks.count))
+            group.addTask { try await session.run(client) }
+          }
+          while try await group.next() != nil {}
+        }
       }
+      return nil
     }
   }
 
