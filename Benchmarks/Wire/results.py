@@ -1,6 +1,8 @@
 """What was measured, and what of it may be compared."""
 
 import statistics
+from collections import Counter
+from dataclasses import dataclass
 
 from cells import Cell
 from driver import Result
@@ -9,6 +11,25 @@ from driver import Result
 def median(runs: list[Result]) -> Result:
     return Result(*(statistics.median(getattr(run, name) for run in runs)
                     for name in Result.__dataclass_fields__))
+
+
+@dataclass
+class Pair:
+    """What two cells measured in turns, by round."""
+
+    rounds: list[tuple[Result, Result]]
+
+    def ratio(self, figure: str) -> tuple[float, float, float]:
+        """Of a figure of the one to that of the other: the median over the rounds, the least and the
+        greatest."""
+        ratios = [getattr(one, figure) / max(getattr(other, figure), 1e-9)
+                  for one, other in self.rounds]
+        return statistics.median(ratios), min(ratios), max(ratios)
+
+    def medians(self, figure: str) -> tuple[float, float]:
+        """Of a figure of the one and of the other."""
+        return tuple(statistics.median(getattr(run, figure) for run in runs)
+                     for runs in zip(*self.rounds))
 
 
 class Results:
@@ -22,24 +43,23 @@ class Results:
 
     def of(self, cell: Cell) -> Result | None:
         """The median of all runs of a cell."""
-        runs = [run for cells in self._runs.values() for run in cells.get(cell, [])]
+        runs = [run for each, run in self.every() if each == cell]
         return median(runs) if runs else None
 
-    def pair(self, one: Cell, other: Cell) -> tuple[Result, Result] | None:
-        """The medians of two cells over the groups that both ran in."""
+    def pair(self, one: Cell, other: Cell) -> Pair | None:
+        """Two cells, over the groups that both ran in."""
         groups = [cells for cells in self._runs.values() if one in cells and other in cells]
-        if not groups:
-            return None
-        return tuple(median([run for cells in groups for run in cells[cell]])
-                     for cell in (one, other))
+        rounds = [both for cells in groups for both in zip(cells[one], cells[other])]
+        return Pair(rounds) if rounds else None
+
+    def every(self) -> list[tuple[Cell, Result]]:
+        """Every run."""
+        return [(cell, run) for cells in self._runs.values() for cell, runs in cells.items()
+                for run in runs]
 
     def medians(self) -> dict[Cell, Result]:
-        return {cell: self.of(cell) for cells in self._runs.values() for cell in cells}
+        return {cell: self.of(cell) for cell in self.counts()}
 
     def counts(self) -> dict[Cell, int]:
         """How many runs a cell had."""
-        counts: dict[Cell, int] = {}
-        for cells in self._runs.values():
-            for cell, runs in cells.items():
-                counts[cell] = counts.get(cell, 0) + len(runs)
-        return counts
+        return Counter(cell for cell, _ in self.every())
