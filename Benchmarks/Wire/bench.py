@@ -74,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
 
-    seconds = options.seconds or (0.6 if options.quick else 1.4)
+    seconds = options.seconds or (0.6 if options.quick else 1.6)
     warm_up = 0.3 if options.quick else 0.4
     driver = Driver(options.sidelight, options.wire, options.peers, options.python, warm_up, seconds)
     load, begin = Path("/proc/loadavg").read_text().split()[0], time.monotonic()

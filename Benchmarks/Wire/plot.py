@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 WIDTH, HEIGHT = 460, 380
-LEFT, RIGHT, TOP, BOTTOM = 58, 22, 98, 52
+LEFT, RIGHT, TOP, BOTTOM = 58, 30, 98, 52
 #: Told apart by those who do not tell red from green (Okabe, Ito, 2008); legible on both grounds.
 COLORS = ["#2a85c9", "#d55e00", "#009e73", "#b5679b", "#8a7a00", "#7f7f7f"]
 STYLE = """
