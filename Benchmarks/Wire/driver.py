@@ -56,6 +56,8 @@ class Result:
     #: Processor time a frame.
     server: float = 0
     client: float = 0
+    #: What a frame's work took, by the server's own account; the work itself without a wire.
+    work: float = 0
     #: MiB.
     server_memory: float = 0
     client_memory: float = 0
@@ -112,7 +114,7 @@ class Driver:
             verb = "kernel" if cell.peer == KERNEL else "jpeg"
             figures, *_ = self._measure([self.wire, verb, *options])
             time = sum(figures[f"{part}_us"] for part in ("decode", "work", "encode")) / 1e3
-            return Result(1e3 / time, time)
+            return Result(1e3 / time, time, work=time)
         if cell.transport == MEMORY and "shared_memory" not in self.features(MEMORY):
             raise Skipped("the server has no shared memory")
         if cell.jpeg and "process.jpeg" not in self.features(TCP):
@@ -126,7 +128,7 @@ class Driver:
         return Result(
             figures["frames"] / figures["seconds"], figures["p50_us"] / 1e3, figures["p99_us"] / 1e3,
             figures["dropped"], figures["least"], figures["most"], times[1], times[0],
-            after[1].memory / 2**20, after[0].memory / 2**20)
+            figures.get("work_us", 0) / 1e3, after[1].memory / 2**20, after[0].memory / 2**20)
 
     def _options(self, cell: Cell, warm_up: float, seconds: float) -> list[str]:
         options = {

@@ -49,7 +49,7 @@ struct GeneratedSession: Sendable {
           self.course.open()
           for _ in 0 ..< self.options.inFlight { turn.yield() }
         case .frame(let frame)?:
-          track.arrive()
+          track.arrive(work: .microseconds(frame.timing.processUs))
           try self.check(frame)
           self.goOn(turn)
         case .dropped(let dropped)?:

@@ -65,7 +65,7 @@ struct LibrarySession: Sendable {
 
   private func note(_ outcome: FrameOutcome) throws {
     guard case .made(let frame) = outcome else { return self.track.drop() }
-    self.track.arrive()
+    self.track.arrive(work: frame.processTime)
     guard frame.sequence == 1, self.options.work == .none else { return }
     guard Picture.bytes(frame.picture) == Picture.bytes(self.picture) else { throw WrongPicture() }
   }

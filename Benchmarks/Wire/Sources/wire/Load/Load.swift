@@ -10,6 +10,8 @@ struct Load {
     /// Microseconds from a frame's being given to be sent until it was back.
     var p50Us: Double
     var p99Us: Double
+    /// Microseconds of the server's work on a frame, by its own account: the median.
+    var workUs: Double
     /// Frames of the whole run that did not come back.
     var dropped: Int
     /// The frames that came back, of the session that got least, and of the one that got most.
@@ -53,12 +55,14 @@ struct Load {
     let end = ContinuousClock.now
     Output.say("end")
     self.course.end()
-    let roundTrips = self.tracks.map { $0.roundTrips(begin ..< end) }
-    let all = roundTrips.flatMap(\.self)
+    let arrivals = self.tracks.map { $0.arrivals(begin ..< end) }
+    let all = arrivals.flatMap(\.self)
+    let roundTrips = all.map(\.roundTrip)
     return Figures(
-      frames: all.count, seconds: (end - begin) / .seconds(1), p50Us: all.percentile(50),
-      p99Us: all.percentile(99), dropped: self.tracks.reduce(0) { $0 + $1.dropped },
-      least: roundTrips.map(\.count).min() ?? 0, most: roundTrips.map(\.count).max() ?? 0)
+      frames: all.count, seconds: (end - begin) / .seconds(1), p50Us: roundTrips.percentile(50),
+      p99Us: roundTrips.percentile(99), workUs: all.map(\.work).percentile(50),
+      dropped: self.tracks.reduce(0) { $0 + $1.dropped },
+      least: arrivals.map(\.count).min() ?? 0, most: arrivals.map(\.count).max() ?? 0)
   }
 
   private func startLibrarySessions(_ group: inout ThrowingTaskGroup<Figures?, any Error>) {

@@ -6,7 +6,7 @@ final class Track: Sendable {
     var sent: [ContinuousClock.Instant] = []
     /// How many of `sent` have come back.
     var returned = 0
-    var arrivals: [(at: ContinuousClock.Instant, roundTrip: Duration)] = []
+    var arrivals: [(at: ContinuousClock.Instant, roundTrip: Duration, work: Duration)] = []
     var dropped = 0
   }
 
@@ -19,10 +19,12 @@ final class Track: Sendable {
   }
 
   /// The frame that went longest ago is back.
-  func arrive() {
+  ///
+  /// - Parameter work: What the server did on it, by its own account.
+  func arrive(work: Duration) {
     let now = ContinuousClock.now
     self.state.withLock { state in
-      state.arrivals.append((now, now - state.sent[state.returned]))
+      state.arrivals.append((now, now - state.sent[state.returned], work))
       state.returned += 1
     }
   }
@@ -35,10 +37,12 @@ final class Track: Sendable {
     }
   }
 
-  /// The round trips of the frames that came back in a window of time.
-  func roundTrips(_ window: Range<ContinuousClock.Instant>) -> [Duration] {
+  /// The round trips, and the server's work, of the frames that came back in a window of time.
+  func arrivals(
+    _ window: Range<ContinuousClock.Instant>
+  ) -> [(roundTrip: Duration, work: Duration)] {
     self.state.withLock { state in
-      state.arrivals.lazy.filter { window.contains($0.at) }.map(\.roundTrip)
+      state.arrivals.lazy.filter { window.contains($0.at) }.map { ($0.roundTrip, $0.work) }
     }
   }
 
