@@ -85,6 +85,7 @@ def main() -> None:
 
     stated = ["--quick"] if options.quick else []
     stated += [word for part in options.only or [] for word in ("--only", part)]
+    stated += ["--seconds", f"{options.seconds:g}"] if options.seconds else []
     command = "make bench-wire" + (f' ARGUMENTS="{" ".join(stated)}"' if stated else "")
     plots = report.plots()
     text = (HERE / "introduction.md").read_text().format(
