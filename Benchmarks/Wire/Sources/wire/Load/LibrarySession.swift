@@ -1,0 +1,72 @@
+import SidelightClient
+
+/// A session of the client library.
+struct LibrarySession: Sendable {
+  let options: LoadOptions
+  let picture: Frame
+  let track: Track
+  let course: Course
+  /// The part of an interval by which this session is later than the first, 0 ..< 1.
+  let phase: Double
+
+  /// Sends until the course is over, then waits for what is under way.
+  func run(_ client: SidelightClient) async throws {
+    try await client.withSession(self.sessionOptions) { session in
+      self.course.open()
+      guard let rate = self.options.framesPerSecond else {
+        return try await self.pingPong(session)
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await self.pace(session, rate) }
+        for try await outcome in session.outcomes { try self.note(outcome) }
+        while try await group.next() != nil {}
+      }
+    }
+  }
+
+  private var sessionOptions: SessionOptions {
+    var options = SessionOptions(pipeline: self.options.work.pipeline, allowUnmodified: false)
+    if self.options.framesPerSecond == nil {
+      options.dropPolicy = .neverDrop
+      options.mailboxDepth = self.options.inFlight
+    }
+    return options
+  }
+
+  /// Each frame that is back sends the next.
+  private func pingPong(_ session: FilterSession) async throws {
+    for _ in 0 ..< self.options.inFlight { await self.send(session) }
+    for try await outcome in session.outcomes {
+      try self.note(outcome)
+      if self.course.isOver {
+        session.finish()
+      } else {
+        await self.send(session)
+      }
+    }
+  }
+
+  private func pace(_ session: FilterSession, _ rate: Double) async throws {
+    let interval = Duration.seconds(1) / rate
+    // Sessions start one after the other within an interval, or they would all send at once.
+    var due = ContinuousClock.now + interval * self.phase
+    while !self.course.isOver {
+      try await Task.sleep(until: due, tolerance: .zero)
+      await self.send(session)
+      due += interval
+    }
+    session.finish()
+  }
+
+  private func send(_ session: FilterSession) async {
+    self.track.send()
+    await session.send(VideoFrame(self.picture))
+  }
+
+  private func note(_ outcome: FrameOutcome) throws {
+    guard case .made(let frame) = outcome else { return self.track.drop() }
+    self.track.arrive(work: frame.processTime)
+    guard frame.sequence == 1, self.options.work == .none else { return }
+    guard Picture.bytes(frame.picture) == Picture.bytes(self.picture) else { throw WrongPicture() }
+  }
+}
