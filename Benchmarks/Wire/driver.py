@@ -140,6 +140,8 @@ class Driver:
                 options[f"--{name}"] = getattr(cell, name)
         if cell.work != "none":
             options["--work"] = cell.work
+        if cell.transport == MEMORY:
+            options["--shared-memory"] = "yes"
         return [str(word) for pair in options.items() for word in pair]
 
     def _client(self, cell: Cell) -> list:

@@ -25,6 +25,8 @@ struct LoadOptions: Sendable {
   var framesPerSecond: Double?
   /// `--work`: what the server does.
   var work = Work.none
+  /// `--shared-memory yes` (default: no): pixels travel in a ring, or nothing is measured; library only.
+  var sharedMemory = false
   /// `--jpeg` (default: none, raw frames): the quality of what travels, generated code only.
   var jpegQuality: Int?
   /// `--warm-up`: seconds before it is measured.
@@ -56,6 +58,7 @@ struct LoadOptions: Sendable {
       case "--in-flight": self.inFlight = try parsed(Int(value))
       case "--fps": self.framesPerSecond = try parsed(Double(value))
       case "--work": self.work = try parsed(Work(rawValue: value))
+      case "--shared-memory": self.sharedMemory = value == "yes"
       case "--jpeg": self.jpegQuality = try parsed(Int(value))
       case "--warm-up": self.warmUp = .seconds(try parsed(Double(value)))
       case "--seconds": self.duration = .seconds(try parsed(Double(value)))

@@ -24,6 +24,21 @@ enum Picture {
     return frame.finish()
   }
 
+  /// Writes a picture into a frame of the same geometry.
+  static func copy(_ picture: Frame, into frame: inout MutableFrame) {
+    for plane in 0 ..< picture.format.planeCount {
+      for y in 0 ..< picture.format.rowCount(plane: plane, height: picture.size.height) {
+        frame.withMutableRow(y, plane: plane) { target in
+          picture.withRow(y, plane: plane) { source in
+            source.withUnsafeBytes { bytes in
+              target.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// The samples of all planes in order.
   static func bytes(_ frame: Frame) -> [UInt8] {
     var result: [UInt8] = []

@@ -8,10 +8,13 @@ struct LibrarySession: Sendable {
   let course: Course
   /// The part of an interval by which this session is later than the first, 0 ..< 1.
   let phase: Double
+  /// Slots that the picture lies in.
+  private let filled = FilledSlots()
 
   /// Sends until the course is over, then waits for what is under way.
   func run(_ client: SidelightClient) async throws {
     try await client.withSession(self.sessionOptions) { session in
+      if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
       self.course.open()
       guard let rate = self.options.framesPerSecond else {
         return try await self.pingPong(session)
@@ -25,7 +28,14 @@ struct LibrarySession: Sendable {
   }
 
   private var sessionOptions: SessionOptions {
-    var options = SessionOptions(pipeline: self.options.work.pipeline, allowUnmodified: false)
+    var options = SessionOptions(
+      pipeline: self.options.work.pipeline, allowUnmodified: false, sharedMemory: nil)
+    if self.options.sharedMemory {
+      // A frame that waits at the server, and one that is just let go of, besides those in flight.
+      let slots = self.options.inFlight + 2
+      options.sharedMemory = SharedMemoryOptions(
+        slotBytes: self.slotBytes, inputSlots: slots, outputSlots: slots)
+    }
     if self.options.framesPerSecond == nil {
       options.dropPolicy = .neverDrop
       options.mailboxDepth = self.options.inFlight
@@ -35,13 +45,13 @@ struct LibrarySession: Sendable {
 
   /// Each frame that is back sends the next.
   private func pingPong(_ session: FilterSession) async throws {
-    for _ in 0 ..< self.options.inFlight { await self.send(session) }
+    for _ in 0 ..< self.options.inFlight { try await self.send(session) }
     for try await outcome in session.outcomes {
       try self.note(outcome)
       if self.course.isOver {
         session.finish()
       } else {
-        await self.send(session)
+        try await self.send(session)
       }
     }
   }
@@ -52,15 +62,34 @@ struct LibrarySession: Sendable {
     var due = ContinuousClock.now + interval * self.phase
     while !self.course.isOver {
       try await Task.sleep(until: due, tolerance: .zero)
-      await self.send(session)
+      try await self.send(session)
       due += interval
     }
     session.finish()
   }
 
-  private func send(_ session: FilterSession) async {
+  private func send(_ session: FilterSession) async throws {
+    let picture = try self.options.sharedMemory ? self.picture(in: session) : self.picture
     self.track.send()
-    await session.send(VideoFrame(self.picture))
+    await session.send(VideoFrame(picture))
+  }
+
+  private var slotBytes: Int {
+    // Room for strides that the filters like better.
+    let geometry = self.options.geometry
+    let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
+    return layout?.byteCount ?? self.picture.layout.byteCount
+  }
+
+  /// The picture in a slot: written when the slot is first used, as if a camera had; from then on it is
+  /// there already, as it is for those who send inline.
+  private func picture(in session: FilterSession) throws -> Frame {
+    var frame = try session.makeFrame(self.options.geometry)
+    let address = frame.withMutableRow(0) { row in
+      row.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+    if self.filled.insert(address) { Picture.copy(self.picture, into: &frame) }
+    return frame.finish()
   }
 
   private func note(_ outcome: FrameOutcome) throws {
