@@ -127,7 +127,7 @@ def streams(quick: bool) -> list[Group]:
     for frame in [HD720] if quick else [KB20, HD720, HD1080_BGRA]:
         for count in (16,) if quick else (4, 16):
             apart = Cell(OURS, TCP, frame, streams=count)
-            together = replace(apart, peer=GENERATED, connections=1)
+            together = replace(apart, connections=1)
             groups.append(Group([apart, apart.by(CPP), together, together.by(CPP)]))
     return groups
 

@@ -17,7 +17,7 @@ struct LoadOptions: Sendable {
   var geometry = FrameGeometry(format: .i420, size: FrameSize(width: 1280, height: 720))
   /// `--streams`: sessions at a time.
   var streams = 1
-  /// `--connections` (default: one a session): what the sessions of generated code share.
+  /// `--connections` (default: one a session): what the sessions share.
   var connections: Int?
   /// `--in-flight`: frames of a session that are under way.
   var inFlight = 1

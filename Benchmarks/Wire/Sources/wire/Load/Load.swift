@@ -67,7 +67,9 @@ struct Load {
 
   private func startLibrarySessions(_ group: inout ThrowingTaskGroup<Figures?, any Error>) {
     group.addTask {
-      try await SidelightClient.connect(to: self.options.address) { client in
+      var transport = TransportConfiguration()
+      transport.connections = self.options.connections
+      try await SidelightClient.connect(to: self.options.address, transport: transport) { client in
         try await withThrowingTaskGroup(of: Void.self) { group in
           for (index, track) in self.tracks.enumerated() {
             let session = LibrarySession(
