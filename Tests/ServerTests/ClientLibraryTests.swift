@@ -47,7 +47,7 @@ import Testing
       session.finish()
       var returned: [Frame] = []
       for try await outcome in session.outcomes {
-        if let picture = outcome.picture { returned.append(picture) }
+        if let picture = outcome.picture?.frame { returned.append(picture) }
       }
       return returned
     }

@@ -96,6 +96,8 @@ struct LibrarySession: Sendable {
     guard case .made(let frame) = outcome else { return self.track.drop() }
     self.track.arrive(work: frame.processTime)
     guard frame.sequence == 1, self.options.work == .none else { return }
-    guard Picture.bytes(frame.picture) == Picture.bytes(self.picture) else { throw WrongPicture() }
+    guard frame.picture.frame.map(Picture.bytes) == Picture.bytes(self.picture) else {
+      throw WrongPicture()
+    }
   }
 }
