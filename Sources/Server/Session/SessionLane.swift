@@ -241,7 +241,7 @@ struct SessionLane {
   }
 
   /// The frame comes back as it came, or as a note that it did not change.
-  private func passThrough(
+  func passThrough(
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
     let options = self.session.options

@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -101,10 +102,27 @@ struct SessionReader: ~Copyable {
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
     }
+    guard !self.isFree(frame) else {
+      return SessionLane(session: self.session).passThrough(frame, started: received)
+    }
     guard let displaced = await self.session.mailbox.offer(frame) else { return }
     self.session.drop(
       displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
   }
+
+  /// Whether a frame comes back with so little work that it would only be delayed by changing threads
+  /// for it. Its outcome still stands in the order of arrival.
+  private func isFree(_ frame: IncomingFrame) -> Bool {
+    let options = self.session.options
+    guard frame.program?.changesNothing != false, !Task.isShuttingDownGracefully,
+      options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
+    else { return false }
+    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+      || frame.picture.bytes.byteCount <= Self.smallPicture
+  }
+
+  /// Bytes that are copied in the time that it takes to wake another thread.
+  private static let smallPicture = 64 << 10
 
   /// Why a sound frame has no place in the mailbox, if it has none.
   private mutating func refusal(
