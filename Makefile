@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz soak tsan bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+fuzz: ## libFuzzer on what strangers send (TARGET=jpeg SECONDS=60; all targets unless one is named)
+	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
 
 soak: ## A million frames of a random client, checked by a model
 	@dev/soak

@@ -1,5 +1,3 @@
-package import SidelightKernels
-
 /// Says what is shown in place of frames that cannot be filtered for want of a connection. A pure
 /// state machine.
 ///
@@ -16,7 +14,7 @@ package struct StandInSource: Sendable {
 
   private let policy: ReconnectPolicy.FailOpen
   private var override = Override.none
-  private var last: Frame?
+  private var last: VideoPicture?
 
   package init(policy: ReconnectPolicy.FailOpen) {
     self.policy = policy
@@ -41,14 +39,14 @@ package struct StandInSource: Sendable {
   }
 
   /// A frame came back.
-  package mutating func note(_ picture: Frame) {
+  package mutating func note(_ picture: VideoPicture) {
     guard self.policy == .lastFrame else { return }
     if case .announced = self.override { return }
     self.last = picture
   }
 
   /// What stands in for a frame; `nil`: nothing.
-  package func standIn(for original: Frame) -> StandIn? {
+  package func standIn(for original: VideoPicture) -> StandIn? {
     switch self.policy {
     case .original:
       guard case .none = self.override else { return nil }

@@ -58,7 +58,7 @@ extension FilterSession {
     let picture =
       message.unmodified
       ? sent.frame.picture
-      : try message.image.frame(over: pixels, limits: .everything)
+      : try VideoPicture(message.image, over: pixels)
     self.flow.resolve(
       MadeFrame(message, picture: picture, roundTrip: self.clock.now() - sent.given))
   }
@@ -68,5 +68,19 @@ extension FilterSession {
     self.flow.resolve(message.firstSequence ... message.lastSequence) { sequence in
       DroppedFrame(message, sequence: sequence)
     }
+  }
+}
+
+extension VideoPicture {
+  /// The picture that came.
+  ///
+  /// - Throws: `FieldFault` for an image that contradicts its pixels.
+  fileprivate init(_ image: Sidelight_V1_Image, over pixels: PixelBuffer?) throws {
+    guard image.format == .jpeg, let pixels else {
+      self = .frame(try image.frame(over: pixels, limits: .everything))
+      return
+    }
+    let file = withExtendedLifetime(pixels) { [UInt8](UnsafeRawBufferPointer(pixels.bytes)) }
+    self = .jpeg(file, orientation: try Orientation(image.orientation))
   }
 }

@@ -38,6 +38,8 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `analysisOnly` (default: false): whether only analyses are of interest. Frames then pass
   ///   through, and no pixels come back.
   public var analysisOnly: Bool
+  /// - `output` (default: as the input): the shape in which pictures come back.
+  public var output: OutputOptions
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
   ///   server tells its counts.
   public var statsInterval: Duration?
@@ -51,7 +53,8 @@ public struct SessionOptions: Sendable, Hashable {
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
     mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
-    allowDegraded: Bool = false, analysisOnly: Bool = false, statsInterval: Duration? = nil,
+    allowDegraded: Bool = false, analysisOnly: Bool = false,
+    output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
     reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
@@ -64,6 +67,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.failurePolicy = failurePolicy
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
+    self.output = output
     self.statsInterval = statsInterval
     self.reconnect = reconnect
   }
