@@ -11,6 +11,7 @@ struct SessionReader: ~Copyable {
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
+  private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
@@ -32,7 +33,7 @@ struct SessionReader: ~Copyable {
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
-      try self.checkFaults()
+      try self.checkFiles()
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
@@ -65,8 +66,9 @@ struct SessionReader: ~Copyable {
     let picture: IncomingPicture
     do throws(FieldFault) {
       picture = try self.check(message, pixels)
+      self.faultsInARow = 0
       // Whether a file is sound is known only when it has been decoded.
-      if case .frame = picture { self.session.faults.reset() }
+      if case .frame = picture { self.session.unreadable.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
@@ -211,7 +213,7 @@ struct SessionReader: ~Copyable {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.session.faults.reset()
+      self.faultsInARow = 0
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
@@ -234,18 +236,22 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  private func countFault(_ fault: FieldFault) throws {
-    self.session.faults.count(fault)
-    try self.checkFaults()
+  private mutating func countFault(_ fault: FieldFault) throws {
+    self.faultsInARow += 1
+    if self.faultsInARow > self.engine.maxConsecutiveErrors { throw self.tooMany(fault) }
   }
 
-  /// The lane counts too: what it cannot decode.
-  private func checkFaults() throws {
+  /// Nor does decoding for ever what turns out to be broken.
+  private func checkFiles() throws {
     let limit = self.engine.maxConsecutiveErrors
-    guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
-    throw RPCError(
+    if let fault = self.session.unreadable.last(ifMoreThan: limit) { throw self.tooMany(fault) }
+  }
+
+  private func tooMany(_ last: FieldFault) -> RPCError {
+    RPCError(
       code: .invalidArgument,
-      message: "More than \(limit) faults in a row; the last was \(fault.field): \(fault.reason)")
+      message: "More than \(self.engine.maxConsecutiveErrors) faults in a row; the last was "
+        + "\(last.field): \(last.reason)")
   }
 }
 
