@@ -16,6 +16,8 @@ struct Engine: Sendable {
   let scheduler: FrameScheduler
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
+  /// `nil`: no shared memory is offered.
+  let rings: RingDesk?
   let clock: SessionClock
   let tracing: FrameTracing
   let logger: Logger
@@ -26,6 +28,8 @@ struct Engine: Sendable {
   let framesInFlight: Int
   /// How long a filter of a user's own may take where frames have no budget.
   let customFilterTimeout: Duration
+  /// How long sessions may take to finish when the server shuts down.
+  let drainTimeout: Duration
   /// Faults in a row after which a session ends.
   let maxConsecutiveErrors: Int
   /// All limits, as clients are told.
@@ -37,14 +41,15 @@ struct Engine: Sendable {
   ) {
     self.catalogue = catalogue
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
-    self.compute = ComputePool(threadCount: configuration.computeThreads)
+    self.compute = ComputePool(
+      threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
     self.executor = PlanExecutor(pool: self.pool, compute: self.compute)
     self.codec = PictureCodec(
       pool: self.pool,
       limits: ImageLimits(
         maxPixels: configuration.maxFramePixels, maxDimension: FrameLayout.maxDimension),
       threads: self.compute.threadCount)
-    self.scheduler = FrameScheduler(threads: self.compute.threadCount, now: clock.now)
+    self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.sessions = SessionRegistry(
       limits: SessionRegistry.Limits(
         total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
@@ -53,7 +58,11 @@ struct Engine: Sendable {
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
     )
+    self.rings = configuration.sharedMemory.flatMap {
+      SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
+    }
     self.customFilterTimeout = configuration.customFilterTimeout
+    self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing
     self.logger = logger

@@ -9,10 +9,25 @@ struct OutgoingFrame: Sendable {
   /// When `send` was called, on the session's clock.
   let given: Duration
 
-  /// The message, encoded. Made when the frame leaves, so that displaced frames cost no copy.
+  /// The message. Made when the frame leaves, so that displaced frames cost no copy.
   ///
+  /// - Parameter ring: Where the pixels go if a slot is free and they fit; else they go inline.
   /// - Throws: What the generated code throws for tags that it cannot encode.
-  func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
+  func message(
+    ring: ClientRing?
+  ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
+    // Files are small, and travel inline.
+    if case .frame(let frame) = self.frame.picture,
+      let image = ring?.place(frame, for: self.sequence)
+    {
+      var message = self.message
+      message.image = image
+      return .message(.with { $0.frame = message })
+    }
+    return .envelope(try self.envelope())
+  }
+
+  private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
     let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
     switch self.frame.picture {
     case .frame(let frame):

@@ -43,6 +43,9 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
   ///   server tells its counts.
   public var statsInterval: Duration?
+  /// - `sharedMemory` (optional, default: slots of 8 MiB): the shared memory that pixels travel in when
+  ///   the server is on this host and offers it. None: they always travel inline.
+  public var sharedMemory: SharedMemoryOptions?
   /// - `reconnect` (optional, default: none): how the session survives the loss of its connection.
   ///   None: it ends.
   public var reconnect: ReconnectPolicy?
@@ -55,6 +58,7 @@ public struct SessionOptions: Sendable, Hashable {
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false,
     output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
+    sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
@@ -69,6 +73,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.analysisOnly = analysisOnly
     self.output = output
     self.statsInterval = statsInterval
+    self.sharedMemory = sharedMemory
     self.reconnect = reconnect
   }
 }

@@ -50,8 +50,9 @@ struct Planner {
       let path = "\(path)stages[\(index)]"
       let inner =
         switch stage.content {
-        case .filter(let name, _, let value):
-          self.items(value, name, in: space, stage: stage.id ?? path)
+        case .filter(let name, let arguments, let value):
+          self.items(
+            value, .init(filter: name, arguments: arguments), in: space, stage: stage.id ?? path)
         case .stages(let stages, let inner):
           Self.convert(
             self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
@@ -65,9 +66,11 @@ struct Planner {
   }
 
   private mutating func items(
-    _ filter: any Filter, _ name: String, in space: WorkingSpace, stage: String
+    _ filter: any Filter, _ identity: PlannedAnalysis.Identity, in space: WorkingSpace,
+    stage: String
   ) -> [PlanItem] {
     var items: [PlanItem] = []
+    let name = identity.filter
     let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
     for node in filter.nodes(for: self.geometry, in: space)
       .map({ isOpaque ? $0.keepingOpaque : $0 })
@@ -75,7 +78,7 @@ struct Planner {
       self.byteCost += node.byteCost
       switch node.kind {
       case .analysis(let analysis):
-        self.analyses.append(PlannedAnalysis(stage: stage, filter: name, analysis: analysis))
+        self.analyses.append(PlannedAnalysis(stage: stage, identity: identity, analysis: analysis))
         continue
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
       case .frame:

@@ -11,6 +11,10 @@ extension FrameFilterService {
   ) async throws -> ServerResponse<Sidelight_V1_ApplyResponse> {
     let request = request.message
     let started = self.engine.clock.now()
+    guard !request.image.isInSlot else {
+      throw FieldFault(
+        field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
+    }
     let pipeline: Pipeline
     do throws(FieldFault) {
       pipeline = try Pipeline(request.pipeline)

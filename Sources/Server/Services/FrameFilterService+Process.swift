@@ -28,19 +28,22 @@ extension FrameFilterService {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     let registry = self.engine.sessions
-    try await registry.withPlace(for: Caller(peer: context.remotePeer).name) { number in
+    let caller = context.caller
+    try await registry.withPlace(for: caller.name) { number in
       let session = try Session(
-        number: number, peer: context.remotePeer,
+        number: number, peer: "\(caller)",
         options: try SessionOptions(
           open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
+      // What was not fetched is not handed out any more. What was lives on while somebody reads it.
+      defer { self.engine.rings?.revoke(session.handle.id) }
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.handle.id)"
       logger.info(
         "session opened",
         metadata: [
-          "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
+          "peer": "\(caller)", "label": "\(session.options.label)",
         ])
       defer {
         let counts = session.outbox.counts

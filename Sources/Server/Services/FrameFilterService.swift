@@ -11,6 +11,7 @@ struct FrameFilterService: RegistrableRPCService {
   typealias Method = Sidelight_V1_FrameFilter.Method
 
   let engine: Engine
+  let configuration: ServerConfiguration
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     router.registerHandler(

@@ -7,7 +7,9 @@ struct OutgoingFrame: Sendable {
   enum Content: Sendable {
     /// With its pixels, encoded.
     case picture(PixelEnvelope<Sidelight_V1_ServerMessage>)
-    /// Without pixels.
+    /// With its pixels in a slot that is the client's once this is sent.
+    case slot(Sidelight_V1_FilteredFrame, SessionRing.Output)
+    /// Without pixels of its own.
     case bare(Sidelight_V1_FilteredFrame)
   }
 
@@ -26,7 +28,7 @@ struct OutgoingFrame: Sendable {
     case .picture(let envelope):
       envelope.setTiming(self.timing)
       return .envelope(envelope)
-    case .bare(var frame):
+    case .bare(var frame), .slot(var frame, _):
       frame.timing = self.timing
       return .message(.with { $0.frame = frame })
     }

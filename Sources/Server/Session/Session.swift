@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import GRPCCore
 import ServiceLifecycle
 import SidelightKernels
@@ -27,6 +26,10 @@ struct Session: Sendable {
   let quality: SessionQuality
   /// Files that could not be decoded, though their headers were sound: the lane counts them.
   let unreadable = FaultCount()
+  /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
+  let ring: SessionRing?
+  /// The answer to a client that asked for a ring.
+  private let ringGrant: Result<RingDesk.Grant, FieldFault>?
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
@@ -63,6 +66,11 @@ struct Session: Sendable {
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
       desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+    let sessionID = self.handle.id
+    self.ringGrant = options.sharedMemory.map { layout in
+      Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
+    }
+    self.ring = try? self.ringGrant?.get().ring
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
@@ -95,10 +103,22 @@ struct Session: Sendable {
     }
   }
 
+  /// A frame was made. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, made frame: FinishedFrame<OutgoingFrame>) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, made: frame)
+  }
+
+  /// A frame was dropped. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, dropped: drop, lateness: lateness)
+  }
+
   /// A frame that waited will not be filtered.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
-    self.outbox.resolve(frame.arrival, dropped: drop)
+    self.resolve(frame.arrival, dropped: drop)
     switch drop.reason {
     case .superseded, .queueFull: self.quality.recordLost()
     default: break
@@ -128,8 +148,7 @@ struct Session: Sendable {
         return .lane
       }
       group.addTask(executorPreference: self.engine.compute) {
-        var lane = AnalysisLane(session: self)
-        await lane.run()
+        await AnalysisLane(session: self).run()
         return .analysisLane
       }
       group.addTask {
@@ -144,11 +163,19 @@ struct Session: Sendable {
           throw RPCError(
             code: .cancelled, message: "The call was cancelled, or came to its deadline.")
         }
+        await self.engine.clock.wait(self.engine.drainTimeout)
+        guard Task.isCancelled else {
+          throw RPCError(
+            code: .unavailable,
+            message: "The server is shutting down, and the session has not finished in time.")
+        }
         return .helper
       }
       if let interval = self.options.statsInterval {
         group.addTask {
-          for await _ in AsyncTimerSequence.repeating(every: interval) {
+          while !Task.isCancelled {
+            await self.engine.clock.wait(interval)
+            if Task.isCancelled { break }
             self.outbox.pushNews { counts in
               .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
             }
@@ -191,7 +218,9 @@ struct Session: Sendable {
     .with {
       $0.state.state = .draining
       $0.state.message = "The server is shutting down; open a session elsewhere."
-      $0.state.resumeToken = self.handle.state.resumeToken
+      let state = self.handle.state
+      $0.state.resumeToken = state.resumeToken
+      $0.state.revision = state.revision
     }
   }
 
@@ -206,6 +235,11 @@ struct Session: Sendable {
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
       $0.opened.resumeToken = revision.resumeToken
+      switch self.ringGrant {
+      case .success(let grant)?: $0.opened.sharedMemory = grant.offer
+      case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
+      case nil: break
+      }
       $0.opened.dropPolicy =
         switch self.options.dropPolicy {
         case .newestWins: .newestWins

@@ -43,12 +43,15 @@ struct SessionLane {
   /// that come meanwhile get what the failure policy says, until the filter comes back.
   private func supervise(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
     let work = Completion()
+    // A frame's wait for its turn is not its filter's fault.
+    let begin = Completion()
     group.addTask(executorPreference: self.engine.compute) {
-      await self.process(frame)
+      await self.process(frame, begin)
+      begin.finish()
       work.finish()
     }
-    let limit =
-      frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+    await begin.wait()
+    let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
     guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
     let status = GoogleRPCStatus(
@@ -65,9 +68,22 @@ struct SessionLane {
     }
   }
 
+  /// When the failure policy applies.
+  private func timeout(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+  }
+
+  /// When the others stop waiting for a frame: long before that.
+  private func turnLimit(for frame: IncomingFrame, _ program: Program) -> Duration {
+    min(
+      self.timeout(of: frame),
+      max(FrameScheduler.unknownTurnLimit, (program.cost.expected ?? .zero) * 4))
+  }
+
   // MARK: One frame
 
-  private func process(_ frame: IncomingFrame) async {
+  /// - Parameter begin: Is finished when the frame's turn has come.
+  private func process(_ frame: IncomingFrame, _ begin: Completion? = nil) async {
     guard let program = frame.program, !program.changesNothing else {
       return self.passThrough(frame, started: self.clock.now())
     }
@@ -80,9 +96,11 @@ struct SessionLane {
       let disposition = variant == nil ? Disposition.filtered : .degraded
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
-        deadline: frame.deadline ?? frame.received + Self.patience
+        deadline: frame.deadline ?? frame.received + Self.patience,
+        limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
       ) { bands in
         started = self.clock.now()
+        begin?.finish()
         frame.span.leaveQueue()
         // Its turn may have been long in coming.
         try self.checkTime(for: frame, variant ?? program)
@@ -109,7 +127,7 @@ struct SessionLane {
     } catch {
       frame.span.record(error)
       let status =
-        (error as? FieldFault)?.status
+        (error as? FieldFault)?.status ?? error as? GoogleRPCStatus
         ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
       await self.fail(frame, status, self.policy(for: frame, failed: nil), started: started)
     }
@@ -132,10 +150,12 @@ struct SessionLane {
     _ observer: LanePassObserver
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
+    let meter = WorkMeter(now: self.clock.now)
     try program.check(self.engine.frameLimits)
     let picture = try await self.make(
-      program, of: frame, frame.outcome(disposition), bands, observer)
-    program.cost.record(self.clock.now() - start)
+      program, of: frame, frame.outcome(disposition), bands, observer, meter)
+    let elapsed = self.clock.now() - start
+    program.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
     return picture
   }
 
@@ -144,22 +164,24 @@ struct SessionLane {
   /// - Parameter outcome: The message, but for the picture.
   private func make(
     _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
-    _ bands: Int, _ observer: some PassObserver
+    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter? = nil
   ) async throws -> OutgoingPicture {
     let codec = self.engine.codec
     let input = try await codec.decode(frame.picture, observer: observer)
     if case .file = frame.picture { self.session.unreadable.reset() }
     let moment = FrameMoment(index: frame.arrival)
     guard program.delivery.coding.isFile else {
-      // The last pass writes into the message that goes out.
+      // The last pass writes into the message that goes out, or where the client reads.
       let picture = try OutgoingPicture(
-        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome)
+        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome,
+        ring: self.ring(for: frame))
       try await self.engine.executor.run(
-        program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer)
+        program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer,
+        meter: meter)
       return picture
     }
     let made = try await self.engine.executor.run(
-      program.plan, on: input, at: moment, bands: bands, observer: observer)
+      program.plan, on: input, at: moment, bands: bands, observer: observer, meter: meter)
     return try await codec.withJPEG(of: made, program.jpeg, observer: observer) { file in
       try OutgoingPicture(
         jpeg: file, of: made.size, orientation: program.delivery.orientation, outcome: outcome,
@@ -213,7 +235,7 @@ struct SessionLane {
   private func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
     let lateness = frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival, dropped: drop, lateness: drop.reason == .lateInPipeline ? lateness : .zero)
     if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
   }
@@ -229,6 +251,12 @@ struct SessionLane {
       outcome.unmodified = true
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
     }
+    // In its own slot it comes back where it lies.
+    guard !frame.message.image.isInSlot else {
+      return self.finish(
+        frame, .bare(outcome), byteCount: frame.picture.bytes.byteCount, .passedThrough,
+        started: started)
+    }
     do {
       let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
@@ -243,8 +271,12 @@ struct SessionLane {
     started: Duration
   ) {
     self.finish(
-      frame, .picture(picture.envelope), byteCount: picture.byteCount, disposition,
-      started: started)
+      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+  }
+
+  /// Where the frame's picture may go: outcomes answer in kind.
+  private func ring(for frame: IncomingFrame) -> SessionRing? {
+    frame.message.image.isInSlot ? self.session.ring : nil
   }
 
   private func finish(
@@ -259,7 +291,7 @@ struct SessionLane {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival,
       made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,

@@ -30,6 +30,8 @@ struct SessionOptions: Sendable {
   var output: OutputShape
   /// How often counts are sent; `nil` for only at the end.
   var statsInterval: Duration?
+  /// The ring that the client would like; `nil`: none.
+  var sharedMemory: RingLayout?
   /// The first pipeline.
   var pipeline: Pipeline
   /// Restores an earlier session's state in place of `pipeline`.
@@ -90,6 +92,11 @@ struct SessionOptions: Sendable {
       self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
     } catch {
       throw error.within("open.output")
+    }
+    do throws(FieldFault) {
+      self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
+    } catch {
+      throw error.within("open.shared_memory")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {

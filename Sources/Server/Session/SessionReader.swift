@@ -6,7 +6,7 @@ import SwiftProtobuf
 
 /// Reads a client's messages: frames go to the mailbox, changes to the desk, faults are answered.
 struct SessionReader: ~Copyable {
-  private let session: Session
+  let session: Session
   private var programs: ProgramShelf
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
@@ -21,8 +21,8 @@ struct SessionReader: ~Copyable {
     self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
   }
 
-  private var engine: Engine { self.session.engine }
-  private var outbox: Session.FrameOutbox { self.session.outbox }
+  var engine: Engine { self.session.engine }
+  var outbox: Session.FrameOutbox { self.session.outbox }
   private var handle: SessionHandle { self.session.handle }
 
   mutating func run(_ messages: ClientMessages) async throws {
@@ -36,7 +36,7 @@ struct SessionReader: ~Copyable {
       try self.checkFiles()
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame, received.pixels)
-      case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
+      case .ack(let ack)?: try self.receive(ack)
       case .select(let select)?: try self.receive(select)
       case .update(let update)?: try self.receive(update)
       case .activate(let activate)?: try self.receive(activate)
@@ -62,10 +62,13 @@ struct SessionReader: ~Copyable {
     let received = self.engine.clock.now()
     let span = self.engine.tracing.startFrame(message, in: self.session)
     let reservation = self.outbox.reserve(
-      sequence: message.sequence, byteCount: pixels?.byteCount ?? 0)
+      sequence: message.sequence,
+      byteCount: pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0)
     let picture: IncomingPicture
     do throws(FieldFault) {
-      picture = try self.check(message, pixels)
+      let slot =
+        pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
+      picture = try self.check(message, pixels ?? slot)
       self.faultsInARow = 0
       // Whether a file is sound is known only when it has been decoded.
       if case .frame = picture { self.session.unreadable.reset() }
@@ -93,7 +96,8 @@ struct SessionReader: ~Copyable {
     if !due.isEmpty {
       _ = await self.session.analysisJobs.offer(
         AnalysisJob(
-          frame: frame, analyses: due, stages: program.plan.analyses.map(\.stage)))
+          frame: frame, picture: try await self.pictureToKeep(of: frame), analyses: due,
+          stages: program.plan.analyses.map(\.stage)))
     }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
@@ -125,7 +129,7 @@ struct SessionReader: ~Copyable {
   private func hasTime(for frame: IncomingFrame) -> Bool {
     guard let program = frame.program, !program.changesNothing else { return true }
     guard let expected = program.cost.expected else { return true }
-    self.engine.scheduler.note(work: expected, session: self.handle.number)
+    self.engine.scheduler.note(work: program.cost.work ?? expected, session: self.handle.number)
     let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
     guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
     program.cost.recordRefusal()
@@ -159,7 +163,7 @@ struct SessionReader: ~Copyable {
     _ reservation: Session.FrameOutbox.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
     span.end(dropped: drop)
-    self.outbox.resolve(reservation.arrival, dropped: drop)
+    self.session.resolve(reservation.arrival, dropped: drop)
   }
 
   // MARK: Control
@@ -236,7 +240,7 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  private mutating func countFault(_ fault: FieldFault) throws {
+  mutating func countFault(_ fault: FieldFault) throws {
     self.faultsInARow += 1
     if self.faultsInARow > self.engine.maxConsecutiveErrors { throw self.tooMany(fault) }
   }

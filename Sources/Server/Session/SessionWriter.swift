@@ -30,6 +30,9 @@ struct SessionWriter {
         let total = clock.now() - frame.received
         frame.timing.totalUs = total.wireMicroseconds
         self.session.handle.note(total: total)
+        if case .slot(_, let slot) = frame.content {
+          self.session.ring?.handOver(slot, sequence: made.sequence)
+        }
         try await writer.write(frame.message)
         frame.span.end(made: made.disposition)
       case .dropped(let run):

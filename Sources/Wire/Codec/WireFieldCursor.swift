@@ -25,6 +25,8 @@ struct WireFieldCursor {
     while self.offset < self.end {
       let start = self.offset
       let tag = try self.varint()
+      // Some decoders take no longer ones, however small the number.
+      guard self.offset - start <= 5 else { throw Unreadable() }
       guard tag >> 3 >= 1, tag >> 3 <= 0x1FFF_FFFF else { throw Unreadable() }
       let isWanted = tag >> 3 == UInt64(number)
       switch tag & 7 {

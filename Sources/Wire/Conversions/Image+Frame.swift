@@ -11,6 +11,11 @@ extension Sidelight_V1_Image {
     return (format, try limits.check(width: self.width, height: self.height))
   }
 
+  /// Whether the pixels are said to be in shared memory.
+  package var isInSlot: Bool {
+    if case .sharedMemory? = self.pixels { true } else { false }
+  }
+
   /// What a raw image says of itself, checked against the bytes of pixels that came with it.
   ///
   /// - Throws: ``FieldFault`` whose field is relative to the image.
@@ -23,7 +28,7 @@ extension Sidelight_V1_Image {
         let layout = try FrameLayout(packed: format, size: size)
         guard layout.byteCount == available else {
           throw FieldFault(
-            field: "inline",
+            field: self.isInSlot ? "shared_memory.length" : "inline",
             reason: "has \(available) bytes, \(size) \(format.rawValue) without padding has "
               + "\(layout.byteCount)")
         }
@@ -48,12 +53,15 @@ extension Sidelight_V1_Image {
     // What an image says of itself matters more than that it brought nothing.
     guard let pixels else {
       _ = try self.rawGeometry(limits: limits)
-      throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
+      throw FieldFault(
+        field: "pixels",
+        reason: self.isInSlot
+          ? "are in shared memory, and the session has no ring" : "no inline pixels were sent")
     }
     return Frame(
       layout: try self.rawLayout(limits: limits, available: pixels.byteCount),
-      color: ColorDescription(self.color),
-      orientation: try Orientation(self.orientation), buffer: pixels)
+      color: ColorDescription(self.color), orientation: try Orientation(self.orientation),
+      buffer: pixels)
   }
 
   /// The frame that a raw image describes, in a buffer of the pool.

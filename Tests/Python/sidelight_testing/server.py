@@ -25,7 +25,8 @@ def binary() -> Path:
 class Server:
     """A server process. Ended by its own process id, at the latest when the block ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str | Path) -> None:
+        self._options = options
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
         self._log = open(Path(self._folder.name) / "log", "w+b")
         self._socket = Path(self._folder.name) / "socket"
@@ -33,7 +34,10 @@ class Server:
 
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(
-            [binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
+            [
+                *[binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
+                *self._options,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._log,
