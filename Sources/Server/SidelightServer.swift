@@ -20,6 +20,8 @@ public final class SidelightServer: Service {
   private let configuration: ServerConfiguration
   private let engine: Engine
   private let listeners: [Listener]
+  private let health: HealthBoard
+  private let ledger: GuardLedger
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -47,12 +49,23 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
       clock: clock, logger: logger)
+    let own = [Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Sessions.descriptor]
+      .map(\.fullyQualifiedService)
+    let standard =
+      [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
+    self.health = HealthBoard(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       SessionsService(engine: self.engine),
+      HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
+    self.ledger = GuardLedger(logger: logger)
+    let guards = Guards(
+      configuration: configuration.guards,
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
     self.listeners = configuration.addresses.map {
-      Listener(address: $0, configuration: configuration, services: services)
+      Listener(
+        address: $0, configuration: configuration, guards: guards, services: services)
     }
     self.configuration = configuration
   }
@@ -65,7 +78,12 @@ public final class SidelightServer: Service {
   ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
-    try await self.withCompanion { try await self.serve() }
+    // Whoever asks or watches is told before connections are asked to end.
+    try await withGracefulShutdownHandler {
+      try await self.withCompanion { try await self.serve() }
+    } onGracefulShutdown: {
+      self.health.stopServing()
+    }
   }
 
   private func serve() async throws {
@@ -149,6 +167,9 @@ public final class SidelightServer: Service {
 
   /// Bytes of the rings that are mapped.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
+
+  /// How often each guard has closed a connection, or ended or reset a call.
+  package var guardCounts: [Guard: Int] { self.ledger.counts }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

@@ -10,7 +10,8 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Runs the server.",
     discussion: """
-      Listens until SIGTERM or SIGINT; sessions then finish what is in flight.
+      Listens until SIGTERM or SIGINT; sessions then finish what is in flight. A second signal stops
+      the server at once.
 
         sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
       """)
@@ -47,6 +48,11 @@ struct Serve: AsyncParsableCommand {
   var sharedMemory: SharedMemoryOptions
 
   @Option(
+    help: ArgumentHelp(
+      "What a shutdown may take; then whatever is left is cut off.", valueName: "seconds"))
+  var shutdownGrace = 10.0
+
+  @Option(
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
@@ -57,13 +63,15 @@ struct Serve: AsyncParsableCommand {
     ] where !(1 ... 65536).contains(value) {
       throw ValidationError("\(name) is \(value), the range is 1 to 65536.")
     }
+    guard (0.1 ... 3600).contains(self.shutdownGrace) else {
+      throw ValidationError("--shutdown-grace is \(self.shutdownGrace), the range is 0.1 to 3600.")
+    }
     guard (0 ... 1000).contains(self.maxLoad) else {
       throw ValidationError("--max-load is \(self.maxLoad), the range is 0 to 1000.")
     }
   }
 
   func run() async throws {
-    self.transport.configuration.allocator.apply()
     var logger = Logger(label: "sidelight") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = self.logLevel
 
@@ -75,14 +83,19 @@ struct Serve: AsyncParsableCommand {
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
     configuration.sharedMemory = self.sharedMemory.configuration
+    // Connections are cut off in time for the process to end by itself.
+    configuration.drainTimeout = min(
+      configuration.drainTimeout, .seconds(self.shutdownGrace * 0.6))
+    configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
     let server = SidelightServer(configuration: configuration, logger: logger)
 
-    var group = ServiceGroupConfiguration(
+    let watch = ShutdownWatch(grace: .seconds(self.shutdownGrace), logger: logger)
+    let group = ServiceGroupConfiguration(
       services: [
-        .init(service: server), .init(service: Announcement(server: server)),
+        .init(service: watch), .init(service: server),
+        .init(service: Announcement(server: server)),
       ],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-    group.maximumGracefulShutdownDuration = .seconds(10)
     try await ServiceGroup(configuration: group).run()
   }
 }

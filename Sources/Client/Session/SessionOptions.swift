@@ -40,6 +40,9 @@ public struct SessionOptions: Sendable, Hashable {
   public var analysisOnly: Bool
   /// - `output` (default: as the input): the shape in which pictures come back.
   public var output: OutputOptions
+  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back without
+  ///   its pixels; its outcome then has the picture that was sent.
+  public var allowUnmodified: Bool
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
   ///   server tells its counts.
   public var statsInterval: Duration?
@@ -56,7 +59,7 @@ public struct SessionOptions: Sendable, Hashable {
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
     mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
-    allowDegraded: Bool = false, analysisOnly: Bool = false,
+    allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
     output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
     sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
@@ -72,6 +75,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
     self.output = output
+    self.allowUnmodified = allowUnmodified
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory
     self.reconnect = reconnect

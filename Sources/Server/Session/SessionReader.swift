@@ -44,10 +44,11 @@ struct SessionReader: ~Copyable {
       case .resume?: self.handle.setPause(.running)
       case .ping(let ping)?: self.answer(ping)
       case .open?:
-        throw RPCError(code: .failedPrecondition, message: "open was sent twice.")
+        throw FieldFault(code: .failedPrecondition, field: "open", reason: "was sent twice")
       case nil:
         guard !message.unknownFields.data.isEmpty else {
-          throw RPCError(code: .invalidArgument, message: "A message of no kind was sent.")
+          throw FieldFault(
+            field: "kind", reason: "is not set, and no field that is unknown is either")
         }
         self.outbox.countIgnoredMessage()
       }
@@ -242,20 +243,18 @@ struct SessionReader: ~Copyable {
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
   mutating func countFault(_ fault: FieldFault) throws {
     self.faultsInARow += 1
-    if self.faultsInARow > self.engine.maxConsecutiveErrors { throw self.tooMany(fault) }
+    let limit = self.engine.maxConsecutiveErrors
+    if self.faultsInARow > limit {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 
   /// Nor does decoding for ever what turns out to be broken.
   private func checkFiles() throws {
     let limit = self.engine.maxConsecutiveErrors
-    if let fault = self.session.unreadable.last(ifMoreThan: limit) { throw self.tooMany(fault) }
-  }
-
-  private func tooMany(_ last: FieldFault) -> RPCError {
-    RPCError(
-      code: .invalidArgument,
-      message: "More than \(self.engine.maxConsecutiveErrors) faults in a row; the last was "
-        + "\(last.field): \(last.reason)")
+    if let fault = self.session.unreadable.last(ifMoreThan: limit) {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 }
 
