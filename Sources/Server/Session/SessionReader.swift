@@ -12,6 +12,7 @@ struct SessionReader: ~Copyable {
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
+  private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
@@ -33,7 +34,7 @@ struct SessionReader: ~Copyable {
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
-      try self.checkFaults()
+      try self.checkFiles()
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: try self.receive(ack)
@@ -70,8 +71,9 @@ struct SessionReader: ~Copyable {
       let slot =
         pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
       picture = try self.check(message, pixels ?? slot)
+      self.faultsInARow = 0
       // Whether a file is sound is known only when it has been decoded.
-      if case .frame = picture { self.session.faults.reset() }
+      if case .frame = picture { self.session.unreadable.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
@@ -234,7 +236,7 @@ struct SessionReader: ~Copyable {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.session.faults.reset()
+      self.faultsInARow = 0
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
@@ -257,16 +259,20 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  func countFault(_ fault: FieldFault) throws {
-    self.session.faults.count(fault)
-    try self.checkFaults()
+  mutating func countFault(_ fault: FieldFault) throws {
+    self.faultsInARow += 1
+    let limit = self.engine.maxConsecutiveErrors
+    if self.faultsInARow > limit {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 
-  /// The lane counts too: what it cannot decode.
-  private func checkFaults() throws {
+  /// Nor does decoding for ever what turns out to be broken.
+  private func checkFiles() throws {
     let limit = self.engine.maxConsecutiveErrors
-    guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
-    throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    if let fault = self.session.unreadable.last(ifMoreThan: limit) {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 }
 
