@@ -1,4 +1,3 @@
-import GRPCCore
 package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
@@ -86,8 +85,6 @@ extension PixelBuffer {
 extension FieldFault {
   /// What is wrong with a file that came inline.
   init(_ error: CodecError) {
-    self.init(
-      code: error.code == .limitExceeded ? .resourceExhausted : .invalidArgument, field: "inline",
-      reason: "\(error)")
+    self.init(field: "inline", reason: "\(error)")
   }
 }
