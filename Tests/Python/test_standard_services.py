@@ -104,6 +104,26 @@ def test_a_tool_that_knows_nothing_calls_every_method_that_it_finds(channel, ref
             message_factory.GetMessageClass(each.output_type)()
 
 
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_reflection_answers_under_both_its_names(channel, version):
+    # The messages are the same; the package for Python knows the older name.
+    call = channel.stream_stream(
+        f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    (answer,) = call(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=10)
+    assert SERVICES[0] in [each.name for each in answer.list_services_response.service]
+
+
+def test_health_lists_every_service(channel):
+    call = channel.unary_unary(
+        "/grpc.health.v1.Health/List", request_serializer=bytes, response_deserializer=bytes
+    )
+    answer = call(b"", timeout=10)
+    assert all(name.encode() in answer for name in SERVICES)
+
+
 @pytest.mark.parametrize(
     "symbol",
     [
