@@ -16,6 +16,10 @@ struct Engine: Sendable {
   let resumeTokens: ResumeTokens
   let clock: SessionClock
   let tracing: FrameTracing
+  let metrics: ServerMetrics
+  /// When the server was made, on the sessions' clock.
+  let started: Duration
+  let history = StatusHistory()
   let logger: Logger
 
   /// How large a frame may be.
@@ -31,7 +35,7 @@ struct Engine: Sendable {
 
   init(
     configuration: ServerConfiguration, catalogue: FilterCatalogue, tracing: FrameTracing,
-    clock: SessionClock, logger: Logger
+    metrics: ServerMetrics, clock: SessionClock, logger: Logger
   ) {
     self.catalogue = catalogue
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
@@ -49,6 +53,8 @@ struct Engine: Sendable {
     self.customFilterTimeout = configuration.customFilterTimeout
     self.clock = clock
     self.tracing = tracing
+    self.metrics = metrics
+    self.started = clock.now()
     self.logger = logger
     self.frameLimits = FrameLimits(
       maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,

@@ -11,14 +11,14 @@ struct Listener: Sendable {
 
   init(
     address: Address, configuration: TransportConfiguration,
-    services: [any RegistrableRPCService]
+    services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
     self.server = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
         address: Self.socketAddress(address), transportSecurity: .plaintext,
         config: Self.transportConfig(configuration)),
-      services: services)
+      services: services, interceptors: interceptors)
   }
 
   /// Serves until the task is cancelled or graceful shutdown begins.
