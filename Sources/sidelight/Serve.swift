@@ -118,7 +118,9 @@ struct Serve: AsyncParsableCommand {
     ) { warning in
       logger.warning("\(warning)")
     }
-    return configuration.map { OTLPTracing($0, logger: logger, metrics: metrics) }
+    guard var configuration else { return nil }
+    configuration.resource.merge(["service.version": SidelightVersion.current]) { told, _ in told }
+    return OTLPTracing(configuration, logger: logger, metrics: metrics)
   }
 }
 

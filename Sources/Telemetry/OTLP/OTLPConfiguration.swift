@@ -10,8 +10,12 @@ public struct OTLPConfiguration: Sendable, Hashable {
   /// - `certificateFile` (path, optional): certificates in PEM by which a collector is trusted. None:
   ///   the system's.
   public var certificateFile: String?
-  /// - `resource` (default: `service.name` is `sidelight`): what the server says of itself.
-  public var resource = ["service.name": "sidelight"]
+  /// - `resource` (default: `service.name` is `sidelight`, and the names of this exporter): what the
+  ///   server says of itself.
+  public var resource = [
+    "service.name": "sidelight", "telemetry.sdk.name": "sidelight",
+    "telemetry.sdk.language": "swift",
+  ]
   /// - `sampler` (default: as the parent was; all of the traces that begin here).
   public var sampler = Sampler.parentBased(root: .always)
   /// - `maxQueueSize` (count, default: 2048, at least 1): spans that may wait; others are dropped, and

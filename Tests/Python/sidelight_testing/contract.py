@@ -24,7 +24,12 @@ def _generate() -> Path:
         failed = protoc.main(
             ["protoc", f"-I{protos}", f"-I{well_known}"]
             + [f"--python_out={target}", f"--grpc_python_out={target}"]
-            + sorted(str(path) for path in protos.rglob("*.proto"))
+            # OpenTelemetry's messages come as a package, as a collector has them.
+            + sorted(
+                str(path)
+                for path in protos.rglob("*.proto")
+                if "opentelemetry" not in path.parts
+            )
         )
     if failed:
         raise RuntimeError(f"protoc could not generate from {protos}")
