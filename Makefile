@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -38,6 +38,9 @@ bench-realtime: ## Sessions, overload, a greedy neighbour, pings: docs/benchmark
 
 bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
 	@dev/bench-realtime --only overload $(ARGUMENTS)
+
+bench-telemetry: ## Print what a frame's trace and its times cost beside its pixels
+	@dev/bench-telemetry
 
 gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery

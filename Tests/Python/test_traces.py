@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import grpc
 import pytest
@@ -74,7 +75,9 @@ def test_a_trace_goes_from_the_clients_own_span_down_to_each_pass(collector):
         SimpleSpanProcessor(OTLPSpanExporter(endpoint=collector.endpoint, insecure=True))
     )
     tracer = provider.get_tracer("test")
-    with server_that_traces(collector, OTEL_SERVICE_NAME="filters") as server:
+    # Nothing is sent for time: all but whole batches must come when the server ends.
+    environment = {"OTEL_SERVICE_NAME": "filters", "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
+    with server_that_traces(collector, **environment) as server:
         passes = passes_of(server)
         roots = [tracer.start_span("capture") for _ in range(FRAMES)]
         filter_frames(server, [context_of(root) for root in roots])
@@ -210,6 +213,39 @@ def test_headers_and_resource_come_from_the_environment(collector):
         assert resource["service.name"] == "sidelight"
         assert resource["deployment.environment.name"] == "test"
         assert resource["telemetry.sdk.language"] == "swift"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for localhost that vouches for itself: paths of key and certificate."""
+    folder = tmp_path_factory.mktemp("certificate")
+    key, path = folder / "key.pem", folder / "certificate.pem"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        + ["-nodes", "-days", "2", "-keyout", key, "-out", path, *names],
+        check=True,
+        capture_output=True,
+        timeout=30,
+    )
+    return key, path
+
+
+def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(certificate):
+    key, path = certificate
+    credentials = grpc.ssl_server_credentials([(key.read_bytes(), path.read_bytes())])
+    with Collector(credentials) as collector:
+        trust = {"OTEL_EXPORTER_OTLP_CERTIFICATE": str(path)}
+        with server_that_traces(collector, **trust) as server:
+            filter_frames(server, [None])
+            assert server.terminate() == 0, server.log
+        assert any(span.name == "sidelight.frame" for span in collector.spans), server
+        before = len(collector.spans)
+        with server_that_traces(collector) as server:
+            filter_frames(server, [None])
+            assert server.terminate() == 0, server.log
+            assert "spans cannot be sent" in server.log
+        assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
 
 
 def test_a_collector_that_is_gone_costs_spans_and_nothing_else():

@@ -2,9 +2,6 @@
 "use strict";
 
 const byID = (id) => document.getElementById(id);
-const points = 120;
-/** What was known of each session before, by its id: counts, and its latencies. */
-const past = new Map();
 
 function show(id, text) {
   const element = byID(id);
@@ -31,13 +28,13 @@ function time(seconds) {
 }
 
 /** A sparkline: the values end at the right; what is not known is a gap. */
-function draw(canvas, values, floor) {
+function draw(canvas, values, points, floor) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
   if (width === 0) return;
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
-  const top = Math.max(floor, ...values.filter((value) => value !== null));
+  const top = Math.max(floor, ...values);  // null counts as 0
   context.strokeStyle = getComputedStyle(canvas).color;
   context.lineWidth = 1.5 * ratio;
   context.lineJoin = "round";
@@ -54,7 +51,6 @@ function draw(canvas, values, floor) {
   context.stroke();
 }
 
-function made(frames) { return frames.filtered + frames.passedThrough + frames.degraded; }
 function dropped(frames) { return Object.values(frames.dropped).reduce((a, b) => a + b, 0); }
 
 function cell(row, text, kind) {
@@ -78,50 +74,49 @@ function showBars(id, entries) {
   }
 }
 
-function showSessions(sessions, now) {
+/** Rows stay where they are, so that what someone marks stays marked. */
+function showSessions(sessions) {
   const body = byID("sessions").tBodies[0];
   const rows = new Map([...body.rows].map((row) => [row.dataset.id, row]));
   for (const session of sessions) {
-    const known = past.get(session.id) || { latencies: [] };
-    const seconds = (now - known.now) / 1000;
-    const rate = (count) => known.frames ? Math.max(0, count(session.frames) - count(known.frames)) / seconds : null;
-    const [fps, drops] = [rate(made), rate(dropped)];
-    known.latencies.push(fps === 0 ? null : session.latency);
-    if (known.latencies.length > points) known.latencies.shift();
-    past.set(session.id, { ...known, frames: session.frames, now, isSeen: true });
-    let row = rows.get(session.id);
-    if (!row) {
-      row = body.insertRow();
-      row.dataset.id = session.id;
-      for (let column = 0; column < 11; column += 1) row.insertCell();
-      for (const column of [6, 7, 8, 10]) row.cells[column].className = "number";
-      for (const column of [0, 5]) row.cells[column].className = "mono";
-      row.cells[9].append(document.createElement("canvas"));
-    }
+    const row = rows.get(session.id) ?? addSession(body, session.id);
     rows.delete(session.id);
     const texts = [
-      session.id, session.label, session.peer, session.state, session.picture, session.pipeline || "none",
-      short(fps), short(drops), `${short(session.latency)} ms`, null, time(session.age),
+      session.id, session.label, session.peer, session.state, session.picture,
+      session.pipeline || "none", short(session.made), short(session.dropped),
+      `${short(session.latency)} ms`, null, time(session.age),
     ];
     texts.forEach((text, column) => {
-      if (text !== null && row.cells[column].textContent !== text) row.cells[column].textContent = text;
+      const cell = row.cells[column];
+      if (text === null || cell.textContent === text) return;
+      cell.textContent = text;
+      cell.title = text;
     });
-    draw(row.cells[9].firstChild, known.latencies, 1);
+    draw(row.cells[9].firstChild, session.latencies, 60, 1);
   }
   for (const row of rows.values()) row.remove();
-  const standing = new Set(sessions.map((session) => session.id));
-  for (const id of past.keys()) if (!standing.has(id)) past.delete(id);
 }
 
-function showStatus(status, now) {
+function addSession(body, id) {
+  const row = body.insertRow();
+  row.dataset.id = id;
+  for (let column = 0; column < 11; column += 1) row.insertCell();
+  for (const column of [6, 7, 8, 10]) row.cells[column].className = "number";
+  for (const column of [0, 5]) row.cells[column].className = "mono";
+  row.cells[9].append(document.createElement("canvas"));
+  return row;
+}
+
+function showStatus(status) {
   show("phase", status.phase);
   byID("phase").className = `badge ${status.phase}`;
   show("about", `${status.version} · up ${time(status.uptime)}`);
   const last = status.history.at(-1);
   for (const [id, floor] of [["made", 1], ["dropped", 1], ["median", 1], ["p99", 1], ["load", 1]]) {
     show(id, last ? short(last[id]) : "–");
-    draw(byID(`${id}-line`), status.history.map((second) => second[id] ?? null), floor);
+    draw(byID(`${id}-line`), status.history.map((second) => second[id] ?? null), 120, floor);
   }
+  show("load", `${Math.round(100 * status.load)} %`);
   show("threads", `of ${status.computeThreads} threads`);
   const frames = status.frames;
   showBars("outcomes", [
@@ -134,7 +129,7 @@ function showStatus(status, now) {
   show("session-count", status.sessions.length ? `(${status.sessions.length})` : "");
   byID("sessions").hidden = status.sessions.length === 0;
   byID("no-sessions").hidden = status.sessions.length > 0;
-  showSessions(status.sessions, now);
+  showSessions(status.sessions);
   show("pool", `frame buffers: ${bytes(status.poolBytesInUse)} in use, ${bytes(status.poolBytesIdle)} idle`);
 }
 
@@ -142,7 +137,7 @@ async function refresh() {
   try {
     const response = await fetch("status.json", { signal: AbortSignal.timeout(5000) });
     if (!response.ok) throw new Error(response.statusText);
-    showStatus(await response.json(), performance.now());
+    showStatus(await response.json());
   } catch {
     show("phase", "no answer");
     byID("phase").className = "badge lost";

@@ -100,6 +100,9 @@ final class SessionHandle: Sendable {
     }
   }
 
+  /// From the arrival of the last frame that went out to its writing.
+  var lastTotal: Duration { self.lastFrame.withLock { $0.total } }
+
   /// How long ago the last frame that went out had come in; `nil` if no frame waits.
   func outputAge(at now: Duration) -> Duration? {
     guard self.outbox.counts.inFlight > 0 else { return nil }

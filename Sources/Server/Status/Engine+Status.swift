@@ -12,7 +12,7 @@ extension Engine {
       load: self.scheduler.load, computeThreads: self.compute.threadCount,
       poolBytesInUse: pool.bytesInUse, poolBytesIdle: pool.bytesIdle,
       frames: ServerStatus.Frames(self.sessions.totals), history: self.history.seconds,
-      sessions: self.sessions.handles.map { $0.status(at: now) })
+      sessions: self.sessions.handles.map { $0.status(at: now, self.history.past(of: $0)) })
   }
 
   /// A second is over: metrics and history are brought up to date.
@@ -22,18 +22,22 @@ extension Engine {
       defer { recent = DurationHistogram() }
       return recent
     }
-    self.history.note(self.sessions.totals, durations, load: self.scheduler.load)
+    self.history.note(
+      self.sessions.totals, durations, load: self.scheduler.load, sessions: self.sessions.handles)
   }
 }
 
 extension SessionHandle {
-  fileprivate func status(at now: Duration) -> ServerStatus.SessionStatus {
+  fileprivate func status(
+    at now: Duration, _ past: SessionPast
+  ) -> ServerStatus.SessionStatus {
     let info = self.info(at: now)
     return ServerStatus.SessionStatus(
       id: self.id, label: self.label, peer: self.peer, state: "\(info.state)",
       pipeline: info.pipeline,
       picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
       age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,
+      made: past.made, dropped: past.dropped, latencies: past.latencies,
       frames: ServerStatus.Frames(self.outbox.counts))
   }
 }

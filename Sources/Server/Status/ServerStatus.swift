@@ -18,6 +18,13 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var age: Double
     /// From the last frame's arrival to its writing, in milliseconds.
     public var latency: Double
+    /// Frames that were made in the last second.
+    public var made: UInt64
+    /// Frames that were dropped in the last second.
+    public var dropped: UInt64
+    /// The latency at the end of each second of the last minute, the oldest first; `nil` where no frame
+    /// was made.
+    public var latencies: [Double?]
     /// Its frames.
     public var frames: Frames
   }

@@ -15,14 +15,19 @@ WAIT_SECONDS = 30
 class Collector(service.TraceServiceServicer):
     """Keeps every span that is sent to it, with the resource and the metadata it came with."""
 
-    def __init__(self) -> None:
+    def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
+        """With credentials it speaks TLS."""
         self._changed = threading.Condition()
         self._resource_spans: list = []
         self.metadata: list[dict[str, str]] = []
         self._server = grpc.server(futures.ThreadPoolExecutor(max_workers=4))
         service.add_TraceServiceServicer_to_server(self, self._server)
-        self._port = self._server.add_insecure_port("127.0.0.1:0")
-        self.endpoint = f"http://127.0.0.1:{self._port}"
+        if credentials:
+            port = self._server.add_secure_port("127.0.0.1:0", credentials)
+            self.endpoint = f"https://localhost:{port}"
+        else:
+            port = self._server.add_insecure_port("127.0.0.1:0")
+            self.endpoint = f"http://127.0.0.1:{port}"
 
     def __enter__(self) -> Self:
         self._server.start()
