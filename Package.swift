@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
+    .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
   dependencies: [
@@ -51,6 +52,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
   ],
@@ -134,6 +136,9 @@ let package = Package(
       dependencies: [
         "SidelightServer", logging, lifecycle,
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Admin",
       resources: [

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 public import Logging
 import NIOCore
 public import ServiceLifecycle
@@ -50,7 +51,14 @@ public final class AdminServer: Service {
     defer { self.bound.continuation.finish() }
     let application = Application(
       router: self.router,
-      configuration: ApplicationConfiguration(address: self.bindAddress, serverName: nil),
+      // Whoever opens connections and says nothing takes them from the few who look, not from sessions.
+      server: .http1(
+        configuration: HTTP1Channel.Configuration(
+          idleTimeout: .seconds(60),
+          httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
+      configuration: ApplicationConfiguration(
+        address: self.bindAddress, serverName: nil, availableConnectionsDelegate: .maximum(64, logger: self.logger)),
       onServerRunning: { channel in
         self.bound.continuation.yield(self.boundAddress(of: channel))
       }, logger: self.logger)

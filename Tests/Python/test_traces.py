@@ -181,6 +181,16 @@ def test_what_the_sender_does_not_record_is_not_recorded(collector):
     assert sent == {1, 3, 5, 7}
 
 
+def test_frames_that_name_no_trace_have_each_its_own_and_not_the_calls(collector):
+    with server_that_traces(collector) as server:
+        filter_frames(server, [None] * 3)
+        assert server.terminate() == 0, server.log
+    frames = [span for span in collector.spans if span.name == "sidelight.frame"]
+    [call] = [span for span in collector.spans if span.name.endswith("/Process")]
+    assert len({span.trace_id for span in [*frames, call]}) == 4
+    assert all(span.parent_span_id == b"" for span in [*frames, call])
+
+
 def test_a_ratio_takes_the_traces_that_the_sdk_of_others_takes(collector):
     ids = [int.from_bytes(os.urandom(16), "big") for _ in range(64)]
     expected = {
@@ -246,6 +256,15 @@ def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(certifi
             assert server.terminate() == 0, server.log
             assert "spans cannot be sent" in server.log
         assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
+
+
+def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
+    with Collector(refusals=2) as collector:
+        with server_that_traces(collector) as server:
+            filter_frames(server, [None])
+            spans = collector.wait_for(4)
+            assert server.terminate() == 0, server.log
+    assert len({span.span_id for span in spans}) == len(spans)
 
 
 def test_a_collector_that_is_gone_costs_spans_and_nothing_else():

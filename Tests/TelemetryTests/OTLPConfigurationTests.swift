@@ -99,7 +99,9 @@ import Testing
       ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s"), ("OTEL_EXPORTER_OTLP_HEADERS", "a"),
       ("OTEL_EXPORTER_OTLP_HEADERS", "a=%zz"), ("OTEL_EXPORTER_OTLP_HEADERS", "a=%ff"),
       ("OTEL_RESOURCE_ATTRIBUTES", "=x"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
-      ("OTEL_SDK_DISABLED", "yes"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4096"),
+      ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+      ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "key.pem"), ("OTEL_SDK_DISABLED", "yes"),
+      ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4096"),
       ("OTEL_EXPORTER_OTLP_INSECURE", "1"),
     ])
   func warnings(name: String, value: String) {

@@ -77,6 +77,22 @@ import Testing
     #expect(!registry.text.contains("x_total 1"))
   }
 
+  #if os(Linux)
+    @Test("The process tells of itself, by the names that all exporters use")
+    func process() throws {
+      let lines = PrometheusRegistry().text.split(separator: "\n").map(String.init)
+      for (name, range) in [
+        ("process_resident_memory_bytes", 1e6 ... 1e12), ("process_open_fds", 3.0 ... 1e6),
+        ("process_cpu_seconds_total", 0.001 ... 1e9),
+        ("process_start_time_seconds", 1.6e9 ... 1e11),
+      ] {
+        let line = try #require(lines.first { $0.hasPrefix(name + " ") })
+        let value = try #require(Double(line.dropFirst(name.count + 1)))
+        #expect(range.contains(value), "\(line)")
+      }
+    }
+  #endif
+
   @Test("What many count at once is counted")
   func concurrency() async {
     let registry = PrometheusRegistry()

@@ -5,9 +5,10 @@ import Tracing
 /// streaming handler's body runs after the interceptors' context is gone, and spans that trusted it
 /// would be orphans.
 package struct FramePassObserver: PassObserver {
-  let tracer: (any Tracer)?
   /// `nil` if the frame's trace is not recorded.
-  let parent: ServiceContext?
+  let tracer: (any Tracer)?
+  /// The frame's trace, recorded or not.
+  let context: ServiceContext?
   let metrics: ServerMetrics
   let clock: SessionClock
 
@@ -23,8 +24,12 @@ package struct FramePassObserver: PassObserver {
   private func traced<Result: Sendable>(
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {
-    guard let tracer, let parent else { return try await body() }
-    return try await tracer.withSpan(description.name, context: parent) { span in
+    guard let tracer, let context else {
+      // A filter of a user's own may look for its trace, and must not find the call's.
+      guard description.kind == .frame, let context else { return try await body() }
+      return try await ServiceContext.withValue(context) { try await body() }
+    }
+    return try await tracer.withSpan(description.name, context: context) { span in
       span.attributes["sidelight.pass.filters"] = description.filters
       return try await body()
     }

@@ -11,6 +11,8 @@ import Tracing
 package final class FrameSpan: Sendable {
   /// `nil` if the frame's trace is not recorded.
   private let span: (any Span)?
+  /// What the frame's trace is, recorded or not.
+  private let context: ServiceContext?
   private let tracer: (any Tracer)?
   private let metrics: ServerMetrics
   private let clock: SessionClock
@@ -22,13 +24,15 @@ package final class FrameSpan: Sendable {
   init(
     span: (any Span)?, tracer: (any Tracer)?, metrics: ServerMetrics, clock: SessionClock
   ) {
-    self.span = span
+    let recorded = span.flatMap { $0.isRecording ? $0 : nil }
+    self.span = recorded
+    self.context = span?.context
     self.tracer = tracer
     self.metrics = metrics
     self.clock = clock
     self.arrived = clock.now()
     self.queue = Mutex(
-      span.flatMap { span in tracer?.startSpan("sidelight.queue", context: span.context) })
+      recorded.flatMap { span in tracer?.startSpan("sidelight.queue", context: span.context) })
   }
 
   deinit {
@@ -41,7 +45,8 @@ package final class FrameSpan: Sendable {
   /// Opens a span for each pass, as a child of the frame's.
   package var passObserver: FramePassObserver {
     FramePassObserver(
-      tracer: self.tracer, parent: self.span?.context, metrics: self.metrics, clock: self.clock)
+      tracer: self.span == nil ? nil : self.tracer, context: self.context, metrics: self.metrics,
+      clock: self.clock)
   }
 
   /// The frame's turn has come.

@@ -16,9 +16,10 @@ package struct FrameTracing: Sendable {
     self.clock = clock
   }
 
-  /// The trace context that a call brings: the parent of frames that bring none.
+  /// The trace context that a call brings: the parent of frames that bring none. The call's own span
+  /// is no parent: its trace would grow for as long as the call lasts, and be sampled as a whole.
   package func context(of metadata: Metadata) -> ServiceContext {
-    var context = ServiceContext.current ?? .topLevel
+    var context = ServiceContext.topLevel
     self.tracer?.extract(metadata, into: &context, using: MetadataExtractor())
     return context
   }
@@ -36,7 +37,6 @@ package struct FrameTracing: Sendable {
     return FrameSpan(span: span, tracer: self.tracer, metrics: self.metrics, clock: self.clock)
   }
 
-  /// - Returns: `nil` if the frame's trace is not recorded.
   private func span(
     of frame: Sidelight_V1_Frame, session: String, callContext: ServiceContext
   ) -> (any Span)? {
@@ -46,7 +46,7 @@ package struct FrameTracing: Sendable {
       tracer.extract(frame.trace, into: &context, using: TraceContextExtractor())
     }
     let span: any Span = tracer.startSpan("sidelight.frame", context: context, ofKind: .server)
-    guard span.isRecording else { return nil }
+    guard span.isRecording else { return span }
     span.attributes = [
       "sidelight.session": .string(session),
       "sidelight.sequence": .int64(Int64(clamping: frame.sequence)),

@@ -6,8 +6,6 @@ import Synchronization
 /// a bounded number of series: what comes beyond is kept under labels that say `other`, and counted in
 /// `sidelight_metrics_overflow_total`. So no caller can fill the memory, and sums stay right.
 public final class PrometheusRegistry: Sendable {
-  /// The type that the text has in HTTP.
-  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
   /// Upper bounds of the buckets of timers, in seconds: half a millisecond to ten seconds, with about the
   /// times between frames at 60 and 30 a second among them.
   public static let durationBounds = [
@@ -51,6 +49,7 @@ public final class PrometheusRegistry: Sendable {
         to: &text, name: Self.overflowName,
         help: "Label sets that came beyond the limit of a name, and are kept as \"other\".")
     }
+    ProcessFigures.current?.write(to: &text)
     return text
   }
 

@@ -16,6 +16,12 @@ extension OTLPConfiguration {
     guard exporter == "otlp" || (exporter == nil && endpointName != nil) else { return nil }
     self.init()
     _ = variables.choice(variables.firstSet("PROTOCOL"), of: ["grpc"])
+    _ = variables.choice(variables.firstSet("COMPRESSION"), of: ["none"])
+    for suffix in ["CLIENT_KEY", "CLIENT_CERTIFICATE"] {
+      if let name = variables.firstSet(suffix) {
+        warn("\(name) is not supported: it has no effect")
+      }
+    }
     if let endpointName, let text = variables[endpointName] {
       let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
       guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {

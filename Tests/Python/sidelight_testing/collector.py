@@ -15,8 +15,11 @@ WAIT_SECONDS = 30
 class Collector(service.TraceServiceServicer):
     """Keeps every span that is sent to it, with the resource and the metadata it came with."""
 
-    def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
-        """With credentials it speaks TLS."""
+    def __init__(
+        self, credentials: grpc.ServerCredentials | None = None, refusals: int = 0
+    ) -> None:
+        """With credentials it speaks TLS. It is UNAVAILABLE for the first so many requests."""
+        self._refusals_left = refusals
         self._changed = threading.Condition()
         self._resource_spans: list = []
         self.metadata: list[dict[str, str]] = []
@@ -38,6 +41,9 @@ class Collector(service.TraceServiceServicer):
 
     def Export(self, request, context):  # noqa: N802, as gRPC names it
         with self._changed:
+            if self._refusals_left > 0:
+                self._refusals_left -= 1
+                context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
             self._resource_spans += request.resource_spans
             self.metadata.append(dict(context.invocation_metadata()))
             self._changed.notify_all()
