@@ -58,7 +58,8 @@ public final class AdminServer: Service {
           httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
       configuration: ApplicationConfiguration(
-        address: self.bindAddress, serverName: nil, availableConnectionsDelegate: .maximum(64, logger: self.logger)),
+        address: self.bindAddress, serverName: nil,
+        availableConnectionsDelegate: .maximum(64, logger: self.logger)),
       onServerRunning: { channel in
         self.bound.continuation.yield(self.boundAddress(of: channel))
       }, logger: self.logger)

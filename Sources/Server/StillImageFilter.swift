@@ -9,19 +9,23 @@ package struct StillImageFilter: Sendable {
   private let pool: BufferPool
   private let executor: PlanExecutor
   private let limits: ImageLimits
+  private let observer: any PassObserver
 
   /// - Parameters:
   ///   - catalogue: The filters that pipelines may choose from.
   ///   - pool: Where buffers come from.
   ///   - executor: Where pixels are computed.
   ///   - limits: How large a picture may be.
+  ///   - observer: Told of each pass.
   package init(
-    catalogue: FilterCatalogue, pool: BufferPool, executor: PlanExecutor, limits: ImageLimits
+    catalogue: FilterCatalogue, pool: BufferPool, executor: PlanExecutor, limits: ImageLimits,
+    observer: any PassObserver = NoPassObserver()
   ) {
     self.catalogue = catalogue
     self.pool = pool
     self.executor = executor
     self.limits = limits
+    self.observer = observer
   }
 
   /// A still, and whether a filter changed it.
@@ -39,7 +43,8 @@ package struct StillImageFilter: Sendable {
     guard !plan.isIdentity else { return Outcome(content: frame, isFiltered: false) }
     try FrameLimits(maxDimension: self.limits.maxDimension, maxPixels: self.limits.maxPixels)
       .check(output: plan.output)
-    return Outcome(content: try await self.executor.run(plan, on: frame), isFiltered: true)
+    let result = try await self.executor.run(plan, on: frame, observer: self.observer)
+    return Outcome(content: result, isFiltered: true)
   }
 
   /// Filters a PNG or JPEG file. One that no filter changes, and whose kind stays, comes back byte by

@@ -6,8 +6,11 @@ import subprocess
 
 import grpc
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool
+from grpc_tools import protoc
 from opentelemetry import propagate, trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F401, registers it
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -16,7 +19,7 @@ from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from sidelight_testing import images
 from sidelight_testing.collector import Collector, attributes
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import REPOSITORY, frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
@@ -149,6 +152,22 @@ def test_a_call_is_a_span_by_the_conventions_and_the_parent_of_nothing_that_last
     assert attributes(describe)["rpc.response.status_code"] == "NOT_FOUND"
     assert "error.type" not in attributes(describe)
     assert describe.status.code == Status.STATUS_CODE_UNSET
+
+
+def test_passes_over_a_still_are_children_of_its_call(collector):
+    with server_that_traces(collector) as server:
+        passes = passes_of(server)
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            service.FrameFilterStub(channel).Apply(
+                frame_filter.ApplyRequest(
+                    pipeline=PIPELINE, image=images.noise("RGB24", 320, 180)
+                )
+            )
+        assert server.terminate() == 0, server.log
+    spans = collector.spans
+    call = next(span for span in spans if span.name == "sidelight.v1.FrameFilter/Apply")
+    children = [span.name for span in spans if span.parent_span_id == call.span_id]
+    assert children == passes
 
 
 def test_a_dropped_frame_says_why(collector):
@@ -298,3 +317,35 @@ def test_what_cannot_be_read_in_the_environment_is_warned_of(name):
     with Server(environment={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:1", name: "no:such:"}) as server:
         assert server.terminate() == 0, server.log
         assert name in server.log
+
+
+def test_our_copies_of_opentelemetrys_messages_say_what_the_package_says(tmp_path):
+    """Every field of ours is a field of the package, by number, name, type and label."""
+    sources = sorted((REPOSITORY / "Protos/opentelemetry").rglob("*.proto"))
+    names = [str(path.relative_to(REPOSITORY / "Protos")) for path in sources]
+    compiled = tmp_path / "descriptors"
+    assert protoc.main(
+        ["protoc", f"-I{REPOSITORY / 'Protos'}", f"--descriptor_set_out={compiled}", *names]
+    ) == 0
+    ours = descriptor_pb2.FileDescriptorSet.FromString(compiled.read_bytes())
+    assert len(ours.file) == 4
+    compared = 0
+    for file in ours.file:
+        theirs = descriptor_pb2.FileDescriptorProto()
+        descriptor_pool.Default().FindFileByName(file.name).CopyToProto(theirs)
+        compared += compare(file.message_type, theirs.message_type)
+    assert compared > 40
+
+
+def compare(ours, theirs) -> int:
+    """Compares messages of one place, and those within them; returns how many fields they have."""
+    by_name = {message.name: message for message in theirs}
+    count = 0
+    for message in ours:
+        other = by_name[message.name]
+        known = {(each.number, each.name, each.type, each.type_name, each.label) for each in other.field}
+        for field in message.field:
+            key = (field.number, field.name, field.type, field.type_name, field.label)
+            assert key in known, f"{message.name}.{field.name}"
+        count += len(message.field) + compare(message.nested_type, other.nested_type)
+    return count

@@ -47,7 +47,8 @@ extension FrameFilterService {
       catalogue: self.engine.catalogue, pool: self.engine.pool, executor: self.engine.executor,
       limits: ImageLimits(
         maxPixels: self.engine.frameLimits.maxPixels,
-        maxDimension: self.engine.frameLimits.maxDimension))
+        maxDimension: self.engine.frameLimits.maxDimension),
+      observer: self.engine.tracing.passObserver)
     do {
       switch image.format {
       case .png, .jpeg:

@@ -24,6 +24,13 @@ package struct FrameTracing: Sendable {
     return context
   }
 
+  /// Opens a span for each pass over a still, as a child of the call's.
+  var passObserver: FramePassObserver {
+    FramePassObserver(
+      tracer: self.tracer, context: ServiceContext.current, metrics: self.metrics, clock: self.clock
+    )
+  }
+
   /// A frame arrives.
   func startFrame(_ frame: Sidelight_V1_Frame, in session: Session) -> FrameSpan {
     self.startFrame(frame, session: session.handle.id, callContext: session.callContext)
