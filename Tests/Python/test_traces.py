@@ -277,6 +277,17 @@ def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(certifi
         assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
 
 
+def test_a_certificate_that_cannot_be_read_costs_spans_and_nothing_else():
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "https://localhost:1",
+        "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nonexistent.pem",
+    }
+    with Server(environment=environment) as server:
+        filter_frames(server, [None])
+        assert server.terminate() == 0, server.log
+        assert "spans cannot be sent" in server.log
+
+
 def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
     with Collector(refusals=2) as collector:
         with server_that_traces(collector) as server:

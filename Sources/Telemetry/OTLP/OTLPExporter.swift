@@ -34,9 +34,15 @@ public final class OTLPExporter: Service {
 
   /// Sends spans until graceful shutdown begins or the task is cancelled. A second call sends nothing.
   ///
-  /// - Throws: `RuntimeError` if the certificates cannot be read.
-  public func run() async throws {
-    let collector = try OTLPCollector(self.configuration)
+  /// Never throws, as telemetry must not end the server: certificates that cannot be read cost the
+  /// spans, and are told to the log.
+  public func run() async {
+    let collector: OTLPCollector
+    do {
+      collector = try OTLPCollector(self.configuration)
+    } catch {
+      return await self.run { _ in throw error }
+    }
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await collector.runConnection() }
       await self.run { try await collector.send($0) }
