@@ -86,10 +86,20 @@ let package = Package(
       swiftSettings: strictMemory
     ),
 
+    // glibc's allocator settings, which its own module leaves out.
+    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
+    // Shared memory and the passing of descriptors, for want of macros in Swift.
+    .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
+
     // The contract: generated messages, and their conversions to and from what the kernels know.
     .target(
       name: "SidelightWire",
-      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf],
+      dependencies: [
+        "SidelightKernels", "CSharedMemory", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
       path: "Sources/Wire",
       swiftSettings: strict
     ),
@@ -104,6 +114,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Server",
       swiftSettings: strict
@@ -115,6 +126,7 @@ let package = Package(
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Client",
       swiftSettings: strict
@@ -147,12 +159,9 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    // glibc's allocator settings, which its own module leaves out.
-    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .executableTarget(
       name: "sidelight",
       dependencies: [
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightClient",
         "SidelightCodecs", "SidelightWire", "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -173,7 +182,8 @@ let package = Package(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
-      name: "WireTests", dependencies: ["SidelightWire", "SidelightKernels", protobuf],
+      name: "WireTests",
+      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf],
       swiftSettings: strict),
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),

@@ -2,6 +2,11 @@
 #include "CKernels.h"
 
 #include <pthread.h>
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +54,16 @@ const sl_rows *sl_rows_current(void) {
   if (own != NULL) return own;
   pthread_once(&once, choose);
   return current;
+}
+
+void sl_set_thread_niceness(int niceness) {
+#if defined(__linux__)
+  // On Linux a thread has a niceness of its own. It may not be lowered, only raised.
+  const id_t thread = (id_t)syscall(SYS_gettid);
+  if (getpriority(PRIO_PROCESS, thread) < niceness) setpriority(PRIO_PROCESS, thread, niceness);
+#else
+  (void)niceness;
+#endif
 }
 
 void sl_name_thread(const char *name) {

@@ -20,7 +20,7 @@ public import Tracing
 /// ```
 ///
 /// Each session, and each still, has a connection of its own: none waits for another's frames, and
-/// what ends one does not end the others.
+/// what ends one does not end the others. `TransportConfiguration.connections` lets them share a few.
 public struct SidelightClient: Sendable {
   private let dialer: Dialer
   private let addresses: [Address]
@@ -36,6 +36,8 @@ public struct SidelightClient: Sendable {
   ///   - address: Where the server listens.
   ///   - transport: How frames travel.
   ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
+  /// - Throws: `ConfigurationFault` if a setting of `transport` is out of its range; whatever `body`
+  ///   throws.
   public static func connect<Result: Sendable>(
     to address: Address,
     transport: TransportConfiguration = TransportConfiguration(),
@@ -53,6 +55,8 @@ public struct SidelightClient: Sendable {
   ///     resume key take each other's sessions over as they were.
   ///   - transport: How frames travel.
   ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
+  /// - Throws: `ConfigurationFault` if a setting of `transport` is out of its range; whatever `body`
+  ///   throws.
   public static func connect<Result: Sendable>(
     to addresses: [Address],
     transport: TransportConfiguration = TransportConfiguration(),
@@ -72,10 +76,12 @@ public struct SidelightClient: Sendable {
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
-    return try await body(
-      SidelightClient(
-        dialer: Dialer(transport: transport), addresses: addresses,
-        tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
+    return try await Dialer.withDialer(transport) { dialer in
+      try await body(
+        SidelightClient(
+          dialer: dialer, addresses: addresses,
+          tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
+    }
   }
 
   private init(
@@ -133,8 +139,8 @@ public struct SidelightClient: Sendable {
   public func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat
   ) async throws -> [UInt8] {
-    try await self.dialer.withConnection(to: self.addresses[0]) { stub in
-      let response = try await stub.apply(
+    try await self.dialer.withConnection(to: self.addresses[0]) { connection in
+      let response = try await Sidelight_V1_FrameFilter.Client(wrapping: connection).apply(
         StillFormat.request(pipeline, file: file, format: format),
         options: self.dialer.callOptions)
       return [UInt8](response.image.inline)

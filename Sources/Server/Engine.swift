@@ -1,4 +1,5 @@
 import Logging
+import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -9,11 +10,14 @@ struct Engine: Sendable {
   let pool: BufferPool
   let compute: ComputePool
   let executor: PlanExecutor
+  let codec: PictureCodec
   let plans = PlanCache()
   let costs = CostTable()
   let scheduler: FrameScheduler
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
+  /// `nil`: no shared memory is offered.
+  let rings: RingDesk?
   let clock: SessionClock
   let tracing: FrameTracing
   let metrics: ServerMetrics
@@ -28,6 +32,8 @@ struct Engine: Sendable {
   let framesInFlight: Int
   /// How long a filter of a user's own may take where frames have no budget.
   let customFilterTimeout: Duration
+  /// How long sessions may take to finish when the server shuts down.
+  let drainTimeout: Duration
   /// Faults in a row after which a session ends.
   let maxConsecutiveErrors: Int
   /// All limits, as clients are told.
@@ -39,9 +45,15 @@ struct Engine: Sendable {
   ) {
     self.catalogue = catalogue
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
-    self.compute = ComputePool(threadCount: configuration.computeThreads)
+    self.compute = ComputePool(
+      threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
     self.executor = PlanExecutor(pool: self.pool, compute: self.compute)
-    self.scheduler = FrameScheduler(threads: self.compute.threadCount, now: clock.now)
+    self.codec = PictureCodec(
+      pool: self.pool,
+      limits: ImageLimits(
+        maxPixels: configuration.maxFramePixels, maxDimension: FrameLayout.maxDimension),
+      threads: self.compute.threadCount)
+    self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.sessions = SessionRegistry(
       limits: SessionRegistry.Limits(
         total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
@@ -50,7 +62,11 @@ struct Engine: Sendable {
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
     )
+    self.rings = configuration.sharedMemory.flatMap {
+      SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
+    }
     self.customFilterTimeout = configuration.customFilterTimeout
+    self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing
     self.metrics = metrics
@@ -77,33 +93,38 @@ struct Engine: Sendable {
   /// What a message may hold beside pixels: times, tags, a diagnostic.
   private static let messageOverhead = 8192
 
-  /// What a pipeline comes to for frames of a geometry.
+  /// What a pipeline comes to for pictures of a form.
   ///
-  /// - Parameter allowsReduced: Whether a cheaper variant is wanted too, where there is one.
+  /// - Parameters:
+  ///   - output: What the results are to be.
+  ///   - allowsReduced: Whether a cheaper variant is wanted too, where there is one.
   func program(
-    for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, allowsReduced: Bool
+    for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape,
+    allowsReduced: Bool
   ) -> Program {
     let reduced =
-      allowsReduced ? self.catalogue.reduced(pipeline, for: geometry.size) : nil
+      allowsReduced ? self.catalogue.reduced(pipeline, for: form.geometry.size) : nil
+    let delivery = output.delivery(of: form)
+    let shaped = pipeline.shaped(delivery.shape)
+    let plan = self.plans.plan(for: shaped, form.geometry, as: delivery.encoding)
     return Program(
-      plan: self.plans.plan(for: pipeline, geometry),
-      cost: self.costs.estimate(for: pipeline, geometry),
+      form: form, plan: plan, output: output,
+      changesNothing: delivery.changesNothing(in: form) {
+        self.plans.plan(for: shaped, form.geometry)
+      },
+      cost: self.costs.estimate(for: pipeline, form, as: output),
       isCustom: pipeline.activeFilters.contains { name in
         guard let description = self.catalogue.description(named: name) else { return false }
         return description.fidelity == .custom && description.category != .analysis
       },
-      reduced: reduced.map { self.program(for: $0, geometry, allowsReduced: false) })
+      reduced: reduced.map { self.program(for: $0, form, as: output, allowsReduced: false) })
   }
 
   /// What stands in for a frame that may not be shown as it is.
   ///
   /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.
-  func blurBeyondRecognition(
-    _ image: Sidelight_V1_Image, bands: Int
-  ) async throws -> Sidelight_V1_Image {
-    let frame = try image.makeFrame(limits: self.frameLimits, pool: self.pool)
-    let plan = self.plans.plan(for: try Self.blur.get(), frame.geometry)
-    return Sidelight_V1_Image(try await self.executor.run(plan, on: frame, bands: bands))
+  func blurBeyondRecognition(_ form: PictureForm, as output: OutputShape) throws -> Program {
+    self.program(for: try Self.blur.get(), form, as: output, allowsReduced: false)
   }
 
   private static let blur = Result {

@@ -1,75 +1,124 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import SidelightWire
 
 /// One address of a server: a gRPC server of its own, with windows and limits set for video.
-struct Listener: Sendable {
+final class Listener: Sendable {
   private let address: Address
-  private let server: GRPCServer<HTTP2ServerTransport.Posix>
+  private let configuration: ServerConfiguration
+  private let services: [any RegistrableRPCService]
+  private let interceptors: [any ServerInterceptor]
+  private let connections = ConnectionTable()
+  private let bound = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Address.self)
 
   init(
-    address: Address, configuration: TransportConfiguration,
+    address: Address, configuration: ServerConfiguration,
     services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
-    self.server = GRPCServer(
-      transport: HTTP2ServerTransport.Posix(
-        address: Self.socketAddress(address), transportSecurity: .plaintext,
-        config: Self.transportConfig(configuration)),
-      services: services, interceptors: interceptors)
+    self.configuration = configuration
+    self.services = services
+    self.interceptors = interceptors
+  }
+
+  deinit {
+    self.bound.fail(CancellationError())
   }
 
   /// Serves until the task is cancelled or graceful shutdown begins.
-  func serve() async throws {
-    try await withGracefulShutdownHandler {
-      try await self.server.serve()
-    } onGracefulShutdown: {
-      self.server.beginGracefulShutdown()
+  ///
+  /// - Throws: ``ListeningError`` if the address cannot be bound.
+  func serve(on loops: MultiThreadedEventLoopGroup) async throws {
+    do {
+      switch self.address {
+      case .tcp(let host, let port):
+        try await self.serve(
+          HTTP2ServerTransport.Posix(
+            address: Self.socketAddress(host, port), transportSecurity: .plaintext,
+            config: self.transportConfig, eventLoopGroup: loops))
+      case .unix(let path):
+        let file = try await UnixSocketFile(
+          listeningAt: path, permissions: self.configuration.unixSocketPermissions)
+        defer { file.remove() }
+        // Takes the descriptor over.
+        try await self.serve(
+          HTTP2ServerTransport.Posix(
+            listeningSocketDescriptor: Int(file.descriptor), transportSecurity: .plaintext,
+            config: self.transportConfig, eventLoopGroup: loops))
+      }
+      self.bound.fail(CancellationError())
+    } catch {
+      let error = ListeningError(error, self.address) ?? error
+      self.bound.fail(error)
+      throw error
     }
   }
 
-  /// The address, with the port that the system chose.
+  /// The address, with the port that the system chose. Waits until it is bound.
   var boundAddress: Address {
-    get async throws {
-      let bound = try await self.server.transport.listeningAddress
-      if let ipv4 = bound.ipv4 { return .tcp(host: ipv4.host, port: ipv4.port) }
-      if let ipv6 = bound.ipv6 { return .tcp(host: ipv6.host, port: ipv6.port) }
-      return self.address
+    get async throws { try await self.bound.futureResult.get() }
+  }
+
+  private func serve(_ transport: HTTP2ServerTransport.Posix) async throws {
+    let server = GRPCServer(
+      transport: transport, services: self.services,
+      interceptors: [
+        ConnectionInterceptor(
+          connections: self.connections, executor: self.configuration.transport.executor)
+      ] + self.interceptors)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await withGracefulShutdownHandler {
+          try await server.serve()
+        } onGracefulShutdown: {
+          server.beginGracefulShutdown()
+        }
+      }
+      group.addTask {
+        // Where there is none, `serve` says why.
+        guard let bound = try? await transport.listeningAddress else { return }
+        if let ipv4 = bound.ipv4 {
+          self.bound.succeed(.tcp(host: ipv4.host, port: ipv4.port))
+        } else if let ipv6 = bound.ipv6 {
+          self.bound.succeed(.tcp(host: ipv6.host, port: ipv6.port))
+        } else {
+          self.bound.succeed(self.address)
+        }
+      }
+      while try await group.next() != nil {}
     }
   }
 
   private static func socketAddress(
-    _ address: Address
+    _ host: String, _ port: Int
   ) -> GRPCNIOTransportHTTP2Posix.SocketAddress {
-    switch address {
-    case .unix(let path): .unixDomainSocket(path: path)
-    case .tcp("localhost", let port): .ipv4(host: "127.0.0.1", port: port)
-    case .tcp(let host, let port):
-      host.contains(":") ? .ipv6(host: host, port: port) : .ipv4(host: host, port: port)
-    }
+    if host == "localhost" { return .ipv4(host: "127.0.0.1", port: port) }
+    return host.contains(":") ? .ipv6(host: host, port: port) : .ipv4(host: host, port: port)
   }
 
-  private static func transportConfig(
-    _ configuration: TransportConfiguration
-  ) -> HTTP2ServerTransport.Posix.Config {
-    .defaults { config in
-      config.http2.targetWindowSize = configuration.streamWindowBytes
-      config.http2.maxFrameSize = configuration.http2FrameBytes
-      config.http2.maxConcurrentStreams = configuration.maxConcurrentStreams
-      config.rpc.maxRequestPayloadSize = configuration.maxMessageBytes
+  // MARK: Connections and streams
+
+  private var transportConfig: HTTP2ServerTransport.Posix.Config {
+    let transport = self.configuration.transport
+    return .defaults { config in
+      config.http2.targetWindowSize = transport.streamWindowBytes
+      config.http2.maxFrameSize = transport.http2FrameBytes
+      config.http2.maxConcurrentStreams = transport.maxConcurrentStreams
+      config.rpc.maxRequestPayloadSize = transport.maxMessageBytes
+      config.connection.flushCoalescing = transport.flushCoalescing.map {
+        .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
+      }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
-        // Frames are large: read much at a time.
-        channel.setOption(
-          .recvAllocator,
-          value: FixedSizeRecvByteBufferAllocator(capacity: configuration.receiveBufferBytes))
+        SocketOptions(transport).apply(to: channel).flatMap { self.connections.enter(channel) }
       }
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
-            MessageSizeGuard(limit: configuration.maxMessageBytes), position: .first)
-        }
+            MessageSizeGuard(limit: transport.maxMessageBytes), position: .first)
+        }.flatMap { self.connections.mark(channel) }
       }
     }
   }

@@ -20,6 +20,7 @@ public import Tracing
 /// ).run()
 /// ```
 public final class SidelightServer: Service {
+  private let configuration: ServerConfiguration
   private let engine: Engine
   private let listeners: [Listener]
   private let currentPhase = Mutex(ServerPhase.starting)
@@ -56,39 +57,74 @@ public final class SidelightServer: Service {
       clock: clock, logger: logger)
     let interceptor = CallInterceptor(tracer: tracer, metrics: metrics, clock: clock)
     let services: [any RegistrableRPCService] = [
-      FrameFilterService(engine: self.engine), SessionsService(engine: self.engine),
+      FrameFilterService(engine: self.engine, configuration: configuration),
+      SessionsService(engine: self.engine),
     ]
     self.listeners = configuration.addresses.map {
       Listener(
-        address: $0, configuration: configuration.transport, services: services,
+        address: $0, configuration: configuration, services: services,
         interceptors: [interceptor])
     }
+    self.configuration = configuration
   }
 
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
-  /// sessions finish what is in flight. A second call throws.
+  /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
-  /// - Throws: `RuntimeError` if an address cannot be bound. Then none is served.
+  /// - Throws: ``ListeningError`` if an address cannot be bound, `ConfigurationFault` if a setting is out
+  ///   of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
+  ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
     try await withGracefulShutdownHandler {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { await self.keepHouse() }
-        // An address that fails ends the others, as leaving with its error cancels the group.
-        try await self.serveAll()
-        group.cancelAll()
-      }
+      try await self.withCompanion { try await self.serve() }
     } onGracefulShutdown: {
       self.enter(.draining)
     }
   }
 
-  private func serveAll() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for listener in self.listeners {
-        group.addTask { try await listener.serve() }
+  private func serve() async throws {
+    enum Part {
+      case listener
+      case drainTimeout
+      case helper
+    }
+    try self.configuration.transport.validate()
+    try await withEventLoops(self.configuration.transport.eventLoops) { loops in
+      try await withThrowingTaskGroup(of: Part.self) { group in
+        for listener in self.listeners {
+          group.addTask {
+            try await listener.serve(on: loops)
+            return .listener
+          }
+        }
+        if let idleTime = self.configuration.releaseMemoryAfter {
+          group.addTask {
+            await IdleMemory(engine: self.engine, idleTime: idleTime).run()
+            return .helper
+          }
+        }
+        group.addTask {
+          await self.keepHouse()
+          return .helper
+        }
+        group.addTask {
+          try? await gracefulShutdown()
+          // A peer that does not read keeps its connection from closing, for as long as it likes.
+          await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
+          return .drainTimeout
+        }
+        // An address that fails ends the others, as leaving with its error cancels the group.
+        var listening = self.listeners.count
+        while listening > 0, let part = try await group.next() {
+          switch part {
+          case .listener: listening -= 1
+          case .drainTimeout: group.cancelAll()
+          case .helper: break
+          }
+        }
+        group.cancelAll()
       }
-      while try await group.next() != nil {}
     }
   }
 
@@ -106,10 +142,33 @@ public final class SidelightServer: Service {
     }
   }
 
+  /// Hands out rings while `body` serves, where shared memory is offered.
+  private func withCompanion(_ body: () async throws -> Void) async throws {
+    guard let desk = self.engine.rings, let configuration = self.configuration.sharedMemory else {
+      return try await body()
+    }
+    let companion: CompanionService
+    do throws(SharedMemoryError) {
+      companion = try CompanionService(configuration, desk: desk, logger: self.engine.logger)
+    } catch {
+      throw RuntimeError(
+        code: .transportError, message: "Shared memory cannot be offered: \(error).")
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await companion.run() }
+      defer { group.cancelAll() }
+      try await body()
+    }
+  }
+
+  /// How long connections have to take the last that sessions say.
+  private static let closingTime = Duration.seconds(1)
+
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.
   ///
-  /// - Throws: `RuntimeError` if the server has stopped or an address could not be bound.
+  /// - Throws: ``ListeningError`` if an address could not be bound, `CancellationError` if the server has
+  ///   stopped.
   public var listeningAddresses: [Address] {
     get async throws {
       var addresses: [Address] = []
@@ -120,6 +179,9 @@ public final class SidelightServer: Service {
 
   /// Sessions that stand now.
   public var sessionCount: Int { self.engine.sessions.count }
+
+  /// Bytes of the rings that are mapped.
+  package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }

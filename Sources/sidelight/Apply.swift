@@ -79,8 +79,10 @@ struct Apply: AsyncParsableCommand {
       catalogue: catalogue, pool: pool, executor: PlanExecutor(pool: pool, compute: compute),
       limits: ImageLimits())
     return try await still.apply(
-      text.pipeline, toFile: file, writing: self.isPNG ? .png() : .jpeg(quality: self.quality)
-    ).content
+      text.pipeline, toFile: file,
+      output: self.isPNG
+        ? OutputShape(coding: .png)
+        : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)))
   }
 
   /// Names are checked where the filters run: a server may have filters of its own.

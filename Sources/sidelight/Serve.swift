@@ -27,6 +27,8 @@ struct Serve: AsyncParsableCommand {
     transform: Address.init(argument:))
   var listen: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
 
+  @OptionGroup(title: "How frames travel") var transport: TransportOptions
+
   @Option(help: ArgumentHelp("Threads that filter.", valueName: "count"))
   var computeThreads = ComputePool.processorCount
 
@@ -43,6 +45,9 @@ struct Serve: AsyncParsableCommand {
       threads can do. 0: none is ever refused for load.
       """, valueName: "ratio"))
   var maxLoad = ServerConfiguration().maxLoad ?? 0
+
+  @OptionGroup(title: "Shared memory")
+  var sharedMemory: SharedMemoryOptions
 
   @Option(
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
@@ -77,7 +82,7 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    AllocatorSettings.forFrames.apply()
+    self.transport.configuration.allocator.apply()
     var logger = Logger(label: "sidelight") { [logFormat] label in
       LineLogHandler.standardError(label: label, format: logFormat)
     }
@@ -89,10 +94,12 @@ struct Serve: AsyncParsableCommand {
 
     var configuration = ServerConfiguration()
     configuration.addresses = self.listen
+    self.transport.apply(to: &configuration)
     configuration.computeThreads = self.computeThreads
     configuration.maxSessions = self.maxSessions
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
+    configuration.sharedMemory = self.sharedMemory.configuration
     let server = SidelightServer(
       configuration: configuration, tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = self.admin.map { address in

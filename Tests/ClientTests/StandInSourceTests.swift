@@ -20,11 +20,11 @@ import Testing
   func original() throws {
     var source = StandInSource(policy: .original)
     #expect(try Self.answer(source) == "original 100")
-    source.note(isOverridden: true)
+    source.note(override: 2)
     #expect(try Self.answer(source) == nil)
-    source.note(appliedRequest: 0)
+    source.note(try Self.picture(width: 1), revision: 2)
     #expect(try Self.answer(source) == nil)
-    source.note(isOverridden: false)
+    source.note(override: nil)
     #expect(try Self.answer(source) == "original 100")
   }
 
@@ -32,31 +32,54 @@ import Testing
   func lastFrame() throws {
     var source = StandInSource(policy: .lastFrame)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 1))
-    source.note(try Self.picture(width: 2))
+    source.note(try Self.picture(width: 1), revision: 1)
+    source.note(try Self.picture(width: 2), revision: 1)
     #expect(try Self.answer(source) == "lastFrame 2")
   }
 
   @Test("While an override is in force, only a frame that it made is shown")
   func lastFrameUnderOverride() throws {
     var source = StandInSource(policy: .lastFrame)
-    source.note(try Self.picture(width: 1))
-    source.note(isOverridden: true)
+    source.note(try Self.picture(width: 1), revision: 1)
+    source.note(override: 5)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 2))
-    source.note(appliedRequest: 7)
-    source.note(try Self.picture(width: 3))
-    #expect(try Self.answer(source) == nil, "they were on their way when it was told")
-    source.note(appliedRequest: 0)
-    source.note(try Self.picture(width: 4))
-    source.note(isOverridden: true)
-    #expect(try Self.answer(source) == "lastFrame 4")
+    source.note(try Self.picture(width: 2), revision: 4)
+    #expect(try Self.answer(source) == nil, "it was on its way when the override was told")
+    source.note(try Self.picture(width: 3), revision: 5)
+    #expect(try Self.answer(source) == "lastFrame 3")
+    source.note(try Self.picture(width: 4), revision: 6)
+    source.note(override: 6)
+    #expect(try Self.answer(source) == "lastFrame 4", "its revision was told by the frame first")
+  }
+
+  @Test("A stricter override goes before the one that it replaces")
+  func secondOverride() throws {
+    var source = StandInSource(policy: .lastFrame)
+    source.note(override: 2)
+    source.note(try Self.picture(width: 1), revision: 2)
+    source.note(override: 3)
+    #expect(try Self.answer(source) == nil)
+    source.note(try Self.picture(width: 2), revision: 2)
+    #expect(try Self.answer(source) == nil)
+    source.note(override: nil)
+    source.note(try Self.picture(width: 3), revision: 4)
+    #expect(try Self.answer(source) == "lastFrame 3")
+  }
+
+  @Test("What came back on another connection was not made by an override that is told on this one")
+  func anotherConnection() throws {
+    var source = StandInSource(policy: .lastFrame)
+    source.note(try Self.picture(width: 1), revision: 9)
+    source.noteConnection()
+    #expect(try Self.answer(source) == "lastFrame 1")
+    source.note(override: 2)
+    #expect(try Self.answer(source) == nil)
   }
 
   @Test("Nothing is nothing")
   func nothing() throws {
     var source = StandInSource(policy: .nothing)
-    source.note(try Self.picture(width: 1))
+    source.note(try Self.picture(width: 1), revision: 1)
     #expect(try Self.answer(source) == nil)
   }
 }

@@ -53,8 +53,45 @@ import Testing
       if case .advice(let advice)? = message.kind { advice } else { nil }
     }
     let first = try #require(advice.first)
-    #expect(!first.bottleneck.isEmpty)
+    #expect(first.bottleneck == "queue", "no frame has been made yet")
     #expect((0 ... 1).contains(first.suggestedScale))
     #expect(first.suggestedFps < 30)
+  }
+
+  @Test(
+    "The bottleneck is the stage that takes longest, wherever it stands",
+    arguments: [
+      [Stage.filter("slow"), .filter("gaussianBlur")],
+      [Stage.filter("gaussianBlur"), .filter("slow")],
+      [Stage.filter("pixellate"), .filter("slow"), .filter("sepiaTone")],
+    ])
+  func bottleneck(_ stages: [Stage]) async throws {
+    let clock = ManualClock()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(
+      CustomFilter(
+        "slow", "Takes time.",
+        frame: { input, output, _ in
+          clock.advance(by: .milliseconds(10))
+          copy(input, into: &output)
+        }))
+    let answers = try await withServer(
+      catalogue: catalogue, clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open(Pipeline(stages: stages)),
+          // The first is made, which tells what takes long; for the others there is no time.
+          (1 ... 30).map { sequence in
+            .frame(sequence, Self.image) { $0.budgetUs = sequence == 1 ? 0 : 1 }
+          }
+        ) { _ in clock.advance(by: .milliseconds(100)) }
+      }
+    }
+    let advice = answers.compactMap { message in
+      if case .advice(let advice)? = message.kind { advice.bottleneck } else { nil }
+    }
+    #expect(!advice.isEmpty)
+    #expect(Set(advice) == ["slow"])
   }
 }

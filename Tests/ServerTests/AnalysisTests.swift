@@ -2,6 +2,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -157,6 +158,127 @@ import Testing
         #expect((1 ... 5).contains(answers.analyses.count))
       }
     }
+  }
+
+  /// Counts the frames that it has looked at, from where it is told to.
+  struct Counter: CatalogueFilter {
+    static let description = FilterDescription(
+      name: "counter", summary: "Counts.", category: .analysis, reach: .frame, fidelity: .custom,
+      formula: "count = start + frames",
+      parameters: [
+        ParameterDescription(
+          "start", .number, default: .number(0), slider: 0 ... 100, limits: 0 ... 1000, "The first."
+        )
+      ])
+
+    let start: Double
+
+    init(_ arguments: Arguments) { self.start = arguments.number("start") }
+
+    func nodes(for geometry: FrameGeometry) -> [Node] { [.analysis(Analysis(start: self.start))] }
+
+    struct Analysis: FrameAnalysis {
+      let everyNth = 1
+      let start: Double
+
+      func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] { [:] }
+      func makeAnalyzer() -> any FrameAnalyzer { Analyzer(count: self.start) }
+    }
+
+    struct Analyzer: FrameAnalyzer {
+      var count: Double
+
+      mutating func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+        defer { self.count += 1 }
+        return ["count": .number(self.count)]
+      }
+    }
+  }
+
+  @Test("An analysis with other parameters begins anew; turned off and on, it goes on")
+  func parameters() async throws {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(Counter.self)
+    let pipeline: Pipeline = [Stage(.filter(FilterCall(name: "counter")), id: "c")]
+    let counts = try await withServer(catalogue: catalogue) { _, address in
+      try await withStub(address) { stub in
+        let (looks, look) = AsyncStream<Void>.makeStream()
+        return try await stub.process { writer in
+          var looks = looks.makeAsyncIterator()
+          try await writer.write(.open(pipeline))
+          let changes: [Sidelight_V1_ClientMessage?] = [
+            nil, nil, .with { $0.activate.stages = ["c": false] },
+            .with { $0.activate.stages = ["c": true] },
+            .with {
+              $0.update.stages = [
+                .with {
+                  $0.stage = "c"
+                  $0.parameters = ["start": .with { $0.number = 100 }]
+                }
+              ]
+            }, nil,
+          ]
+          for (place, change) in changes.enumerated() {
+            if let change { try await writer.write(change) }
+            try await writer.write(.frame(UInt64(place) + 1, Self.grey(9)))
+            // While the stage is off nobody looks.
+            if place != 2 { await looks.next() }
+          }
+        } onResponse: { response in
+          var counts: [Double] = []
+          for try await message in response.messages {
+            guard case .analysis(let analysis)? = message.kind else { continue }
+            counts.append(analysis.figures["count"] ?? -1)
+            look.yield()
+          }
+          return counts
+        }
+      }
+    }
+    #expect(counts == [0, 1, 2, 100, 101])
+  }
+
+  @Test("An analysis that does not come back is told of, and keeps the others from nothing")
+  func stuckAnalysis() async throws {
+    let clock = ManualClock()
+    let gate = AnalysisGate()
+    var catalogue = Self.catalogue(Witness())
+    catalogue.register(CustomFilter("stuck", "Waits.", analysis: gate))
+    let answers = try await withServer(
+      catalogue: catalogue, clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        let (looks, look) = AsyncStream<Void>.makeStream()
+        return try await stub.process { writer in
+          // Whenever somebody waits for so long, it has taken too long.
+          async let _ = clock.tick(by: .seconds(2))
+          var looks = looks.makeAsyncIterator()
+          try await writer.write(.open([.filter("stuck"), .filter("witness")]))
+          for sequence: UInt64 in 1 ... 5 {
+            try await writer.write(.frame(sequence, Self.grey(9)))
+            await looks.next()
+          }
+          gate.open()
+        } onResponse: { response in
+          var answers: [Sidelight_V1_ServerMessage] = []
+          for try await message in response.messages {
+            answers.append(message)
+            if case .analysis(let analysis)? = message.kind, analysis.filter == "witness" {
+              look.yield()
+            }
+          }
+          return answers
+        }
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == Array(1 ... 5))
+    #expect(
+      answers.analyses.filter { $0.filter == "witness" }.map(\.sequence) == Array(1 ... 5))
+    // The clock may have run out on the witness too, before it was done.
+    let errors = answers.errors.filter { $0.status.message.contains("stuck") }
+    #expect(errors.map(\.requestID) == [0])
+    #expect(errors.first?.status.code == Int32(RPCError.Code.deadlineExceeded.rawValue))
+    #expect(answers.analyses.filter { $0.filter == "stuck" }.map(\.sequence) == [1])
   }
 
   @Test("The schedule: each analysis at its own pace, half as often when time is short")

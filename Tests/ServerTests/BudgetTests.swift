@@ -96,6 +96,23 @@ import Testing
     #expect(estimate.expected == .milliseconds(13.75))
   }
 
+  @Test("Time and work are told apart: refusals make the one sink, and load is the other")
+  func timeAndWork() {
+    let estimate = CostEstimate()
+    estimate.record(.milliseconds(8), work: .milliseconds(32))
+    #expect(estimate.expected == .milliseconds(8))
+    #expect(estimate.work == .milliseconds(32))
+    estimate.record(.milliseconds(16), work: .milliseconds(16))
+    #expect(estimate.expected == .milliseconds(9))
+    #expect(estimate.work == .milliseconds(30))
+    estimate.record(atLeast: .milliseconds(32))
+    #expect(estimate.expected == .milliseconds(32))
+    #expect(estimate.work == .milliseconds(32), "it is no less than the time that one thread had")
+    estimate.recordRefusal()
+    #expect(estimate.expected == .milliseconds(31))
+    #expect(estimate.work == .milliseconds(32))
+  }
+
   @Test("A frame's own budget goes before its session's; 0 is none; must_process is above both")
   func whichBudget() async throws {
     let answers = try await Self.converse(

@@ -1,8 +1,11 @@
 import GRPCCore
+import Logging
 import ServiceLifecycleTestKit
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
+import Tracing
 
 /// What a shutdown means for those who are there.
 @Suite(.timeLimit(.minutes(1))) struct DrainTests {
@@ -37,6 +40,62 @@ import Testing
         })
       #expect(answers.finalStats?.outcomes == 1)
     }
+  }
+
+  @Test("A session that a reader holds up is cut off when its time is over, and the server ends")
+  func stalledReader() async throws {
+    let clock = ManualClock()
+    var configuration = ServerConfiguration()
+    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
+    let server = SidelightServer(
+      configuration: configuration, catalogue: .builtIn, tracer: NoOpTracer(),
+      clock: clock.sessionClock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let (reads, read) = AsyncStream<Never>.makeStream()
+    try await testGracefulShutdown { trigger in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        let address = try await server.listeningAddresses[0]
+        group.addTask {
+          let image = Sidelight_V1_Image.noise(.bgra8, 1024, 1024)
+          var transport = TransportConfiguration()
+          transport.streamWindowBytes = 65535
+          try await withStub(address, transport: transport) { stub in
+            let error = await #expect(throws: RPCError.self) {
+              try await stub.process(options: largeMessages) { writer in
+                try await writer.write(.open([.filter("sepiaTone")]))
+                // More than fits anywhere; writing fails when the call has ended.
+                for sequence: UInt64 in 1 ... 12 {
+                  try? await writer.write(.frame(sequence, image))
+                }
+                for await _ in reads {}
+              } onResponse: { response in
+                for await _ in reads {}
+                for try await _ in response.messages {}
+              }
+            }
+            #expect(error?.code == .unavailable, "\(String(describing: error))")
+          }
+        }
+        try await expectEventually("frames are made, and not read", within: .seconds(30)) {
+          try await Self.waiting(at: address) >= 4
+        }
+        trigger.triggerGracefulShutdown()
+        // Five seconds for the session, one more for the connection.
+        await clock.awaited(within: .seconds(5))
+        clock.advance(by: .seconds(5))
+        try await expectEventually("the session is cut off") { server.sessionCount == 0 }
+        async let _ = clock.tick(by: .seconds(6))
+        // The server ends although the client has read nothing yet.
+        try await group.next()
+        read.finish()
+        while try await group.next() != nil {}
+      }
+    }
+  }
+
+  /// Frames that the server has received and not sent back.
+  private static func waiting(at address: Address) async throws -> UInt32 {
+    try await withStub(address) { try await $0.getServerInfo(.init()).load.frames.inFlight }
   }
 
   @Test("A call that has opened no session does not hold up a shutdown")

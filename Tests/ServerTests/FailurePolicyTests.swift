@@ -99,8 +99,7 @@ import Testing
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           // Ten times the budget of a session without one: the configuration's two seconds.
-          await clock.awaited(within: .seconds(3))
-          clock.advance(by: .seconds(3))
+          async let _ = clock.tick(by: .seconds(3))
           await iterator.next()
           for sequence: UInt64 in 2 ... 4 {
             try await writer.write(.frame(sequence, Self.image))
@@ -115,8 +114,6 @@ import Testing
           gate.open(for: 1)
           for sequence: UInt64 in 5 ... 6 { try await writer.write(.frame(sequence, Self.image)) }
           for await _ in gate.entered { break }
-          await clock.awaited(within: .seconds(3))
-          clock.advance(by: .seconds(3))
           await iterator.next()
           gate.open(for: 10)
         } onResponse: { response in

@@ -54,6 +54,21 @@ import Testing
     #expect(order == [1, 2, 0])
   }
 
+  @Test("Threads that a session has beyond its turn count as its share")
+  func charge() {
+    var machine = Machine(threads: 1)
+    for session: UInt64 in [2, 1] {
+      _ = machine.request(session: session, deadline: .zero, at: .zero)
+      _ = machine.finish(session: session, bands: 1, elapsed: .zero, at: .zero)
+    }
+    machine.charge(session: 1, bands: 2, elapsed: .seconds(1))
+    _ = machine.request(session: 3, deadline: .zero, at: .zero)
+    #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .wait(ticket: 0))
+    #expect(machine.request(session: 2, deadline: .seconds(9), at: .zero) == .wait(ticket: 1))
+    let first = machine.finish(session: 3, bands: 1, elapsed: .zero, at: .zero)
+    #expect(first?.ticket == 1)
+  }
+
   @Test("A session that has had more than its share waits, however early its deadline")
   func fairness() {
     var machine = Machine(threads: 1)

@@ -86,7 +86,8 @@ struct FrameTracingCost {
   private static func serve(
     _ frame: Sidelight_V1_Frame, _ tracing: FrameTracing, _ passes: [PassDescription]
   ) async throws {
-    let span = tracing.startFrame(frame, session: "0123456789abcdef", callContext: .topLevel)
+    let span = tracing.startFrame(
+      frame, byteCount: 0, session: "0123456789abcdef", callContext: .topLevel)
     span.leaveQueue()
     let observer = span.passObserver
     for pass in passes { try await observer.pass(pass) {} }

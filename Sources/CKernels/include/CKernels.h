@@ -348,6 +348,9 @@ static inline void sl_pause(void) {
 #endif
 }
 
+/// Lets other threads go before the running one: 0 is as before, 19 the most. Only on Linux.
+void sl_set_thread_niceness(int niceness);
+
 /// Names the running thread, for debuggers and `top`; 15 characters count.
 void sl_name_thread(const char *name);
 

@@ -1,34 +1,75 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOCore
+import NIOPosix
 import SidelightWire
 
 /// Opens connections, with windows and limits set for video.
 struct Dialer: Sendable {
-  typealias Stub = Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
+  typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
   let transport: TransportConfiguration
+  /// What carries the connections.
+  let loops: MultiThreadedEventLoopGroup
+  /// Connections that sessions share; none: each has its own.
+  let shared: SharedConnections?
 
-  /// Connects, and closes the connection when `body` returns or the task is cancelled. Connecting
-  /// itself is lazy.
-  func withConnection<Result: Sendable>(
-    to address: Address, _ body: (Stub) async throws -> Result
+  /// Runs `body` with a dialer; its threads and shared connections end when `body` returns.
+  ///
+  /// - Throws: `ConfigurationFault`.
+  static func withDialer<Result: Sendable>(
+    _ transport: TransportConfiguration, _ body: (Dialer) async throws -> Result
   ) async throws -> Result {
+    try transport.validate()
+    return try await withEventLoops(transport.eventLoops) { loops in
+      let own = Dialer(transport: transport, loops: loops, shared: nil)
+      guard let limit = transport.connections else { return try await body(own) }
+      let shared = SharedConnections(
+        limit: limit, nextLoop: { loops.next() },
+        open: { address, loop in try own.channel(to: address, on: loop) })
+      return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await shared.run() }
+        defer { shared.finish() }
+        return try await body(Dialer(transport: transport, loops: loops, shared: shared))
+      }
+    }
+  }
+
+  /// Connects, and closes the connection when `body` returns or the task is cancelled; or takes a share
+  /// in one that stands. Connecting itself is lazy.
+  func withConnection<Result: Sendable>(
+    to address: Address, _ body: @Sendable (Connection) async throws -> Result
+  ) async throws -> Result {
+    guard let shared else {
+      let loop = self.loops.next()
+      return try await self.onLoop(loop) {
+        try await withGRPCClient(transport: try self.channel(to: address, on: loop)) { client in
+          try await body(client)
+        }
+      }
+    }
+    return try await shared.withConnection(to: address) { connection in
+      try await self.onLoop(connection.loop) { try await body(connection.client) }
+    }
+  }
+
+  /// Makes what speaks to an address.
+  func channel(
+    to address: Address, on loop: any EventLoop
+  ) throws -> HTTP2ClientTransport.Posix {
     let transport = self.transport
-    let channel = try HTTP2ClientTransport.Posix(
+    let socket = SocketOptions(transport)
+    return try HTTP2ClientTransport.Posix(
       target: Self.target(address), transportSecurity: .plaintext,
       config: .defaults { config in
         config.http2.targetWindowSize = transport.streamWindowBytes
         config.http2.maxFrameSize = transport.http2FrameBytes
-        config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
-          channel.setOption(
-            .recvAllocator,
-            value: FixedSizeRecvByteBufferAllocator(capacity: transport.receiveBufferBytes))
+        config.connection.flushCoalescing = transport.flushCoalescing.map {
+          .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
         }
-      })
-    return try await withGRPCClient(transport: channel) { client in
-      try await body(Stub(wrapping: client))
-    }
+        config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
+      },
+      eventLoopGroup: loop)
   }
 
   /// Options of every call.
@@ -37,6 +78,17 @@ struct Dialer: Sendable {
     options.maxRequestMessageBytes = self.transport.maxMessageBytes
     options.maxResponseMessageBytes = self.transport.maxMessageBytes
     return options
+  }
+
+  /// Runs what the configuration wants to run where the connection lives.
+  private func onLoop<Result: Sendable>(
+    _ loop: any EventLoop, _ body: () async throws -> Result
+  ) async throws -> Result {
+    switch self.transport.executor {
+    case .concurrent: try await body()
+    case .eventLoops:
+      try await withTaskExecutorPreference(EventLoopExecutor(loop)) { try await body() }
+    }
   }
 
   private static func target(_ address: Address) -> any ResolvableTarget {

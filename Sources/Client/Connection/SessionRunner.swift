@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightWire
 import SwiftProtobuf
+import Synchronization
 
 /// Keeps a session connected: opens it, serves it until the connection ends, and opens it again as
 /// often as its policy says.
@@ -24,6 +25,13 @@ struct SessionRunner {
       var open = Sidelight_V1_Open(self.options)
       open.pipeline = Sidelight_V1_Pipeline(pipeline)
       if let token { open.resumeToken = token }
+      // Frames in slots of a connection that is gone are copied like any other.
+      self.session.ring.withLock { $0 = nil }
+      if let sharedMemory = self.options.sharedMemory, SharedMemoryRing.isSupported,
+        self.addresses[reconnector.attempt.address].isLocal
+      {
+        open.sharedMemory = Sidelight_V1_SharedMemoryRequest(sharedMemory)
+      }
       let error: any Error
       do {
         return self.flow.end(.success(try await self.serve(open, reconnector.attempt)))
@@ -79,12 +87,21 @@ extension SessionRunner {
 
   private func call(_ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt) async throws {
     let address = self.addresses[attempt.address]
-    try await self.dialer.withConnection(to: address) { stub in
-      try await stub.process(
+    try await self.dialer.withConnection(to: address) { connection in
+      try await connection.bidirectionalStreaming(
+        request: StreamingClientRequest { try await self.session.send(to: $0, opening: open) },
+        descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
+        serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),
+        deserializer: ReceivedMessageDeserializer<Sidelight_V1_ServerMessage>(),
         options: self.dialer.callOptions,
-        requestProducer: { try await self.session.send(to: $0, opening: open) },
         onResponse: { response in
           try await self.session.receive(response.messages) { opened in
+            if opened.hasSharedMemory {
+              let ring = await ClientRing.fetch(
+                opened.sharedMemory, sessionID: opened.sessionID,
+                hasWindow: opened.outputWindow > 0)
+              self.session.ring.withLock { $0 = ring }
+            }
             self.flow.open(
               id: opened.sessionID, framesInFlight: Int(opened.framesInFlight),
               token: opened.resumeToken)

@@ -4,56 +4,47 @@ package import SidelightKernels
 /// state machine.
 ///
 /// Life: own <-> forced. While an operator's override is in force nothing is shown that it did not
-/// make: neither originals, nor a last frame from before it.
+/// make: neither originals, nor a last frame from before it. What it made is known by the revision:
+/// the state may be told before frames come back that were made earlier.
 package struct StandInSource: Sendable {
-  private enum Override {
-    case none
-    /// It is in force, but frames from before it may still come.
-    case announced
-    /// Frames that come were made by it.
-    case applied
-  }
-
   private let policy: ReconnectPolicy.FailOpen
-  private var override = Override.none
-  private var last: Frame?
+  /// The revision of the override that is in force.
+  private var override: UInt64?
+  private var last: (picture: Frame, revision: UInt64)?
 
   package init(policy: ReconnectPolicy.FailOpen) {
     self.policy = policy
   }
 
-  /// The server says whether an override is in force.
-  package mutating func note(isOverridden: Bool) {
-    guard isOverridden else {
-      self.override = .none
-      return
-    }
-    guard case .none = self.override else { return }
-    self.override = .announced
-    self.last = nil
-  }
-
-  /// The server says that frames that come from now on are made by a change.
+  /// The server says where the session stands.
   ///
-  /// - Parameter requestID: 0 for overrides.
-  package mutating func note(appliedRequest requestID: UInt64) {
-    if case .announced = self.override, requestID == 0 { self.override = .applied }
+  /// - Parameter revision: That of the override in force, if one is.
+  package mutating func note(override revision: UInt64?) {
+    self.override = revision
+    if let revision, let last, last.revision < revision { self.last = nil }
   }
 
-  /// A frame came back.
-  package mutating func note(_ picture: Frame) {
+  /// A new connection stands, which counts revisions anew. Whether an override is in force there is
+  /// still to be told.
+  package mutating func noteConnection() {
+    self.override = nil
+    self.last?.revision = 0
+  }
+
+  /// A frame came back, made with a revision.
+  package mutating func note(_ picture: Frame, revision: UInt64) {
     guard self.policy == .lastFrame else { return }
-    if case .announced = self.override { return }
-    self.last = picture
+    if let override, revision < override { return }
+    self.last = (picture, revision)
   }
 
   /// What stands in for a frame; `nil`: nothing.
   package func standIn(for original: Frame) -> StandIn? {
     switch self.policy {
     case .original:
-      guard case .none = self.override else { return nil }
+      guard self.override == nil else { return nil }
       return StandIn(kind: .original, picture: original)
-    case .lastFrame: return self.last.map { StandIn(kind: .lastFrame, picture: $0) }
+    case .lastFrame: return self.last.map { StandIn(kind: .lastFrame, picture: $0.picture) }
     case .nothing: return nil
     }
   }

@@ -3,20 +3,31 @@ import GRPCCore
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
+import Synchronization
 
 extension FilterSession {
   /// Writes `open`, then what is given, until no more is given or the connection is gone.
   func send(
-    to writer: RPCWriter<Sidelight_V1_ClientMessage>, opening open: Sidelight_V1_Open
+    to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
+    opening open: Sidelight_V1_Open
   ) async throws {
-    try await writer.write(.with { $0.open = open })
+    try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
       switch element {
-      case .frame(let frame): try await writer.write(.with { $0.frame = frame.message })
+      case .frame(let frame):
+        let ring = self.ring.withLock { $0 }
+        // Before the server makes another picture it should know which slots it has.
+        if let ack = ring?.takeAcknowledgement() {
+          try await writer.write(.message(.with { $0.ack = ack }))
+        }
+        try await writer.write(try frame.message(ring: ring))
       case .control(let control):
-        try await writer.write(control.message(at: self.clock.nanosecondsSince1970()))
+        try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):
-        try await writer.write(.with { $0.ack.sequence = sequence })
+        let ack =
+          self.ring.withLock { $0 }?.acknowledgement(of: sequence)
+          ?? .with { $0.sequence = sequence }
+        try await writer.write(.message(.with { $0.ack = ack }))
       }
     }
   }
@@ -25,19 +36,21 @@ extension FilterSession {
   ///
   /// - Parameter opened: Told when the session stands.
   func receive(
-    _ messages: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>,
-    opened: (Sidelight_V1_Opened) -> Void
+    _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
+    opened: (Sidelight_V1_Opened) async -> Void
   ) async throws {
-    for try await message in messages {
+    for try await received in messages {
       self.flow.hear()
-      switch message.kind {
-      case .opened(let message)?: opened(message)
-      case .frame(let frame)?: try self.receive(frame)
+      switch received.message.kind {
+      case .opened(let message)?: await opened(message)
+      case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
       case .error(let error)?: self.flow.reject(RejectedChange(error))
-      case .state(let state)?: self.flow.note(SessionState(state), token: state.resumeToken)
+      case .state(let state)?:
+        self.flow.note(
+          SessionState(state), revision: state.revision, token: state.resumeToken)
       case .stats(let stats)? where stats.final && self.flow.isDrained:
         self.flow.tell(.finalCounts(SessionCounts(stats)))
       case .stats(let stats)?: self.flow.tell(.stats(SessionCounts(stats)), topic: "stats")
@@ -52,19 +65,28 @@ extension FilterSession {
     }
   }
 
-  private func receive(_ message: Sidelight_V1_FilteredFrame) throws {
+  private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {
+    let ring = self.ring.withLock { $0 }
+    ring?.giveBack(inputsOf: message.sequence ... message.sequence)
     guard let sent = self.flow.pending(message.sequence) else { return }
     let picture =
-      message.unmodified
-      ? sent.frame.picture
-      : try message.image.makeFrame(limits: .everything, pool: self.pool)
+      if message.unmodified {
+        sent.frame.picture
+      } else if message.image.isInSlot, let ring {
+        try ring.picture(
+          of: message.image, for: message.sequence, sent: sent.frame.picture)
+      } else {
+        try message.image.frame(over: pixels, limits: .everything)
+      }
     self.flow.resolve(
       MadeFrame(message, picture: picture, roundTrip: self.clock.now() - sent.given))
   }
 
   private func receive(_ message: Sidelight_V1_Dropped) {
     guard message.firstSequence <= message.lastSequence else { return }
-    self.flow.resolve(message.firstSequence ... message.lastSequence) { sequence in
+    let range = message.firstSequence ... message.lastSequence
+    self.ring.withLock { $0 }?.giveBack(inputsOf: range)
+    self.flow.resolve(range) { sequence in
       DroppedFrame(message, sequence: sequence)
     }
   }

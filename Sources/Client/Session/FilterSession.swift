@@ -1,5 +1,6 @@
-import SidelightKernels
+public import SidelightKernels
 import SidelightWire
+import Synchronization
 import Tracing
 
 /// One participant's track at a server: frames go in, each has exactly one outcome, in order.
@@ -13,7 +14,9 @@ import Tracing
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: ClientClock
-  let pool: BufferPool
+  private let pool: BufferPool
+  /// The ring of the connection that stands, if it has one.
+  let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
 
   init(options: SessionOptions, clock: ClientClock, pool: BufferPool, tracer: any Tracer) {
@@ -29,7 +32,28 @@ public final class FilterSession: Sendable {
   /// What has become of the frames so far.
   public var counts: OutcomeCounts { self.flow.counts }
 
+  /// Whether pixels travel in shared memory: the server is on this host, and offers it.
+  public var usesSharedMemory: Bool { self.ring.withLock { $0 != nil } }
+
   // MARK: Frames
+
+  /// A frame to be written, and then sent: in shared memory, if the session uses it and a slot is free,
+  /// so that sending it copies nothing; else in a buffer of a pool.
+  ///
+  /// The frame keeps its slot until nobody refers to it any more, so make it when it is about to be
+  /// written, and let go of it when it is sent. It may be sent to any session.
+  ///
+  /// - Throws: `FrameLayoutError` for a size that no frame can have.
+  public func makeFrame(
+    _ geometry: FrameGeometry, orientation: Orientation = .upright
+  ) throws(FrameLayoutError) -> MutableFrame {
+    if let ring = self.ring.withLock({ $0 }),
+      let frame = ring.makeFrame(geometry, orientation: orientation)
+    {
+      return frame
+    }
+    return try self.pool.makeFrame(geometry, orientation: orientation)
+  }
 
   /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if the window is
   /// shut, the frame takes the place of the one that waits, and if there is no connection, it ends as
@@ -63,6 +87,11 @@ public final class FilterSession: Sendable {
   /// Says that there are no more frames. What was sent is finished. Later calls do nothing.
   public func finish() {
     self.flow.finish()
+  }
+
+  /// Whether a picture lies in the shared memory of the connection that stands.
+  package func isInSharedMemory(_ picture: Frame) -> Bool {
+    self.ring.withLock { $0 }?.holds(picture) ?? false
   }
 
   // MARK: Outcomes

@@ -9,11 +9,34 @@ struct OutgoingFrame: Sendable {
   /// When `send` was called, on the session's clock.
   let given: Duration
 
-  /// Made when the frame leaves, so that displaced frames cost no copy.
-  var message: Sidelight_V1_Frame {
+  /// The message. Made when the frame leaves, so that displaced frames cost no copy.
+  ///
+  /// - Parameter ring: Where the pixels go if a slot is free and they fit; else they go inline.
+  /// - Throws: What the generated code throws for tags that it cannot encode.
+  func message(
+    ring: ClientRing?
+  ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
+    if let image = ring?.place(self.frame.picture, for: self.sequence) {
+      var message = self.message
+      message.image = image
+      return .message(.with { $0.frame = message })
+    }
+    return .envelope(try self.envelope())
+  }
+
+  private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
+    let picture = self.frame.picture
+    let envelope = try PixelEnvelope<Sidelight_V1_ClientMessage>(
+      .with { $0.frame = self.message }, pixelByteCount: picture.packedByteCount)
+    picture.copyPacked(into: envelope.pixels)
+    return envelope
+  }
+
+  private var message: Sidelight_V1_Frame {
     .with {
       $0.sequence = self.sequence
-      $0.image = Sidelight_V1_Image(self.frame.picture)
+      $0.image.describe(
+        self.frame.picture.geometry, orientation: self.frame.picture.orientation)
       $0.captureTimeNs = self.frame.captureTimeNanoseconds
       $0.rtpTimestamp = self.frame.rtpTimestamp
       if let budget = self.frame.budget { $0.budgetUs = budget.wireMicroseconds }

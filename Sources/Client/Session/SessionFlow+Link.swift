@@ -39,7 +39,7 @@ extension SessionFlow {
       state.linkOpened = self.clock.now()
       state.journal.token = token.isEmpty ? nil : token
       // An override that still stands is told of anew.
-      state.standIns.note(isOverridden: false)
+      state.standIns.noteConnection()
       state.lastState = .running
       var controls: [Control] = []
       if let replay = state.journal.takeReplay() { controls.append(.select(replay)) }
@@ -93,7 +93,7 @@ extension SessionFlow {
   /// A frame came back.
   func resolve(_ frame: MadeFrame) {
     self.update { state in
-      state.standIns.note(frame.picture)
+      state.standIns.note(frame.picture, revision: frame.revision)
       state.ledger.resolve(
         frame.sequence, .outcome(.made(frame)), as: .made(frame.disposition))
     }
@@ -121,7 +121,6 @@ extension SessionFlow {
     self.update { state in
       state.journal.apply(change.requestID)
       if !token.isEmpty { state.journal.token = token }
-      state.standIns.note(appliedRequest: change.requestID)
       state.ledger.tell(.applied(change))
     }
   }
@@ -137,12 +136,14 @@ extension SessionFlow {
   }
 
   /// The session's life took a turn, or the token was renewed.
-  func note(_ new: SessionState, token: Data) {
+  ///
+  /// - Parameter revision: The one in force.
+  func note(_ new: SessionState, revision: UInt64, token: Data) {
     self.update { state in
       if !token.isEmpty { state.journal.token = token }
       switch new {
-      case .overridden: state.standIns.note(isOverridden: true)
-      case .running, .paused: state.standIns.note(isOverridden: false)
+      case .overridden: state.standIns.note(override: revision)
+      case .running, .paused: state.standIns.note(override: nil)
       case .draining:
         // Without another server to go to, what is sent meanwhile is the server's to answer.
         if self.options.reconnect != nil { state.window.drain() }

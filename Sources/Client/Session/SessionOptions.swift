@@ -41,6 +41,9 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
   ///   server tells its counts.
   public var statsInterval: Duration?
+  /// - `sharedMemory` (optional, default: slots of 8 MiB): the shared memory that pixels travel in when
+  ///   the server is on this host and offers it. None: they always travel inline.
+  public var sharedMemory: SharedMemoryOptions?
   /// - `reconnect` (optional, default: none): how the session survives the loss of its connection.
   ///   None: it ends.
   public var reconnect: ReconnectPolicy?
@@ -52,6 +55,7 @@ public struct SessionOptions: Sendable, Hashable {
     mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, statsInterval: Duration? = nil,
+    sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
@@ -65,6 +69,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
     self.statsInterval = statsInterval
+    self.sharedMemory = sharedMemory
     self.reconnect = reconnect
   }
 }

@@ -22,6 +22,7 @@ public struct ImageDecoder: Sendable {
 
   private let pool: BufferPool
   private let limits: ImageLimits
+  private let jpeg: JPEGCodec
   private let jpegOutput: JPEGOutput
 
   /// - Parameters:
@@ -33,6 +34,7 @@ public struct ImageDecoder: Sendable {
   ) {
     self.pool = pool
     self.limits = limits
+    self.jpeg = JPEGCodec(pool: pool, limits: limits, maxIdleInstances: 1)
     self.jpegOutput = jpegOutput
   }
 
@@ -46,7 +48,7 @@ public struct ImageDecoder: Sendable {
     case .png:
       try PNGDecoder(pool: self.pool, limits: self.limits).decode(file)
     case .jpeg:
-      try JPEGDecoder(pool: self.pool, limits: self.limits, output: self.jpegOutput).decode(file)
+      try self.jpeg.decode(file, as: self.jpegOutput.format(for: self.jpeg.header(of: file)))
     case nil:
       throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are neither PNG nor JPEG")
     }
@@ -55,5 +57,15 @@ public struct ImageDecoder: Sendable {
   /// Decodes a whole file; as ``decode(_:)-(RawSpan)``.
   public func decode(_ file: [UInt8]) throws(CodecError) -> Frame {
     try unsafe self.decode(file.span.bytes)
+  }
+}
+
+extension ImageDecoder.JPEGOutput {
+  fileprivate func format(for header: JPEGHeader) -> PixelFormat {
+    switch (header.chroma, self) {
+    case (.none, _): .gray8
+    case (.every(columns: 2, rows: 2), .i420IfSubsampled): .i420
+    case (.every, _): .rgb24
+    }
   }
 }

@@ -47,10 +47,11 @@ public struct ImageEncoder: Sendable {
     case .png(let compression):
       return try PNGEncoder(compression: compression).encode(frame)
     case .jpeg(let quality, let subsampling):
-      guard (1 ... 100).contains(quality) else {
-        throw CodecError(.invalidOption, "JPEG quality is \(quality), the range is 1 ... 100")
+      let codec = JPEGCodec(pool: BufferPool(maxIdleBytes: 0), maxIdleInstances: 0)
+      let settings = JPEGSettings(quality: quality, subsampling: subsampling)
+      return try codec.withEncoded(frame, settings) { file in
+        unsafe file.withUnsafeBytes { unsafe [UInt8]($0) }
       }
-      return try JPEGEncoder(quality: quality, subsampling: subsampling).encode(frame)
     }
   }
 }

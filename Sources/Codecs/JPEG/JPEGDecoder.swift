@@ -1,99 +1,205 @@
 import CTurboJPEG
 import SidelightKernels
 
-/// Decodes JPEG files through libjpeg-turbo.
+/// Decodes one JPEG file with one instance of libjpeg-turbo.
+@safe
 struct JPEGDecoder {
+  let instance: JPEGInstance
   let pool: BufferPool
-  let limits: ImageLimits
-  let output: ImageDecoder.JPEGOutput
+  /// The file's bytes; valid as long as the value is used.
+  let bytes: UnsafeBufferPointer<UInt8>
+  let header: JPEGHeader
 
-  /// Damage is an error and not a grey patch; a file of a thousand scans, each of which costs a
-  /// pass over the picture, is refused by the library; and results do not depend on the machine's
-  /// speed.
-  private static let flags =
-    Int32(TJFLAG_STOPONWARNING) | Int32(TJFLAG_LIMITSCANS) | Int32(TJFLAG_ACCURATEDCT)
+  /// Damage is an error and not a grey patch; and results do not depend on the machine's speed.
+  private static let flags = Int32(TJFLAG_STOPONWARNING) | Int32(TJFLAG_ACCURATEDCT)
 
-  /// - Precondition: The file begins with JPEG's signature.
-  func decode(_ file: RawSpan) throws(CodecError) -> Frame {
-    let header = try JPEGHeader(file)
-    try self.limits.check(header.size)
-    return try unsafe file.withUnsafeBytes { bytes throws(CodecError) in
-      try unsafe self.decode(bytes.bindMemory(to: UInt8.self), size: header.size)
+  /// The picture in one of the formats that JPEGs are decoded to.
+  ///
+  /// - Precondition: The format is `i420`, `rgb24`, or, for a grey file, `gray8`.
+  func decode(as format: PixelFormat) throws(CodecError) -> Frame {
+    let sampling = try self.sampling()
+    switch format {
+    case .i420:
+      return switch sampling {
+      case .gray: try self.decodeGreyPlanes()
+      case .rgb: try self.decodeThroughRGB()
+      case .quartered: try self.decodePlanes()
+      case .other(let sampling): try self.decodePlanes(reducing: sampling)
+      }
+    case .rgb24, .gray8: return try self.decodePixels(format).finish()
+    case .bgra8, .rgba8, .nv12: preconditionFailure("no JPEG is decoded to \(format)")
     }
   }
 
-  private func decode(
-    _ bytes: UnsafeBufferPointer<UInt8>, size: FrameSize
-  ) throws(CodecError) -> Frame {
-    let library = try JPEGLibrary.decoder()
-    var width: Int32 = 0
-    var height: Int32 = 0
-    var subsampling: Int32 = 0
-    var colorspace: Int32 = 0
+  // MARK: What the library says
+
+  private enum Sampling {
+    case gray
+    /// Three planes of colours instead of luma and chroma.
+    case rgb
+    case quartered
+    case other(TJSAMP)
+  }
+
+  /// Asks the library what the file is, and whether it agrees with the header as we read it.
+  private func sampling() throws(CodecError) -> Sampling {
+    var (width, height, subsampling, colorspace): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     let parsed = unsafe tjDecompressHeader3(
-      library.handle, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling,
-      &colorspace)
-    guard parsed == 0 else { throw Self.error(library.reason()) }
-    guard width == size.width, height == size.height else {
+      self.instance.handle, self.bytes.baseAddress, UInt(self.bytes.count), &width, &height,
+      &subsampling, &colorspace)
+    guard parsed == 0 else { throw self.error() }
+    guard width == self.header.size.width, height == self.header.size.height else {
       throw CodecError(.corrupt, "the file states two sizes")
     }
-
-    let isYCbCr = colorspace == Int32(TJCS_YCbCr.rawValue)
-    let isQuartered = subsampling == Int32(TJSAMP_420.rawValue)
-    if colorspace == Int32(TJCS_GRAY.rawValue) {
-      return try unsafe self.decodeInterleaved(bytes, library, format: .gray8, size: size)
-    } else if self.output == .i420IfSubsampled, isYCbCr, isQuartered {
-      return try unsafe self.decodePlanes(bytes, library, size: size)
-    } else {
-      return try unsafe self.decodeInterleaved(bytes, library, format: .rgb24, size: size)
+    switch TJCS(UInt32(colorspace)) {
+    case TJCS_GRAY: return .gray
+    case TJCS_RGB: return .rgb
+    case TJCS_YCbCr: break
+    default: throw CodecError(.unsupported, "CMYK and YCCK pictures are not read")
     }
+    let sampling = TJSAMP(UInt32(subsampling))
+    let chroma: JPEGHeader.Chroma =
+      switch sampling {
+      case TJSAMP_444: .every(columns: 1, rows: 1)
+      case TJSAMP_422: .every(columns: 2, rows: 1)
+      case TJSAMP_420: .every(columns: 2, rows: 2)
+      case TJSAMP_440: .every(columns: 1, rows: 2)
+      case TJSAMP_411: .every(columns: 4, rows: 1)
+      default: throw CodecError(.unsupported, "the picture's chroma has no known layout")
+      }
+    // The sizes of the planes below are by the library's account of them.
+    guard chroma == self.header.chroma else {
+      throw CodecError(.unsupported, "the picture's chroma has no known layout")
+    }
+    return sampling == TJSAMP_420 ? .quartered : .other(sampling)
   }
 
-  private func decodeInterleaved(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ library: borrowing JPEGLibrary, format: PixelFormat,
-    size: FrameSize
-  ) throws(CodecError) -> Frame {
+  /// Sorts what the library says. Its texts are part of libjpeg's interface, unchanged for decades;
+  /// one that changed would be reported as corruption, with the text.
+  private func error() -> CodecError {
+    let reason = self.instance.reason()
+    let isUnsupported = reason.contains("subsampling type") || reason.contains("Unsupported")
+    return CodecError(isUnsupported ? .unsupported : .corrupt, reason)
+  }
+
+  // MARK: Pixels
+
+  private func decodePixels(_ format: PixelFormat) throws(CodecError) -> MutableFrame {
     let frame: MutableFrame
     do {
-      frame = try self.pool.makeFrame(FrameGeometry(format: format, size: size))
+      frame = try self.pool.makeFrame(
+        FrameGeometry(format: format, size: self.header.size, color: .jpeg))
     } catch {
       throw CodecError(.limitExceeded, error.description)
     }
     let order = format == .gray8 ? TJPF_GRAY : TJPF_RGB
     let decoded = unsafe tjDecompress2(
-      library.handle, bytes.baseAddress, UInt(bytes.count), frame.baseAddress(plane: 0),
-      Int32(size.width), Int32(frame.layout.planes[0].stride), Int32(size.height),
-      Int32(order.rawValue), Self.flags)
-    guard decoded == 0 else { throw Self.error(library.reason()) }
-    return frame.finish()
+      self.instance.handle, self.bytes.baseAddress, UInt(self.bytes.count),
+      frame.baseAddress(plane: 0), Int32(self.header.size.width),
+      Int32(frame.layout.planes[0].stride), Int32(self.header.size.height), Int32(order.rawValue),
+      Self.flags)
+    guard decoded == 0 else { throw self.error() }
+    return frame
   }
 
-  private func decodePlanes(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ library: borrowing JPEGLibrary, size: FrameSize
-  ) throws(CodecError) -> Frame {
-    let layout: FrameLayout
+  // MARK: Planes
+
+  /// A frame whose planes have room for the pairs of rows and columns that the library writes.
+  private func makeFrame() throws(CodecError) -> MutableFrame {
     do {
-      layout = try .evenLuma(size: size)
+      return self.pool.makeFrame(layout: try .evenLuma(size: self.header.size), color: .jpeg)
     } catch {
       throw CodecError(.limitExceeded, error.description)
     }
-    // The library writes luma rows up to the even size, so the buffer is that of the even frame.
-    let frame = self.pool.makeFrame(
-      layout: layout, color: ColorDescription(range: .full, matrix: .bt601))
-    var strides = layout.planes.map { Int32($0.stride) }
-    var planes: [UnsafeMutablePointer<UInt8>?] = unsafe [
-      frame.baseAddress(plane: 0), frame.baseAddress(plane: 1), frame.baseAddress(plane: 2),
-    ]
-    let decoded = unsafe tjDecompressToYUVPlanes(
-      library.handle, bytes.baseAddress, UInt(bytes.count), &planes, 0, &strides, 0, Self.flags)
-    guard decoded == 0 else { throw Self.error(library.reason()) }
+  }
+
+  private func decodePlanes() throws(CodecError) -> Frame {
+    let frame = try self.makeFrame()
+    try unsafe self.decompress(
+      to: [frame.baseAddress(plane: 0), frame.baseAddress(plane: 1), frame.baseAddress(plane: 2)],
+      strides: frame.layout.planes.map(\.stride))
     return frame.finish()
   }
 
-  /// Sorts what the library says. Its texts are part of libjpeg's interface, unchanged for decades;
-  /// one that changed would be reported as corruption, with the text.
-  private static func error(_ reason: String) -> CodecError {
-    let isUnsupported = reason.contains("subsampling type") || reason.contains("Unsupported")
-    return CodecError(isUnsupported ? .unsupported : .corrupt, reason)
+  private func decodeGreyPlanes() throws(CodecError) -> Frame {
+    let frame = try self.makeFrame()
+    try unsafe self.decompress(
+      to: [frame.baseAddress(plane: 0), nil, nil], strides: frame.layout.planes.map(\.stride))
+    let rows = (self.header.size.height + 1) / 2
+    for plane in 1 ... 2 {
+      unsafe frame.baseAddress(plane: plane)
+        .update(repeating: 128, count: rows * frame.layout.planes[plane].stride)
+    }
+    return frame.finish()
+  }
+
+  private func decodePlanes(reducing sampling: TJSAMP) throws(CodecError) -> Frame {
+    guard case .every(let columns, let rows) = self.header.chroma else {
+      preconditionFailure("a picture of three planes has chroma")
+    }
+    let frame = try self.makeFrame()
+    let size = self.header.size
+    let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
+    // What the library writes, and room for the pairs that are read: an odd last one has only one.
+    let own = (
+      width: Int(tjPlaneWidth(1, Int32(size.width), Int32(sampling.rawValue))),
+      height: Int(tjPlaneHeight(1, Int32(size.height), Int32(sampling.rawValue)))
+    )
+    let stride = (max(own.width, 2 * width) + 63) & ~63
+    let room = max(own.height, 2 * height) * stride
+    let scratch = self.pool.makeBuffer(byteCount: 2 * room)
+    defer { extendLifetime(scratch) }
+    let start = unsafe scratch.bytes.baseAddress.unsafelyUnwrapped
+      .assumingMemoryBound(to: UInt8.self)
+    let planes = unsafe [start, start + room]
+    try unsafe self.decompress(
+      to: [frame.baseAddress(plane: 0), planes[0], planes[1]],
+      strides: [frame.layout.planes[0].stride, stride, stride])
+    let reduction = ChromaReduction(columns: columns, rows: rows)
+    for plane in 1 ... 2 {
+      let samples = unsafe planes[plane - 1]
+      if columns == 1, !size.width.isMultiple(of: 2) {
+        for y in 0 ..< own.height {
+          let last = unsafe samples + y * stride + size.width - 1
+          unsafe last[1] = last[0]
+        }
+      }
+      if rows == 1, !size.height.isMultiple(of: 2) {
+        let last = unsafe samples + (size.height - 1) * stride
+        unsafe (last + stride).update(from: last, count: stride)
+      }
+      unsafe reduction.run(
+        samples, stride: stride, width: width, height: height,
+        into: frame.baseAddress(plane: plane), stride: frame.layout.planes[plane].stride)
+    }
+    return frame.finish()
+  }
+
+  private func decodeThroughRGB() throws(CodecError) -> Frame {
+    let pixels = try self.decodePixels(.rgb24)
+    let frame = try self.makeFrame()
+    var planes: [UnsafeMutablePointer<UInt8>?] = unsafe [
+      frame.baseAddress(plane: 0), frame.baseAddress(plane: 1), frame.baseAddress(plane: 2),
+    ]
+    var strides = frame.layout.planes.map { Int32($0.stride) }
+    let encoder = try JPEGInstance(.encoder)
+    let converted = unsafe tjEncodeYUVPlanes(
+      encoder.handle, pixels.baseAddress(plane: 0), Int32(self.header.size.width),
+      Int32(pixels.layout.planes[0].stride), Int32(self.header.size.height),
+      Int32(TJPF_RGB.rawValue), &planes, &strides, Int32(TJSAMP_420.rawValue), Self.flags)
+    guard converted == 0 else { throw CodecError(.failed, encoder.reason()) }
+    return frame.finish()
+  }
+
+  /// - Parameter planes: Each with room for what the library says that it writes.
+  private func decompress(
+    to planes: [UnsafeMutablePointer<UInt8>?], strides: [Int]
+  ) throws(CodecError) {
+    var planes = unsafe planes
+    var strides = strides.map(Int32.init)
+    let decoded = unsafe tjDecompressToYUVPlanes(
+      self.instance.handle, self.bytes.baseAddress, UInt(self.bytes.count), &planes, 0, &strides, 0,
+      Self.flags)
+    guard decoded == 0 else { throw self.error() }
   }
 }

@@ -1,30 +1,40 @@
 import CTurboJPEG
 import SidelightKernels
 
-/// Encodes JPEG files through libjpeg-turbo.
+/// Encodes one frame as a JPEG with one instance of libjpeg-turbo.
 struct JPEGEncoder {
-  /// 1 ... 100.
-  let quality: Int
-  let subsampling: JPEGSubsampling
+  let instance: JPEGInstance
+  let pool: BufferPool
+  let settings: JPEGSettings
 
   private static let flags = Int32(TJFLAG_NOREALLOC) | Int32(TJFLAG_ACCURATEDCT)
 
-  func encode(_ frame: Frame) throws(CodecError) -> [UInt8] {
+  /// - Parameter file: Where the file goes.
+  /// - Returns: How many bytes of it the file takes.
+  /// - Throws: ``CodecError`` with code `failed`.
+  /// - Precondition: There is room for the largest file of the frame's size. Libraries up to 2.1 take
+  ///   that for granted, whatever length they are given, and write on past the end.
+  func encode(
+    _ frame: Frame, into file: UnsafeMutableRawBufferPointer
+  ) throws(CodecError) -> Int {
+    precondition(file.count >= JPEGCodec.maxByteCount(of: frame.size, self.settings))
     // What a JPEG stores is YUV of full range by BT.601. A frame that is that already keeps its
     // samples.
     let isStoredForm =
       frame.format.isYUV && frame.color.range == .full && frame.color.matrix == .bt601
-    if isStoredForm, self.subsampling == .quarter {
-      return try self.encode(EvenPlanes(frame), size: frame.size)
+    guard isStoredForm, self.settings.subsampling == .quarter else {
+      return try frame.withInterleavedPixels(keepingAlpha: false) { pixels throws(CodecError) in
+        try unsafe self.encode(pixels, size: frame.size, into: file)
+      }
     }
-    return try frame.withInterleavedPixels(keepingAlpha: false) { pixels throws(CodecError) in
-      try self.encode(pixels, size: frame.size)
-    }
+    let isEven = frame.size.width.isMultiple(of: 2) && frame.size.height.isMultiple(of: 2)
+    if isEven, frame.format == .i420 { return try unsafe self.encode(planes: frame, into: file) }
+    return try unsafe self.encode(planes: frame.evenPlanes(pool: self.pool), into: file)
   }
 
   private func encode(
-    _ pixels: InterleavedPixels, size: FrameSize
-  ) throws(CodecError) -> [UInt8] {
+    _ pixels: InterleavedPixels, size: FrameSize, into file: UnsafeMutableRawBufferPointer
+  ) throws(CodecError) -> Int {
     let order =
       switch pixels.order {
       case .gray: TJPF_GRAY
@@ -32,52 +42,51 @@ struct JPEGEncoder {
       case .rgba: TJPF_RGBX
       case .bgra: TJPF_BGRX
       }
-    let sampling =
-      switch (pixels.order, self.subsampling) {
-      case (.gray, _): TJSAMP_GRAY
-      case (_, .none): TJSAMP_444
-      case (_, .quarter): TJSAMP_420
-      }
-    return try unsafe self.write(size: size, sampling: sampling) { handle, file, count in
+    let sampling = pixels.order == .gray ? TJSAMP_GRAY : self.settings.subsampling.library
+    return try unsafe self.write(into: file) { start, count in
       unsafe tjCompress2(
-        handle, pixels.base, Int32(size.width), Int32(pixels.stride), Int32(size.height),
-        Int32(order.rawValue), &file, &count, Int32(sampling.rawValue), Int32(self.quality),
-        Self.flags)
+        self.instance.handle, pixels.base, Int32(size.width), Int32(pixels.stride),
+        Int32(size.height), Int32(order.rawValue), &start, &count, Int32(sampling.rawValue),
+        Int32(self.settings.quality), Self.flags)
     }
   }
 
-  private func encode(_ planes: EvenPlanes, size: FrameSize) throws(CodecError) -> [UInt8] {
-    let strides = planes.strides.map(Int32.init)
-    return try unsafe self.write(size: size, sampling: TJSAMP_420) { handle, file, count in
-      unsafe planes.bytes.withUnsafeBufferPointer { bytes in
-        var starts: [UnsafePointer<UInt8>?] = unsafe planes.offsets.map { offset in
-          unsafe bytes.baseAddress.map { unsafe $0 + offset }
-        }
-        return unsafe tjCompressFromYUVPlanes(
-          handle, &starts, Int32(size.width), strides, Int32(size.height),
-          Int32(TJSAMP_420.rawValue), &file, &count, Int32(self.quality), Self.flags)
-      }
+  /// - Precondition: The frame is `i420`, with samples up to the next even size.
+  private func encode(
+    planes frame: Frame, into file: UnsafeMutableRawBufferPointer
+  ) throws(CodecError) -> Int {
+    defer { extendLifetime(frame) }
+    var starts: [UnsafePointer<UInt8>?] = unsafe (0 ..< 3).map {
+      unsafe frame.baseAddress(plane: $0)
+    }
+    let strides = frame.layout.planes.map { Int32($0.stride) }
+    return try unsafe self.write(into: file) { start, count in
+      unsafe tjCompressFromYUVPlanes(
+        self.instance.handle, &starts, Int32(frame.size.width), strides, Int32(frame.size.height),
+        Int32(TJSAMP_420.rawValue), &start, &count, Int32(self.settings.quality), Self.flags)
     }
   }
 
-  /// Gives the library room for the largest file of the size.
   private func write(
-    size: FrameSize, sampling: TJSAMP,
-    _ compress: (
-      _ handle: tjhandle, _ file: inout UnsafeMutablePointer<UInt8>?, _ count: inout UInt
-    ) -> Int32
-  ) throws(CodecError) -> [UInt8] {
-    let library = try JPEGLibrary.encoder()
-    let capacity = tjBufSize(Int32(size.width), Int32(size.height), Int32(sampling.rawValue))
-    guard capacity != UInt.max else { throw CodecError(.failed, "\(size) is too large for JPEG") }
-    var written = false
-    let file = unsafe [UInt8](unsafeUninitializedCapacity: Int(capacity)) { bytes, initialized in
-      var start = bytes.baseAddress
-      var count = capacity
-      written = unsafe compress(library.handle, &start, &count) == 0
-      initialized = written ? Int(count) : 0
+    into file: UnsafeMutableRawBufferPointer,
+    _ compress: (_ start: inout UnsafeMutablePointer<UInt8>?, _ count: inout UInt) -> Int32
+  ) throws(CodecError) -> Int {
+    var start = unsafe file.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    var count = UInt(file.count)
+    guard unsafe compress(&start, &count) == 0 else {
+      throw CodecError(.failed, self.instance.reason())
     }
-    guard written else { throw CodecError(.failed, library.reason()) }
-    return file
+    return Int(count)
+  }
+}
+
+extension JPEGSubsampling {
+  /// What the library calls it.
+  var library: TJSAMP {
+    switch self {
+    case .none: TJSAMP_444
+    case .half: TJSAMP_422
+    case .quarter: TJSAMP_420
+    }
   }
 }

@@ -4,6 +4,8 @@ package struct BandRunner: Sendable {
   package let maxBands: Int
 
   private let leastBandNanoseconds: Double
+  /// What the bands' own times are added to.
+  package var meter: WorkMeter?
 
   /// - Parameters:
   ///   - maxBands: The most bands that a pass is split into, at least 1.
@@ -37,12 +39,18 @@ package struct BandRunner: Sendable {
       let upper = units * (index + 1) / bands * alignment
       return min(lower, rows) ..< min(upper, rows)
     }
+    guard let meter = self.meter else { return await Self.share((0 ..< bands).map(band), work) }
+    await meter.bands {
+      await Self.share((0 ..< bands).map(band)) { rows in meter.band { work(rows) } }
+    }
+  }
+
+  private static func share(
+    _ bands: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) -> Void
+  ) async {
     await withTaskGroup(of: Void.self) { group in
-      for index in 1 ..< bands {
-        let rows = band(index)
-        group.addTask { work(rows) }
-      }
-      work(band(0))
+      for rows in bands.dropFirst() { group.addTask { work(rows) } }
+      work(bands[0])
     }
   }
 }

@@ -15,41 +15,48 @@ import Synchronization
 /// and its children run here. Threads start at once and sleep while there is nothing to do. They end
 /// with ``shutdown()``, or by themselves after the pool's last reference goes; in both cases work
 /// that was accepted is finished first.
+///
+/// A thread whose work does not come back can be stood in for: see ``standIn(for:)``.
 public final class ComputePool: TaskExecutor {
   /// How many threads the pool has.
   public let threadCount: Int
 
-  private let queue = JobQueue()
-  private let threads: Mutex<[pthread_t]>
+  private let queue: JobQueue
+  private let start: ThreadStart
+  private var roster: ThreadRoster { self.start.roster }
 
   /// The number of processors that are online.
   public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
   /// Starts the threads.
   ///
-  /// - Parameter threadCount: 1 ... 256, by default as many as there are processors. If the system
-  ///   refuses to start some, the pool has fewer; if it refuses all, work runs on the thread that
-  ///   hands it in.
-  public convenience init(threadCount: Int = ComputePool.processorCount) {
-    self.init(threadCount: threadCount, instructionSet: nil)
+  /// - Parameters:
+  ///   - threadCount: 1 ... 256, by default as many as there are processors. If the system refuses to
+  ///     start some, the pool has fewer; if it refuses all, work runs on the thread that hands it in.
+  ///   - niceness: 0 ... 19, by default 0: how readily the threads let others of the process go first,
+  ///     such as those that answer pings (`setpriority`, on Linux).
+  public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
+    self.init(threadCount: threadCount, niceness: niceness, instructionSet: nil)
   }
 
   /// Starts the threads, which compute with the rows of the given instruction set; with the
   /// process's if it is `nil`, or if the machine cannot run it.
-  package init(threadCount: Int, instructionSet: InstructionSet?) {
-    var threads: [pthread_t] = []
-    let start = ThreadStart(queue: self.queue, instructionSet: instructionSet)
-    for _ in 0 ..< min(max(threadCount, 1), 256) {
-      if let thread = Self.startThread(start) { threads.append(thread) }
+  package init(threadCount: Int, niceness: Int = 0, instructionSet: InstructionSet?) {
+    let queue = JobQueue()
+    let start = ThreadStart(
+      queue: queue, niceness: Int32(min(max(niceness, 0), 19)), instructionSet: instructionSet)
+    let started = (0 ..< min(max(threadCount, 1), 256)).count { _ in
+      start.roster.add { Self.startThread(start) }
     }
-    self.threadCount = max(1, threads.count)
-    if threads.isEmpty { self.queue.close() }
-    self.threads = Mutex(threads)
+    self.queue = queue
+    self.start = start
+    self.threadCount = max(1, started)
+    if started == 0 { queue.close() }
   }
 
   deinit {
     self.queue.close()
-    for thread in self.threads.withLock({ $0 }) { pthread_detach(thread) }
+    for thread in self.roster.takeAll() { pthread_detach(thread) }
   }
 
   /// Runs a job on one of the threads, as `TaskExecutor` asks.
@@ -67,11 +74,26 @@ public final class ComputePool: TaskExecutor {
   /// Blocks; must not be called from a task that runs on the pool.
   public func shutdown() {
     self.queue.close()
-    let threads = self.threads.withLock { threads in
-      defer { threads = [] }
-      return threads
+    for thread in self.roster.takeAll() { pthread_join(thread, nil) }
+  }
+
+  /// Threads that there are now, those that stand in for others among them.
+  package var currentThreadCount: Int { self.roster.count }
+
+  /// Some threads are taken up by work that may never come back: as many others are started, so that
+  /// the pool can do what it could.
+  ///
+  /// - Returns: How many were; fewer if the system refuses. To be handed to ``relieve(_:)`` when the
+  ///   work is done.
+  package func standIn(for count: Int) -> Int {
+    (0 ..< count).count { _ in
+      self.queue.cancelRetirement() || self.roster.add { Self.startThread(self.start) }
     }
-    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  /// As many threads end, as soon as they have nothing in hand.
+  package func relieve(_ count: Int) {
+    self.queue.retire(count)
   }
 
   private static func startThread(_ start: ThreadStart) -> pthread_t? {
@@ -104,11 +126,14 @@ public final class ComputePool: TaskExecutor {
 
 /// What a thread is told when it starts.
 private final class ThreadStart: Sendable {
+  let roster = ThreadRoster()
   let queue: JobQueue
+  let niceness: Int32
   let instructionSet: InstructionSet?
 
-  init(queue: JobQueue, instructionSet: InstructionSet?) {
+  init(queue: JobQueue, niceness: Int32, instructionSet: InstructionSet?) {
     self.queue = queue
+    self.niceness = niceness
     self.instructionSet = instructionSet
   }
 }
@@ -117,6 +142,7 @@ private final class ThreadStart: Sendable {
 private func work(_ context: UnsafeMutableRawPointer) {
   unsafe sl_name_thread("sidelight-pixel")
   let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+  if start.niceness > 0 { sl_set_thread_niceness(start.niceness) }
   start.instructionSet?.useOnThisThread()
-  start.queue.work()
+  if start.queue.work() == .retired { start.roster.leave() }
 }

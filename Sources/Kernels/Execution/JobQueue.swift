@@ -18,12 +18,27 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     let pool: ComputePool
   }
 
+  /// Why a thread has nothing more to do.
+  enum End {
+    /// The queue is closed and empty.
+    case closed
+    /// There are more threads than are wanted.
+    case retired
+  }
+
+  private enum Next {
+    case run(Entry)
+    case end(End)
+  }
+
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
   private var entries: [Entry] = []
   /// Where the queue starts in `entries`; the jobs before it are gone.
   private var head = 0
   private var isClosed = false
+  /// How many threads are to end.
+  private var retiring = 0
   /// How many entries wait; read without the lock by threads that are about to sleep.
   private let waiting = Atomic<Int>(0)
   /// How often a thread looks again before it sleeps: some 20 us. To be woken costs 40 us, and the
@@ -65,19 +80,49 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     unsafe pthread_cond_broadcast(self.arrived)
   }
 
-  /// Runs jobs until the queue is closed and empty.
-  func work() {
-    while let entry = self.next() {
-      unsafe entry.job.runSynchronously(on: entry.pool.asUnownedTaskExecutor())
+  /// As many threads end when they next look for a job.
+  func retire(_ count: Int) {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    self.retiring += count
+    unsafe pthread_cond_broadcast(self.arrived)
+  }
+
+  /// One of the threads that were to end may stay.
+  ///
+  /// - Returns: Whether there was one that had not ended yet.
+  func cancelRetirement() -> Bool {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    guard self.retiring > 0 else { return false }
+    self.retiring -= 1
+    return true
+  }
+
+  /// Runs jobs until the queue is closed and empty, or the thread is not wanted any more.
+  func work() -> End {
+    while true {
+      switch self.next() {
+      case .run(let entry):
+        unsafe entry.job.runSynchronously(on: entry.pool.asUnownedTaskExecutor())
+      case .end(let end): return end
+      }
     }
   }
 
-  private func next() -> Entry? {
+  private func next() -> Next {
     for _ in 0 ..< Self.spins where self.waiting.load(ordering: .acquiring) == 0 { sl_pause() }
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
-    while self.head == self.entries.count {
-      if self.isClosed { return nil }
+    while true {
+      if self.retiring > 0 {
+        self.retiring -= 1
+        // It may have been woken for a job, which is another's then.
+        if self.head < self.entries.count { unsafe pthread_cond_signal(self.arrived) }
+        return .end(.retired)
+      }
+      if self.head < self.entries.count { break }
+      if self.isClosed { return .end(.closed) }
       unsafe pthread_cond_wait(self.arrived, self.lock)
     }
     let entry = self.entries[self.head]
@@ -87,6 +132,6 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
       self.entries.removeAll(keepingCapacity: true)
       self.head = 0
     }
-    return entry
+    return .run(entry)
   }
 }

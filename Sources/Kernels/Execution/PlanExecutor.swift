@@ -38,17 +38,18 @@ public final class PlanExecutor: Sendable {
   ///   - moment: Which frame of its stream it is.
   ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
   ///   - observer: Stands around each pass, and may stop the frame by throwing.
+  ///   - meter: Is told what the bands cost.
   /// - Returns: The result in aligned strides, with the input's orientation unless the plan turns it.
   /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
   /// - Precondition: The plan was made for `frame.geometry`.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
-    bands: Int? = nil, observer: some PassObserver = NoPassObserver()
+    bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     guard !plan.isIdentity else { return frame }
-    let result = try await self.withBands(bands) { bands in
+    let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
@@ -80,6 +81,7 @@ public final class PlanExecutor: Sendable {
   ///   - moment: Which frame of its stream it is.
   ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
   ///   - observer: Stands around each pass, and may stop the frame by throwing.
+  ///   - meter: Is told what the bands cost.
   /// - Returns: The destination as a frame, with the input's orientation unless the plan turns it.
   /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
   /// - Precondition: The plan was made for `frame.geometry`, and the destination has the format and
@@ -89,14 +91,14 @@ public final class PlanExecutor: Sendable {
   public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
     at moment: FrameMoment = FrameMoment(), bands: Int? = nil,
-    observer: some PassObserver = NoPassObserver()
+    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(
       destination.layout.format == plan.output.format
         && destination.layout.size == plan.output.size, "the plan makes \(plan.output)")
     let target = Raster(destination)
-    let result = try await self.withBands(bands) { bands in
+    let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
@@ -105,12 +107,15 @@ public final class PlanExecutor: Sendable {
 
   /// Runs `body` on the compute threads, with its share of them.
   private func withBands(
-    _ wanted: Int?, _ body: @Sendable (BandRunner) async throws -> Raster
+    _ wanted: Int?, _ meter: WorkMeter?, _ body: @Sendable (BandRunner) async throws -> Raster
   ) async throws -> Raster {
     let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
     defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
-    let bands =
+    var runner =
       self.fixedBands ?? BandRunner(maxBands: max(1, wanted ?? self.compute.threadCount / inFlight))
-    return try await withTaskExecutorPreference(self.compute) { try await body(bands) }
+    runner.meter = meter
+    return try await withTaskExecutorPreference(self.compute) { [runner] in
+      try await body(runner)
+    }
   }
 }

@@ -1,16 +1,37 @@
-/// The picture with a margin all round that holds nothing: transparent, and black.
+/// The picture with a margin round it that holds nothing: transparent, and black.
 struct MarginOperation: NeighborhoodOperation {
-  /// Pixels at the left and at the right; even, so that chroma stays in its place.
+  /// Pixels at the left; even, so that chroma stays in its place.
   let left: Int
-  /// Pixels at the top and at the bottom; even.
+  /// Pixels at the top; even.
   let top: Int
+  /// Pixels at the right.
+  let right: Int
+  /// Pixels at the bottom.
+  let bottom: Int
 
-  var words: String { "a margin of \(self.left) and \(self.top) pixels" }
+  init(left: Int, top: Int, right: Int, bottom: Int) {
+    self.left = left
+    self.top = top
+    self.right = right
+    self.bottom = bottom
+  }
+
+  /// The same margin at both sides, and the same at top and bottom.
+  init(left: Int, top: Int) {
+    self.init(left: left, top: top, right: left, bottom: top)
+  }
+
+  var words: String {
+    self.left == self.right && self.top == self.bottom
+      ? "a margin of \(self.left) and \(self.top) pixels"
+      : "a margin of \(self.left) to \(self.right) and \(self.top) to \(self.bottom) pixels"
+  }
 
   func output(for geometry: FrameGeometry) -> FrameGeometry {
     var result = geometry
     result.size = FrameSize(
-      width: geometry.size.width + 2 * self.left, height: geometry.size.height + 2 * self.top)
+      width: geometry.size.width + self.left + self.right,
+      height: geometry.size.height + self.top + self.bottom)
     return result
   }
 

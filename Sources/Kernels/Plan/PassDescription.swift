@@ -12,6 +12,8 @@ public struct PassDescription: Sendable, Hashable {
     case composite
     /// A user's function of the whole frame.
     case frame
+    /// Between a file and a frame.
+    case codec
   }
 
   /// The filters that the pass computes, joined by `+`; for a pass that serves a filter without

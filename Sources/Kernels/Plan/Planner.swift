@@ -23,6 +23,9 @@ struct Planner {
       to: pipeline.workingSpace, from: .sRGBGamma)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
+    // Sizes are changed in the frames' own coding, whatever the space was that colour is computed in.
+    builder.append(
+      pipeline.shape.nodes(for: copy.geometry).map { .node($0, filter: FrameShape.name) })
     return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
   }
 
@@ -43,8 +46,9 @@ struct Planner {
       let path = "\(path)stages[\(index)]"
       let inner =
         switch stage.content {
-        case .filter(let name, _, let value):
-          self.items(value, name, in: space, stage: stage.id ?? path)
+        case .filter(let name, let arguments, let value):
+          self.items(
+            value, .init(filter: name, arguments: arguments), in: space, stage: stage.id ?? path)
         case .stages(let stages, let inner):
           Self.convert(
             self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
@@ -58,9 +62,11 @@ struct Planner {
   }
 
   private mutating func items(
-    _ filter: any Filter, _ name: String, in space: WorkingSpace, stage: String
+    _ filter: any Filter, _ identity: PlannedAnalysis.Identity, in space: WorkingSpace,
+    stage: String
   ) -> [PlanItem] {
     var items: [PlanItem] = []
+    let name = identity.filter
     let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
     for node in filter.nodes(for: self.geometry, in: space)
       .map({ isOpaque ? $0.keepingOpaque : $0 })
@@ -68,7 +74,7 @@ struct Planner {
       self.byteCost += node.byteCost
       switch node.kind {
       case .analysis(let analysis):
-        self.analyses.append(PlannedAnalysis(stage: stage, filter: name, analysis: analysis))
+        self.analyses.append(PlannedAnalysis(stage: stage, identity: identity, analysis: analysis))
         continue
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
       case .frame:

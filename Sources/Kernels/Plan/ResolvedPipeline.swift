@@ -7,6 +7,9 @@ public struct ResolvedPipeline: Sendable, Hashable {
   /// Where colour is computed.
   public let workingSpace: WorkingSpace
 
+  /// What the results are brought to; not a stage, so that it has no say in what is active.
+  public private(set) var shape = FrameShape()
+
   package init(items: [ResolvedStage], workingSpace: WorkingSpace = .sRGBGamma) {
     self.stages = items
     self.workingSpace = workingSpace
@@ -14,6 +17,13 @@ public struct ResolvedPipeline: Sendable, Hashable {
 
   /// A pipeline without stages: every frame comes back as it is.
   public static let empty = ResolvedPipeline(items: [])
+
+  /// The same pipeline, whose results are brought to a shape.
+  public func shaped(_ shape: FrameShape) -> ResolvedPipeline {
+    var result = self
+    result.shape = shape
+    return result
+  }
 
   /// The names of the filters that are active, in order, nested ones included.
   public var activeFilters: [String] { Self.activeFilters(of: self.stages) }

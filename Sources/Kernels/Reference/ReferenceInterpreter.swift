@@ -18,7 +18,8 @@ package struct ReferenceInterpreter {
     let space = pipeline.workingSpace
     let inside = Self.convert(picture, from: .sRGBGamma, to: space)
     let result = copy.apply(pipeline.stages, in: space, to: inside)
-    return Self.convert(result, from: space, to: .sRGBGamma)
+    let made = Self.convert(result, from: space, to: .sRGBGamma)
+    return copy.apply(pipeline.shape.nodes(for: made.geometry), to: made)
   }
 
   private static func convert(

@@ -6,6 +6,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `addresses` (default: `127.0.0.1:50051`): where to listen, all at once. TCP addresses are IP
   ///   addresses or `localhost`.
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
+  /// - `unixSocketPermissions` (mode, default: 0600, the owner): who may connect to Unix sockets: those
+  ///   who may write the file.
+  public var unixSocketPermissions: UInt16 = 0o600
   /// How frames travel.
   public var transport = TransportConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
@@ -13,7 +16,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var maxSessions = 256
-  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address at a time.
+  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address, or of one user of a
+  ///   Unix socket, at a time.
   public var maxSessionsPerCaller = 256
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
   ///   frames that arrive ask for more than this part of what the compute threads can do; 2.0 means
@@ -26,8 +30,13 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   which a session ends.
   public var maxConsecutiveErrors = 30
   /// - `customFilterTimeout` (duration, default: 2 s): how long a filter of your own may take where
-  ///   frames have no budget (else ten times the budget); then the failure policy applies.
+  ///   frames have no budget (else ten times the budget); then the failure policy applies. An analysis
+  ///   that takes longer is told of with an `error`, and is not asked again until it comes back.
   public var customFilterTimeout = Duration.seconds(2)
+  /// - `drainTimeout` (duration, default: 5 s): how long sessions may take to finish when the server
+  ///   shuts down. Those that remain are cut off with UNAVAILABLE; connections that do not take even
+  ///   that are closed a second later.
+  public var drainTimeout = Duration.seconds(5)
   /// - `resumeKeys` (default: a random one): the first signs resume tokens, all are accepted. Servers
   ///   that share them resume each other's sessions. None: nothing is resumed.
   public var resumeKeys = [ResumeKey.random()]
@@ -36,8 +45,18 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
+  /// - `computeNiceness` (0-19, default: 10): how readily the threads that filter let those that carry
+  ///   gRPC go first.
+  public var computeNiceness = 10
+  /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
+  ///   clients on this host. None: they travel inline.
+  public var sharedMemory: SharedMemoryConfiguration?
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
+  /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be
+  ///   no frames before idle buffers, and whatever else is free, go back to the system. The first frames
+  ///   after that pay for fresh pages. None: they never do.
+  public var releaseMemoryAfter: Duration? = .seconds(10)
 
   /// The defaults.
   public init() {}

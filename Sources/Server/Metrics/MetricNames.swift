@@ -17,6 +17,7 @@ extension SidelightServer {
     "sidelight_pass_seconds": "What one pass over a frame takes, by its filters.",
     "sidelight_pool_bytes": "Bytes of frame buffers, in use and idle.",
     "sidelight_pool_requests_total": "Frame buffers asked for, by whether one lay ready.",
+    "sidelight_ring_bytes": "Bytes of the rings of shared memory that are mapped.",
     "sidelight_rpc_seconds": "How long calls took, by method and status.",
     "sidelight_scheduler_load":
       "The work that arrives, as a part of what the threads can do; above 1 frames are dropped.",

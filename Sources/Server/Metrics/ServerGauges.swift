@@ -10,6 +10,7 @@ struct ServerGauges: Sendable {
   private let threads: Gauge
   private let poolInUse: Gauge
   private let poolIdle: Gauge
+  private let rings: Gauge
 
   init(factory: any MetricsFactory) {
     func gauge(_ label: String, _ dimensions: [(String, String)] = []) -> Gauge {
@@ -22,6 +23,7 @@ struct ServerGauges: Sendable {
     self.threads = gauge("sidelight_compute_threads")
     self.poolInUse = gauge("sidelight_pool_bytes", [("state", "in_use")])
     self.poolIdle = gauge("sidelight_pool_bytes", [("state", "idle")])
+    self.rings = gauge("sidelight_ring_bytes")
     gauge("sidelight_build_info", [("version", SidelightVersion.current)]).record(1)
   }
 
@@ -36,5 +38,6 @@ struct ServerGauges: Sendable {
     self.threads.record(engine.compute.threadCount)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
+    self.rings.record(engine.rings?.bytesTaken ?? 0)
   }
 }

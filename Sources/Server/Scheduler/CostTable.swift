@@ -1,12 +1,13 @@
 import SidelightKernels
 import Synchronization
 
-/// What plans take, by pipeline and geometry. Bounded; when it is full it starts anew, since estimates
+/// What frames take, by pipeline and what goes in and comes out. Bounded; when it is full it starts anew, since estimates
 /// are soon made again.
 final class CostTable: Sendable {
   private struct Key: Hashable {
     var pipeline: ResolvedPipeline
-    var geometry: FrameGeometry
+    var form: PictureForm
+    var output: OutputShape
   }
 
   private let capacity: Int
@@ -16,9 +17,11 @@ final class CostTable: Sendable {
     self.capacity = capacity
   }
 
-  /// The estimate of a plan.
-  func estimate(for pipeline: ResolvedPipeline, _ geometry: FrameGeometry) -> CostEstimate {
-    let key = Key(pipeline: pipeline, geometry: geometry)
+  /// The estimate of a pipeline for pictures of a form.
+  func estimate(
+    for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape
+  ) -> CostEstimate {
+    let key = Key(pipeline: pipeline, form: form, output: output)
     return self.estimates.withLock { estimates in
       if let known = estimates[key] { return known }
       if estimates.count >= self.capacity { estimates.removeAll() }

@@ -95,8 +95,14 @@ extension FrameScheduler {
       session: UInt64, bands: Int, elapsed: Duration, at now: Duration
     ) -> Grant? {
       self.running -= 1
-      self.accounts[session]?.service += elapsed * bands
+      self.charge(session: session, bands: bands, elapsed: elapsed)
       return self.next(at: now)
+    }
+
+    /// A session has had threads beyond its turn: work that did not come back in time, on threads
+    /// that others stood in for.
+    package mutating func charge(session: UInt64, bands: Int, elapsed: Duration) {
+      self.accounts[session]?.service += elapsed * bands
     }
 
     /// Work arrives, whether it will be done or not.

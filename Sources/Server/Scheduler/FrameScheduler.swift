@@ -1,3 +1,6 @@
+import GRPCCore
+import GRPCProtobuf
+package import SidelightKernels
 import Synchronization
 
 /// Shares the compute threads out among the sessions, a frame at a time: the earliest deadline first
@@ -6,26 +9,39 @@ import Synchronization
 /// At most as many frames are computed at once as there are threads. Each is spread over
 /// `threads / sessions` of them: spreading shortens one frame, does not make more of them, and would
 /// let one session's dear frame stand in the way of all others.
+///
+/// Work of which nobody knows whether it comes back has a turn of limited length. When that is over, it
+/// goes on, but its turn is another's, and other threads stand in for those that it occupies.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
     var waiting: [UInt64: CheckedContinuation<Int?, Never>] = [:]
   }
 
+  /// Threads that may be taken up by work that has outstayed its turn, before no more of that kind is
+  /// begun.
+  package static let maxOutstaying = 64
+
+  /// How long a turn lasts that may be outstayed, where nothing is known of the work.
+  package static let unknownTurnLimit = Duration.milliseconds(20)
+
   private let state: Mutex<State>
-  private let now: @Sendable () -> Duration
+  private let compute: ComputePool
+  private let clock: SessionClock
+  private let outstaying = Mutex(0)
 
   /// - Parameters:
-  ///   - threads: Threads that compute.
-  ///   - now: The clock on which deadlines are told.
-  package init(threads: Int, now: @escaping @Sendable () -> Duration) {
-    self.state = Mutex(State(machine: StateMachine(threads: threads)))
-    self.now = now
+  ///   - compute: The threads that compute.
+  ///   - clock: The clock on which deadlines are told.
+  package init(compute: ComputePool, clock: SessionClock) {
+    self.state = Mutex(State(machine: StateMachine(threads: compute.threadCount)))
+    self.compute = compute
+    self.clock = clock
   }
 
   /// The work that arrives, as a part of what the threads can do. Above 1, frames are dropped.
   package var load: Double {
-    let now = self.now()
+    let now = self.clock.now()
     return self.state.withLock { $0.machine.load(at: now) }
   }
 
@@ -33,7 +49,7 @@ package final class FrameScheduler: Sendable {
   ///
   /// - Parameter work: What it costs one thread.
   package func note(work: Duration, session: UInt64) {
-    let now = self.now()
+    let now = self.clock.now()
     self.state.withLock { $0.machine.note(work: work, session: session, at: now) }
   }
 
@@ -42,22 +58,35 @@ package final class FrameScheduler: Sendable {
   /// - Parameters:
   ///   - session: The session's number.
   ///   - deadline: When the frame should be done.
+  ///   - limit: How long the turn may last; `nil`: as long as the work does.
   ///   - body: Does the work, over the number of threads that it is given.
-  /// - Throws: `CancellationError` if the task is cancelled before its turn; what `body` throws.
+  /// - Throws: `CancellationError` if the task is cancelled before its turn; RESOURCE_EXHAUSTED if the
+  ///   turn is limited and ``maxOutstaying`` threads are taken up already; what `body` throws.
   package func withTurn<Result: Sendable>(
-    session: UInt64, deadline: Duration, _ body: (_ bands: Int) async throws -> Result
+    session: UInt64, deadline: Duration, limit: Duration? = nil,
+    _ body: (_ bands: Int) async throws -> Result
   ) async throws -> Result {
+    if limit != nil, self.outstaying.withLock({ $0 >= Self.maxOutstaying }) {
+      throw GoogleRPCStatus(
+        code: .resourceExhausted,
+        message: "Custom filters that do not come back occupy \(Self.maxOutstaying) threads; "
+          + "no more are begun.")
+    }
     guard let bands = await self.turn(session: session, deadline: deadline) else {
       throw CancellationError()
     }
-    let start = self.now()
-    defer {
-      let now = self.now()
-      self.resume {
-        $0.finish(session: session, bands: bands, elapsed: now - start, at: now)
+    let turn = Turn(session: session, bands: bands, start: self.clock.now())
+    defer { self.end(turn) }
+    guard let limit else { return try await body(bands) }
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      defer { group.cancelAll() }
+      // Not on the compute threads: all of them may be taken up.
+      group.addTask(executorPreference: globalConcurrentExecutor) {
+        await self.clock.wait(limit)
+        if !Task.isCancelled { self.cut(turn) }
       }
+      return try await body(bands)
     }
-    return try await body(bands)
   }
 
   /// A session is over; none of its frames waits or is computed any more.
@@ -67,7 +96,7 @@ package final class FrameScheduler: Sendable {
 
   /// - Returns: Over how many threads; `nil` if the task was cancelled while it waited.
   private func turn(session: UInt64, deadline: Duration) async -> Int? {
-    let now = self.now()
+    let now = self.clock.now()
     let ticket = Mutex<UInt64?>(nil)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -94,6 +123,40 @@ package final class FrameScheduler: Sendable {
     }
   }
 
+  /// A turn's time is over, its work is not.
+  private func cut(_ turn: Turn) {
+    let isOutstayed = turn.state.withLock { state in
+      guard case .running = state else { return false }
+      self.outstaying.withLock { $0 += turn.bands }
+      state = .outstaying(
+        since: self.clock.now(), standIns: self.compute.standIn(for: turn.bands))
+      return true
+    }
+    if isOutstayed { self.giveBack(turn) }
+  }
+
+  /// A turn's work is done.
+  private func end(_ turn: Turn) {
+    let before = turn.state.withLock { state in
+      defer { state = .over }
+      return state
+    }
+    guard case .outstaying(let since, let standIns) = before else { return self.giveBack(turn) }
+    self.compute.relieve(standIns)
+    self.outstaying.withLock { $0 -= turn.bands }
+    let elapsed = self.clock.now() - since
+    self.state.withLock {
+      $0.machine.charge(session: turn.session, bands: turn.bands, elapsed: elapsed)
+    }
+  }
+
+  private func giveBack(_ turn: Turn) {
+    let now = self.clock.now()
+    self.resume {
+      $0.finish(session: turn.session, bands: turn.bands, elapsed: now - turn.start, at: now)
+    }
+  }
+
   private func resume(_ body: (inout StateMachine) -> StateMachine.Grant?) {
     let granted = self.state.withLock { state in
       body(&state.machine).map { grant in
@@ -101,5 +164,26 @@ package final class FrameScheduler: Sendable {
       }
     }
     granted?.0?.resume(returning: granted?.1)
+  }
+}
+
+/// A frame's leave to be computed.
+private final class Turn: Sendable {
+  enum State {
+    case running
+    /// Its time is over, and other threads stand in for those that it occupies.
+    case outstaying(since: Duration, standIns: Int)
+    case over
+  }
+
+  let session: UInt64
+  let bands: Int
+  let start: Duration
+  let state = Mutex(State.running)
+
+  init(session: UInt64, bands: Int, start: Duration) {
+    self.session = session
+    self.bands = bands
+    self.start = start
   }
 }

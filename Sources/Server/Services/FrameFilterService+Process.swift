@@ -5,8 +5,9 @@ import SidelightWire
 
 extension FrameFilterService {
   func process(
-    request: StreamingServerRequest<Sidelight_V1_ClientMessage>, context: ServerContext
-  ) async throws -> StreamingServerResponse<Sidelight_V1_ServerMessage> {
+    request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    context: ServerContext
+  ) async throws -> StreamingServerResponse<OutgoingMessage<Sidelight_V1_ServerMessage>> {
     StreamingServerResponse { writer in
       try await self.serve(request, writer: writer, context: context)
       return [:]
@@ -14,8 +15,8 @@ extension FrameFilterService {
   }
 
   private func serve(
-    _ request: StreamingServerRequest<Sidelight_V1_ClientMessage>,
-    writer: RPCWriter<Sidelight_V1_ServerMessage>, context: ServerContext
+    _ request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>, context: ServerContext
   ) async throws {
     let messages = ClientMessages(request.messages)
     // A call that has not opened a session has nothing to finish: a shutdown cuts it off.
@@ -23,22 +24,26 @@ extension FrameFilterService {
     guard !Task.isShuttingDownGracefully else {
       throw RPCError(code: .unavailable, message: "The server is shutting down.")
     }
-    guard case .open(let open)? = first?.kind else {
+    guard case .open(let open)? = first?.message.kind else {
       throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
     }
     let registry = self.engine.sessions
-    try await registry.withPlace(for: Caller(peer: context.remotePeer).name) { number in
+    let caller = context.caller
+    try await registry.withPlace(for: caller.name) { number in
       let session = try Session(
-        number: number, peer: context.remotePeer,
-        options: try SessionOptions(open, framesInFlight: self.engine.framesInFlight),
+        number: number, peer: "\(caller)",
+        options: try SessionOptions(
+          open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
+      // What was not fetched is not handed out any more. What was lives on while somebody reads it.
+      defer { self.engine.rings?.revoke(session.handle.id) }
       var logger = self.engine.logger
       logger[metadataKey: "session"] = "\(session.handle.id)"
       logger.info(
         "session opened",
         metadata: [
-          "peer": "\(context.remotePeer)", "label": "\(session.options.label)",
+          "peer": "\(caller)", "label": "\(session.options.label)",
         ])
       defer {
         let counts = session.outbox.counts

@@ -12,14 +12,16 @@ extension FrameFilterService {
     let response = Sidelight_V1_GetServerInfoResponse.with {
       $0.version = SidelightVersion.current
       $0.limits = self.engine.limits
-      $0.features = Self.features
+      $0.features = Self.features + (self.engine.rings == nil ? [] : ["shared_memory"])
       $0.instructionSet = InstructionSet.current.rawValue
+      $0.transport = Sidelight_V1_TransportSettings(self.configuration)
       $0.load.sessions = UInt32(clamping: self.engine.sessions.count)
       $0.load.computeThreads = UInt32(clamping: self.engine.compute.threadCount)
       $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
       $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
       $0.load.schedulerLoad = self.engine.scheduler.load
       $0.load.frames = Sidelight_V1_Stats(self.engine.sessions.totals, isFinal: false)
+      $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesTaken ?? 0)
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
     }
     return ServerResponse(message: response)
@@ -27,10 +29,12 @@ extension FrameFilterService {
 
   /// Optional behaviours of the contract that this build has.
   private static let features = [
-    "apply.jpeg", "apply.png", "process.activate", "process.allow_degraded", "process.analysis",
+    "apply.jpeg", "apply.png", "output", "process.activate", "process.allow_degraded",
+    "process.analysis",
     "process.analysis_only",
     "process.budget",
-    "process.failure_policy", "process.max_fps", "process.output_window", "process.pause",
+    "process.failure_policy", "process.jpeg", "process.max_fps", "process.output_window",
+    "process.pause",
     "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",
     "sessions",
   ]

@@ -77,7 +77,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     self.engine.logger.notice(
       "session overridden",
       metadata: [
-        "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.remotePeer)",
+        "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.caller)",
       ])
     return .with { $0.revision = revision }
   }

@@ -3,6 +3,8 @@ import SidelightKernels
 /// A frame that analyses are to look at.
 struct AnalysisJob: Sendable {
   let frame: IncomingFrame
+  /// Its picture, where nobody writes any more.
+  let picture: IncomingPicture
   /// Those whose turn it is.
   let analyses: [PlannedAnalysis]
   /// The stages of all that the pipeline has.

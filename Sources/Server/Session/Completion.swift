@@ -23,6 +23,11 @@ final class Completion: Sendable {
     waiting?.resume()
   }
 
+  /// Returns when it is done.
+  func wait() async {
+    await self.waitUntilWoken(or: Completion())
+  }
+
   /// Returns when it is done, or when the clock says that it has taken too long.
   ///
   /// - Returns: Whether it is done.
@@ -30,7 +35,8 @@ final class Completion: Sendable {
     await withTaskGroup(of: Void.self) { group in
       // A timer that ends early because it was cancelled must not look like one that ran out.
       let timer = Completion()
-      group.addTask {
+      // Not where the caller works: what does not get done may have taken up every thread there is.
+      group.addTask(executorPreference: globalConcurrentExecutor) {
         await clock.wait(limit)
         timer.finish()
         self.wake()

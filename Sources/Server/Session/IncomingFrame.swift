@@ -1,15 +1,19 @@
+import GRPCProtobuf
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// A frame that arrived and was found sound, on its way to the lane.
 struct IncomingFrame: Sendable {
   /// Its place in the order of arrival.
   let arrival: UInt64
-  /// As it came.
+  /// As it came, but for its pixels.
   let message: Sidelight_V1_Frame
+  /// Its picture, where the transport put it.
+  let picture: IncomingPicture
   /// The selection in force when it arrived.
   let selection: Selection
-  /// What that comes to for the frame's geometry; `nil` if the frame is to come back as it is.
+  /// What that comes to for pictures of the frame's form; `nil` if the frame is to come back as it is.
   let program: Program?
   /// When it arrived, on the session's clock.
   let received: Duration
@@ -17,6 +21,22 @@ struct IncomingFrame: Sendable {
   let deadline: Duration?
   /// Covers its whole way.
   let span: FrameSpan
+
+  /// What is said of it when it comes back, but for pixels and timing; of the image, what came.
+  func outcome(
+    _ disposition: Disposition, failure: GoogleRPCStatus? = nil
+  ) -> Sidelight_V1_FilteredFrame {
+    .with {
+      $0.sequence = self.message.sequence
+      $0.image = self.message.image
+      $0.captureTimeNs = self.message.captureTimeNs
+      $0.rtpTimestamp = self.message.rtpTimestamp
+      $0.revision = self.selection.revision.number
+      $0.disposition = Sidelight_V1_Disposition(disposition)
+      $0.tags = self.message.tags
+      if let failure { $0.failure = Google_Rpc_Status(failure) }
+    }
+  }
 
   /// What it may claim in the mailbox.
   var standing: MailboxStanding {

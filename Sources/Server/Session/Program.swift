@@ -1,8 +1,18 @@
+import SidelightCodecs
 import SidelightKernels
+import SidelightWire
 
-/// What a selection comes to for frames of one geometry.
+/// What a selection comes to for pictures of one form.
 final class Program: Sendable {
+  /// The pictures that it is for.
+  let form: PictureForm
   let plan: Plan
+  /// What its results are.
+  let delivery: OutputShape.Delivery
+  /// How JPEGs are written.
+  let jpeg: JPEGSettings
+  /// Whether pictures come back as they are, byte for byte.
+  let changesNothing: Bool
   /// What a frame takes.
   let cost: CostEstimate
   /// Whether filters of a user's own are among the active ones: they may take any time.
@@ -10,11 +20,27 @@ final class Program: Sendable {
   /// A cheaper variant that may stand in when there is no time; `nil` if there is none.
   let reduced: Program?
 
-  init(plan: Plan, cost: CostEstimate, isCustom: Bool, reduced: Program? = nil) {
+  init(
+    form: PictureForm, plan: Plan, output: OutputShape, changesNothing: Bool, cost: CostEstimate,
+    isCustom: Bool, reduced: Program? = nil
+  ) {
+    self.form = form
     self.plan = plan
+    self.delivery = output.delivery(of: form)
+    self.jpeg = output.jpeg
+    self.changesNothing = changesNothing
     self.cost = cost
     self.isCustom = isCustom
     self.reduced = reduced
+  }
+
+  /// - Throws: ``FieldFault`` if what comes out is too large.
+  func check(_ limits: FrameLimits) throws(FieldFault) {
+    var limits = limits
+    // How long a file is, is known when it is made.
+    if self.delivery.coding.isFile { limits.maxBytes = .max }
+    try limits.check(
+      output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
 
   /// The variant, unless it is known to be no cheaper here.

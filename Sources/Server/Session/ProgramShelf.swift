@@ -5,32 +5,34 @@ import SidelightKernels
 struct ProgramShelf: ~Copyable {
   private struct Entry {
     var revision: UInt64
-    var geometry: FrameGeometry
+    var form: PictureForm
     var program: Program
   }
 
   private static let capacity = 4
 
   private let engine: Engine
+  private let output: OutputShape
   private let allowsReduced: Bool
   private var entries: [Entry] = []
 
-  init(engine: Engine, allowsReduced: Bool) {
+  init(engine: Engine, output: OutputShape, allowsReduced: Bool) {
     self.engine = engine
+    self.output = output
     self.allowsReduced = allowsReduced
   }
 
-  /// The program of a selection for a geometry.
-  mutating func program(for selection: Selection, _ geometry: FrameGeometry) -> Program {
+  /// The program of a selection for pictures of a form.
+  mutating func program(for selection: Selection, _ form: PictureForm) -> Program {
     let known = self.entries.first {
-      $0.revision == selection.revision.number && $0.geometry == geometry
+      $0.revision == selection.revision.number && $0.form == form
     }
     if let known { return known.program }
     let program = self.engine.program(
-      for: selection.pipeline, geometry, allowsReduced: self.allowsReduced)
+      for: selection.pipeline, form, as: self.output, allowsReduced: self.allowsReduced)
     if self.entries.count == Self.capacity { self.entries.removeFirst() }
     self.entries.append(
-      Entry(revision: selection.revision.number, geometry: geometry, program: program))
+      Entry(revision: selection.revision.number, form: form, program: program))
     return program
   }
 }

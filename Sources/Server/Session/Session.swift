@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import GRPCCore
 import ServiceLifecycle
 import SidelightKernels
@@ -25,6 +24,12 @@ struct Session: Sendable {
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
   let quality: SessionQuality
+  /// What the client did wrong of late.
+  let faults = FaultCount()
+  /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
+  let ring: SessionRing?
+  /// The answer to a client that asked for a ring.
+  private let ringGrant: Result<RingDesk.Grant, FieldFault>?
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
@@ -61,6 +66,11 @@ struct Session: Sendable {
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
       desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+    let sessionID = self.handle.id
+    self.ringGrant = options.sharedMemory.map { layout in
+      Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
+    }
+    self.ring = try? self.ringGrant?.get().ring
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
@@ -68,7 +78,7 @@ struct Session: Sendable {
   /// - Throws: `RPCError` when the client breaks the order of messages or sends only faults, when the
   ///   server shuts down (UNAVAILABLE), or when the connection is lost.
   func run(
-    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     self.outbox.push(self.opened)
@@ -93,10 +103,22 @@ struct Session: Sendable {
     }
   }
 
+  /// A frame was made. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, made frame: FinishedFrame<OutgoingFrame>) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, made: frame)
+  }
+
+  /// A frame was dropped. Its slot, if it came in one, is the client's as soon as that is told.
+  func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outbox.resolve(arrival, dropped: drop, lateness: lateness)
+  }
+
   /// A frame that waited will not be filtered.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
-    self.outbox.resolve(frame.arrival, dropped: drop)
+    self.resolve(frame.arrival, dropped: drop)
     switch drop.reason {
     case .superseded, .queueFull: self.quality.recordLost()
     default: break
@@ -105,7 +127,7 @@ struct Session: Sendable {
 
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
-    messages: ClientMessages, writer: RPCWriter<Sidelight_V1_ServerMessage>,
+    messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     cancellation: ServerContext.RPCCancellationHandle, onClientDone: () -> Void
   ) async throws {
     enum Part {
@@ -126,8 +148,7 @@ struct Session: Sendable {
         return .lane
       }
       group.addTask(executorPreference: self.engine.compute) {
-        var lane = AnalysisLane(session: self)
-        await lane.run()
+        await AnalysisLane(session: self).run()
         return .analysisLane
       }
       group.addTask {
@@ -142,11 +163,19 @@ struct Session: Sendable {
           throw RPCError(
             code: .cancelled, message: "The call was cancelled, or came to its deadline.")
         }
+        await self.engine.clock.wait(self.engine.drainTimeout)
+        guard Task.isCancelled else {
+          throw RPCError(
+            code: .unavailable,
+            message: "The server is shutting down, and the session has not finished in time.")
+        }
         return .helper
       }
       if let interval = self.options.statsInterval {
         group.addTask {
-          for await _ in AsyncTimerSequence.repeating(every: interval) {
+          while !Task.isCancelled {
+            await self.engine.clock.wait(interval)
+            if Task.isCancelled { break }
             self.outbox.pushNews { counts in
               .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
             }
@@ -189,7 +218,9 @@ struct Session: Sendable {
     .with {
       $0.state.state = .draining
       $0.state.message = "The server is shutting down; open a session elsewhere."
-      $0.state.resumeToken = self.handle.state.resumeToken
+      let state = self.handle.state
+      $0.state.resumeToken = state.resumeToken
+      $0.state.revision = state.revision
     }
   }
 
@@ -204,6 +235,11 @@ struct Session: Sendable {
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
       $0.opened.resumeToken = revision.resumeToken
+      switch self.ringGrant {
+      case .success(let grant)?: $0.opened.sharedMemory = grant.offer
+      case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
+      case nil: break
+      }
       $0.opened.dropPolicy =
         switch self.options.dropPolicy {
         case .newestWins: .newestWins

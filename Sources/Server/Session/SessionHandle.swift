@@ -200,6 +200,7 @@ final class SessionHandle: Sendable {
       } else {
         $0.state = desk.pause == .running ? .running : .paused
       }
+      $0.revision = desk.revision
       $0.resumeToken = self.current.withLock { $0.revision.resumeToken }
     }
   }

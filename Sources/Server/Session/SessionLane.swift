@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -42,12 +43,15 @@ struct SessionLane {
   /// that come meanwhile get what the failure policy says, until the filter comes back.
   private func supervise(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
     let work = Completion()
+    // A frame's wait for its turn is not its filter's fault.
+    let begin = Completion()
     group.addTask(executorPreference: self.engine.compute) {
-      await self.process(frame)
+      await self.process(frame, begin)
+      begin.finish()
       work.finish()
     }
-    let limit =
-      frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+    await begin.wait()
+    let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
     guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
     let status = GoogleRPCStatus(
@@ -56,7 +60,7 @@ struct SessionLane {
     while !work.isOver, let next = await self.next() {
       guard !work.isOver else { return await self.serve(next, in: &group) }
       // What needs no filter has nothing to wait for.
-      guard next.program?.plan.isIdentity == false else {
+      guard next.program?.changesNothing == false else {
         await self.process(next)
         continue
       }
@@ -64,12 +68,24 @@ struct SessionLane {
     }
   }
 
+  /// When the failure policy applies.
+  private func timeout(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+  }
+
+  /// When the others stop waiting for a frame: long before that.
+  private func turnLimit(for frame: IncomingFrame, _ program: Program) -> Duration {
+    min(
+      self.timeout(of: frame),
+      max(FrameScheduler.unknownTurnLimit, (program.cost.expected ?? .zero) * 4))
+  }
+
   // MARK: One frame
 
-  private func process(_ frame: IncomingFrame) async {
-    guard let program = frame.program, !program.plan.isIdentity else {
-      return self.finish(
-        frame, frame.message.image, .passedThrough, started: self.clock.now())
+  /// - Parameter begin: Is finished when the frame's turn has come.
+  private func process(_ frame: IncomingFrame, _ begin: Completion? = nil) async {
+    guard let program = frame.program, !program.changesNothing else {
+      return self.passThrough(frame, started: self.clock.now())
     }
     let observer = LanePassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
@@ -77,19 +93,22 @@ struct SessionLane {
     do {
       let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
       try self.checkTime(for: frame, variant ?? program)
+      let disposition = variant == nil ? Disposition.filtered : .degraded
       let output = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
-        deadline: frame.deadline ?? frame.received + Self.patience
+        deadline: frame.deadline ?? frame.received + Self.patience,
+        limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
       ) { bands in
         started = self.clock.now()
+        begin?.finish()
         frame.span.leaveQueue()
         // Its turn may have been long in coming.
         try self.checkTime(for: frame, variant ?? program)
-        return try await self.filter(frame, variant ?? program, bands, observer)
+        return try await self.filter(frame, variant ?? program, disposition, bands, observer)
       }
       self.session.quality.recordMade(
         fullCost: program.cost.expected, slowest: observer.slowest.name)
-      self.finish(frame, output, variant == nil ? .filtered : .degraded, started: started)
+      self.finish(frame, output, disposition, started: started)
     } catch is CancellationError where Task.isCancelled {
       return
     } catch let expired as LanePassObserver.Expired {
@@ -97,6 +116,9 @@ struct SessionLane {
       self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)
+      if let unreadable = failure.cause as? PictureCodec.Unreadable {
+        return self.drop(frame, unreadable.fault)
+      }
       let status = GoogleRPCStatus(
         code: .internalError,
         message: "\(failure.filters.joined(separator: "+")) failed: \(failure.cause)")
@@ -105,7 +127,7 @@ struct SessionLane {
     } catch {
       frame.span.record(error)
       let status =
-        (error as? FieldFault)?.status
+        (error as? FieldFault)?.status ?? error as? GoogleRPCStatus
         ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
       await self.fail(frame, status, self.policy(for: frame, failed: nil), started: started)
     }
@@ -124,18 +146,47 @@ struct SessionLane {
   }
 
   private func filter(
-    _ frame: IncomingFrame, _ program: Program, _ bands: Int, _ observer: LanePassObserver
-  ) async throws -> Sidelight_V1_Image {
+    _ frame: IncomingFrame, _ program: Program, _ disposition: Disposition, _ bands: Int,
+    _ observer: LanePassObserver
+  ) async throws -> OutgoingPicture {
     let start = self.clock.now()
-    try self.engine.frameLimits.check(output: program.plan.output)
-    let input = try frame.message.image.makeFrame(
-      limits: self.engine.frameLimits, pool: self.engine.pool)
-    let output = try await self.engine.executor.run(
-      program.plan, on: input, at: FrameMoment(index: frame.arrival), bands: bands,
-      observer: observer)
-    let image = Sidelight_V1_Image(output)
-    program.cost.record(self.clock.now() - start)
-    return image
+    let meter = WorkMeter(now: self.clock.now)
+    try program.check(self.engine.frameLimits)
+    let picture = try await self.make(
+      program, of: frame, frame.outcome(disposition), bands, observer, meter)
+    let elapsed = self.clock.now() - start
+    program.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
+    return picture
+  }
+
+  /// Decodes what came as a file, runs the plan, encodes what goes as a file.
+  ///
+  /// - Parameter outcome: The message, but for the picture.
+  private func make(
+    _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
+    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter? = nil
+  ) async throws -> OutgoingPicture {
+    let codec = self.engine.codec
+    let input = try await codec.decode(frame.picture, observer: observer)
+    if case .file = frame.picture { self.session.faults.reset() }
+    let moment = FrameMoment(index: frame.arrival)
+    guard program.delivery.coding.isFile else {
+      // The last pass writes into the message that goes out, or where the client reads.
+      let picture = try OutgoingPicture(
+        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome,
+        ring: self.ring(for: frame))
+      try await self.engine.executor.run(
+        program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer,
+        meter: meter)
+      return picture
+    }
+    let made = try await self.engine.executor.run(
+      program.plan, on: input, at: moment, bands: bands, observer: observer, meter: meter)
+    return try await codec.withJPEG(of: made, program.jpeg, observer: observer) { file in
+      try OutgoingPicture(
+        jpeg: file, of: made.size, orientation: program.delivery.orientation, outcome: outcome,
+        limits: self.engine.frameLimits)
+    }
   }
 
   // MARK: Outcomes
@@ -152,7 +203,7 @@ struct SessionLane {
   ) async {
     switch policy {
     case .passThrough:
-      self.finish(frame, frame.message.image, .passedThrough, failure: status, started: started)
+      self.passThrough(frame, failure: status, started: started)
     case .drop:
       self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     case .blur:
@@ -160,57 +211,94 @@ struct SessionLane {
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
       ) { bands in
-        try await self.engine.blurBeyondRecognition(frame.message.image, bands: bands)
+        let blur = try self.engine.blurBeyondRecognition(
+          frame.picture.form, as: self.session.options.output)
+        try blur.check(self.engine.frameLimits)
+        return try await self.make(
+          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver())
       }
       guard let blurred else {
         return self.drop(
           frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
       }
-      self.finish(frame, blurred, .degraded, failure: status, started: started)
+      self.finish(frame, blurred, .degraded, started: started)
     }
+  }
+
+  /// A file whose header was sound is none: that frame ends, whatever the failure policy.
+  private func drop(_ frame: IncomingFrame, _ fault: FieldFault) {
+    let fault = fault.within("frame.image")
+    self.session.faults.count(fault)
+    self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
   }
 
   private func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
     let lateness = frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival, dropped: drop, lateness: drop.reason == .lateInPipeline ? lateness : .zero)
     if drop.reason == .lateInPipeline { self.session.quality.recordLost() }
   }
 
-  private func finish(
-    _ frame: IncomingFrame, _ image: Sidelight_V1_Image, _ disposition: Disposition,
-    failure: GoogleRPCStatus? = nil, started: Duration
+  /// The frame comes back as it came, or as a note that it did not change.
+  private func passThrough(
+    _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
-    var image = image
-    let isUnmodified =
-      disposition == .passedThrough
-      && (self.session.options.allowUnmodified || self.session.options.analysisOnly)
-    if isUnmodified || self.session.options.analysisOnly { image.pixels = nil }
+    let options = self.session.options
+    var outcome = frame.outcome(.passedThrough, failure: failure)
+    guard !options.allowUnmodified, !options.analysisOnly else {
+      outcome.image.pixels = nil
+      outcome.unmodified = true
+      return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
+    }
+    // In its own slot it comes back where it lies.
+    guard !frame.message.image.isInSlot else {
+      return self.finish(
+        frame, .bare(outcome), byteCount: frame.picture.bytes.byteCount, .passedThrough,
+        started: started)
+    }
+    do {
+      let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
+      self.finish(frame, picture, .passedThrough, started: started)
+    } catch {
+      // What came as a message can be a message again.
+      preconditionFailure("a frame cannot be sent back: \(error)")
+    }
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ picture: OutgoingPicture, _ disposition: Disposition,
+    started: Duration
+  ) {
+    self.finish(
+      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+  }
+
+  /// Where the frame's picture may go: outcomes answer in kind.
+  private func ring(for frame: IncomingFrame) -> SessionRing? {
+    frame.message.image.isInSlot ? self.session.ring : nil
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
+    _ disposition: Disposition, started: Duration
+  ) {
     // An override holds for whatever has not gone out, however it was made.
     guard frame.selection.isOverride || !self.session.handle.isOverridden else {
       return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
     }
-    let message = Sidelight_V1_FilteredFrame.with {
-      $0.sequence = frame.message.sequence
-      $0.image = image
-      $0.captureTimeNs = frame.message.captureTimeNs
-      $0.rtpTimestamp = frame.message.rtpTimestamp
-      $0.revision = frame.selection.revision.number
-      $0.disposition = Sidelight_V1_Disposition(disposition)
-      $0.unmodified = isUnmodified
-      $0.timing.queueUs = (started - frame.received).wireMicroseconds
-      $0.timing.processUs = (self.clock.now() - started).wireMicroseconds
-      $0.tags = frame.message.tags
-      if let failure { $0.failure = Google_Rpc_Status(failure) }
+    let timing = Sidelight_V1_FrameTiming.with {
+      $0.queueUs = (started - frame.received).wireMicroseconds
+      $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.session.outbox.resolve(
+    self.session.resolve(
       frame.arrival,
       made: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,
-        revision: frame.selection.revision, byteCount: image.inline.count,
+        revision: frame.selection.revision, byteCount: byteCount,
         deadline: frame.message.mustProcess ? nil : frame.deadline,
         mustStay: frame.message.mustProcess,
-        payload: OutgoingFrame(message: message, received: frame.received, span: frame.span)))
+        payload: OutgoingFrame(
+          content: content, timing: timing, received: frame.received, span: frame.span)))
   }
 }

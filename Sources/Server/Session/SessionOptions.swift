@@ -26,17 +26,25 @@ struct SessionOptions: Sendable {
   var allowDegraded: Bool
   /// What happens to frames whose stage failed.
   var failurePolicy: FailurePolicy
+  /// What comes back.
+  var output: OutputShape
   /// How often counts are sent; `nil` for only at the end.
   var statsInterval: Duration?
+  /// The ring that the client would like; `nil`: none.
+  var sharedMemory: RingLayout?
   /// The first pipeline.
   var pipeline: Pipeline
   /// Restores an earlier session's state in place of `pipeline`.
   var resumeToken: Data?
 
-  /// - Parameter framesInFlight: The grant; a deeper mailbox would only hold more memory.
+  /// - Parameters:
+  ///   - framesInFlight: The grant; a deeper mailbox would only hold more memory.
+  ///   - limits: How large a frame may be.
   /// - Throws: ``FieldFault`` for a value outside its range, or a wish that this server cannot meet:
   ///   better refused at once than silently not done.
-  init(_ open: Sidelight_V1_Open, framesInFlight: Int) throws(FieldFault) {
+  init(
+    _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
+  ) throws(FieldFault) {
     guard open.label.utf8.count <= 128 else {
       throw FieldFault(
         field: "open.label", reason: "has \(open.label.utf8.count) bytes, the limit is 128")
@@ -80,10 +88,15 @@ struct SessionOptions: Sendable {
     } catch {
       throw error.within("open")
     }
-    guard !open.hasOutput else {
-      throw FieldFault(
-        code: .unimplemented, field: "open.output",
-        reason: "this server does not offer it; see features in GetServerInfo")
+    do throws(FieldFault) {
+      self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
+    } catch {
+      throw error.within("open.output")
+    }
+    do throws(FieldFault) {
+      self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
+    } catch {
+      throw error.within("open.shared_memory")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {

@@ -6,34 +6,36 @@ import SwiftProtobuf
 
 /// Reads a client's messages: frames go to the mailbox, changes to the desk, faults are answered.
 struct SessionReader: ~Copyable {
-  private let session: Session
+  let session: Session
   private var programs: ProgramShelf
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
-  private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
     self.programs = ProgramShelf(
-      engine: session.engine, allowsReduced: session.options.allowDegraded)
+      engine: session.engine, output: session.options.output,
+      allowsReduced: session.options.allowDegraded)
     self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
   }
 
-  private var engine: Engine { self.session.engine }
-  private var outbox: Session.FrameOutbox { self.session.outbox }
+  var engine: Engine { self.session.engine }
+  var outbox: Session.FrameOutbox { self.session.outbox }
   private var handle: SessionHandle { self.session.handle }
 
   mutating func run(_ messages: ClientMessages) async throws {
-    while let message = try await messages.next() {
+    while let received = try await messages.next() {
+      let message = received.message
       // A client that neither reads nor stops talking is held back here.
       await self.outbox.waitForRoom()
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
+      try self.checkFaults()
       switch message.kind {
-      case .frame(let frame)?: try await self.receive(frame)
-      case .ack(let ack)?: self.outbox.acknowledge(ack.sequence)
+      case .frame(let frame)?: try await self.receive(frame, received.pixels)
+      case .ack(let ack)?: try self.receive(ack)
       case .select(let select)?: try self.receive(select)
       case .update(let update)?: try self.receive(update)
       case .activate(let activate)?: try self.receive(activate)
@@ -53,32 +55,37 @@ struct SessionReader: ~Copyable {
 
   // MARK: Frames
 
-  private mutating func receive(_ message: Sidelight_V1_Frame) async throws {
+  private mutating func receive(
+    _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) async throws {
     let received = self.engine.clock.now()
-    let span = self.engine.tracing.startFrame(message, in: self.session)
-    let reservation = self.outbox.reserve(
-      sequence: message.sequence, byteCount: message.image.inline.count)
-    let geometry: FrameGeometry
+    let byteCount = pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0
+    let span = self.engine.tracing.startFrame(message, byteCount: byteCount, in: self.session)
+    let reservation = self.outbox.reserve(sequence: message.sequence, byteCount: byteCount)
+    let picture: IncomingPicture
     do throws(FieldFault) {
-      geometry = try self.check(message)
-      self.faultsInARow = 0
+      let slot =
+        pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
+      picture = try self.check(message, pixels ?? slot)
+      // Whether a file is sound is known only when it has been decoded.
+      if case .frame = picture { self.session.faults.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
       return try self.countFault(error)
     }
-    self.handle.note(geometry)
+    self.handle.note(picture.form.geometry)
     let selection = self.handle.selection(at: received)
     let pause = self.handle.pause
     if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
-    let program = self.programs.program(for: selection, geometry)
+    let program = self.programs.program(for: selection, picture.form)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
     let frame = IncomingFrame(
-      arrival: reservation.arrival, message: message, selection: selection,
+      arrival: reservation.arrival, message: message, picture: picture, selection: selection,
       program: passes ? nil : program, received: received,
       deadline: self.deadline(of: message, received: received), span: span)
     let due = self.analyses.due(
@@ -86,7 +93,8 @@ struct SessionReader: ~Copyable {
     if !due.isEmpty {
       _ = await self.session.analysisJobs.offer(
         AnalysisJob(
-          frame: frame, analyses: due, stages: program.plan.analyses.map(\.stage)))
+          frame: frame, picture: try await self.pictureToKeep(of: frame), analyses: due,
+          stages: program.plan.analyses.map(\.stage)))
     }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
@@ -116,9 +124,9 @@ struct SessionReader: ~Copyable {
 
   /// Whether the work that is expected fits into the frame's budget.
   private func hasTime(for frame: IncomingFrame) -> Bool {
-    guard let program = frame.program, !program.plan.isIdentity else { return true }
+    guard let program = frame.program, !program.changesNothing else { return true }
     guard let expected = program.cost.expected else { return true }
-    self.engine.scheduler.note(work: expected, session: self.handle.number)
+    self.engine.scheduler.note(work: program.cost.work ?? expected, session: self.handle.number)
     let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
     guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
     program.cost.recordRefusal()
@@ -126,7 +134,9 @@ struct SessionReader: ~Copyable {
     return false
   }
 
-  private mutating func check(_ frame: Sidelight_V1_Frame) throws(FieldFault) -> FrameGeometry {
+  private mutating func check(
+    _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) throws(FieldFault) -> IncomingPicture {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldFault(
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
@@ -139,10 +149,8 @@ struct SessionReader: ~Copyable {
         reason: "has \(frame.tags.count) entries of \(tagBytes) bytes, the limits are 16 and 1024")
     }
     do throws(FieldFault) {
-      let layout = try frame.image.rawLayout(limits: self.engine.frameLimits)
-      _ = try Orientation(frame.image.orientation)
-      return FrameGeometry(
-        format: layout.format, size: layout.size, color: ColorDescription(frame.image.color))
+      return try IncomingPicture(
+        frame.image, over: pixels, limits: self.engine.frameLimits, jpeg: self.engine.codec.jpeg)
     } catch {
       throw error.within("frame.image")
     }
@@ -152,7 +160,7 @@ struct SessionReader: ~Copyable {
     _ reservation: Session.FrameOutbox.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
     span.end(dropped: drop)
-    self.outbox.resolve(reservation.arrival, dropped: drop)
+    self.session.resolve(reservation.arrival, dropped: drop)
   }
 
   // MARK: Control
@@ -206,7 +214,7 @@ struct SessionReader: ~Copyable {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.faultsInARow = 0
+      self.session.faults.reset()
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
@@ -229,10 +237,15 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  private mutating func countFault(_ fault: FieldFault) throws {
-    self.faultsInARow += 1
+  func countFault(_ fault: FieldFault) throws {
+    self.session.faults.count(fault)
+    try self.checkFaults()
+  }
+
+  /// The lane counts too: what it cannot decode.
+  private func checkFaults() throws {
     let limit = self.engine.maxConsecutiveErrors
-    guard self.faultsInARow > limit else { return }
+    guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
     throw RPCError(
       code: .invalidArgument,
       message: "More than \(limit) faults in a row; the last was \(fault.field): \(fault.reason)")

@@ -7,7 +7,7 @@ struct SessionWriter {
   let session: Session
 
   /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
-  func run(_ writer: RPCWriter<Sidelight_V1_ServerMessage>) async throws {
+  func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
     let clock = self.session.engine.clock
     while let item = await self.session.outbox.next() {
       switch item {
@@ -15,26 +15,31 @@ struct SessionWriter {
         if case .pong? = message.kind {
           message.pong.serverSentNs = Int64(clamping: clock.nanosecondsSince1970())
         }
-        try await writer.write(message)
+        try await writer.write(.message(message))
       case .applied(let revision, let firstSequence):
         try await writer.write(
-          .with {
-            $0.applied.revision = revision.number
-            $0.applied.requestID = revision.requestID
-            $0.applied.firstSequence = firstSequence
-            $0.applied.resumeToken = revision.resumeToken
-          })
+          .message(
+            .with {
+              $0.applied.revision = revision.number
+              $0.applied.requestID = revision.requestID
+              $0.applied.firstSequence = firstSequence
+              $0.applied.resumeToken = revision.resumeToken
+            }))
       case .frame(let made):
         var frame = made.payload
         let total = clock.now() - frame.received
-        frame.message.timing.totalUs = total.wireMicroseconds
+        frame.timing.totalUs = total.wireMicroseconds
         self.session.handle.note(total: total)
-        try await writer.write(.with { $0.frame = frame.message })
+        if case .slot(_, let slot) = frame.content {
+          self.session.ring?.handOver(slot, sequence: made.sequence)
+        }
+        try await writer.write(frame.message)
         frame.span.end(made: made.disposition)
       case .dropped(let run):
-        try await writer.write(.with { $0.dropped = Sidelight_V1_Dropped(run) })
+        try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
       case .finalCounts(let counts):
-        try await writer.write(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: true) })
+        try await writer.write(
+          .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: true) }))
       }
     }
   }

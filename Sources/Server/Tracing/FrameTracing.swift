@@ -32,20 +32,24 @@ package struct FrameTracing: Sendable {
   }
 
   /// A frame arrives.
-  func startFrame(_ frame: Sidelight_V1_Frame, in session: Session) -> FrameSpan {
-    self.startFrame(frame, session: session.handle.id, callContext: session.callContext)
+  func startFrame(
+    _ frame: Sidelight_V1_Frame, byteCount: Int, in session: Session
+  ) -> FrameSpan {
+    self.startFrame(
+      frame, byteCount: byteCount, session: session.handle.id, callContext: session.callContext)
   }
 
   /// A frame arrives.
   package func startFrame(
-    _ frame: Sidelight_V1_Frame, session: String, callContext: ServiceContext
+    _ frame: Sidelight_V1_Frame, byteCount: Int, session: String, callContext: ServiceContext
   ) -> FrameSpan {
-    let span = self.span(of: frame, session: session, callContext: callContext)
+    let span = self.span(
+      of: frame, byteCount: byteCount, session: session, callContext: callContext)
     return FrameSpan(span: span, tracer: self.tracer, metrics: self.metrics, clock: self.clock)
   }
 
   private func span(
-    of frame: Sidelight_V1_Frame, session: String, callContext: ServiceContext
+    of frame: Sidelight_V1_Frame, byteCount: Int, session: String, callContext: ServiceContext
   ) -> (any Span)? {
     guard let tracer else { return nil }
     var context = callContext
@@ -57,7 +61,7 @@ package struct FrameTracing: Sendable {
     span.attributes = [
       "sidelight.session": .string(session),
       "sidelight.sequence": .int64(Int64(clamping: frame.sequence)),
-      "sidelight.bytes": .int64(Int64(frame.image.inline.count)),
+      "sidelight.bytes": .int64(Int64(byteCount)),
     ]
     return span
   }

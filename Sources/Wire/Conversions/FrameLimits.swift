@@ -17,12 +17,16 @@ package struct FrameLimits: Sendable, Hashable {
   }
 
   /// Checks what a pipeline would make of a frame, since pipelines may scale.
-  package func check(output: FrameGeometry) throws(FieldFault) {
+  ///
+  /// - Parameter field: What makes frames so.
+  package func check(
+    output: FrameGeometry, field: String = "pipeline"
+  ) throws(FieldFault) {
     let size = output.size
     guard max(size.width, size.height) <= self.maxDimension, size.pixelCount <= self.maxPixels
     else {
       throw FieldFault(
-        code: .resourceExhausted, field: "pipeline",
+        code: .resourceExhausted, field: field,
         reason: "makes frames of \(size), the limits are \(self.maxDimension) pixels a side and "
           + "\(self.maxPixels) in all")
     }
@@ -32,7 +36,7 @@ package struct FrameLimits: Sendable, Hashable {
     }
     guard byteCount <= self.maxBytes else {
       throw FieldFault(
-        code: .resourceExhausted, field: "pipeline",
+        code: .resourceExhausted, field: field,
         reason: "makes frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
     }
   }

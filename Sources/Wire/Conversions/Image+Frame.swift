@@ -2,30 +2,40 @@ import Foundation
 package import SidelightKernels
 
 extension Sidelight_V1_Image {
-  /// What a raw image says of itself, checked against the bytes that it brings.
-  ///
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
-  package func rawLayout(limits: FrameLimits) throws(FieldFault) -> FrameLayout {
+  private func rawGeometry(
+    limits: FrameLimits
+  ) throws(FieldFault) -> (SidelightKernels.PixelFormat, FrameSize) {
     guard let format = SidelightKernels.PixelFormat(self.format) else {
       throw FieldFault(field: "format", reason: "\(self.format) is no raw pixel format")
     }
-    let size = try limits.check(width: self.width, height: self.height)
-    guard case .inline(let bytes)? = self.pixels else {
-      throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
-    }
+    return (format, try limits.check(width: self.width, height: self.height))
+  }
+
+  /// Whether the pixels are said to be in shared memory.
+  package var isInSlot: Bool {
+    if case .sharedMemory? = self.pixels { true } else { false }
+  }
+
+  /// What a raw image says of itself, checked against the bytes of pixels that came with it.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  private func rawLayout(
+    limits: FrameLimits, available: Int
+  ) throws(FieldFault) -> FrameLayout {
+    let (format, size) = try self.rawGeometry(limits: limits)
     do {
       if self.planes.isEmpty {
         let layout = try FrameLayout(packed: format, size: size)
-        guard layout.byteCount == bytes.count else {
+        guard layout.byteCount == available else {
           throw FieldFault(
-            field: "inline",
-            reason: "has \(bytes.count) bytes, \(size) \(format.rawValue) without padding has "
+            field: self.isInSlot ? "shared_memory.length" : "inline",
+            reason: "has \(available) bytes, \(size) \(format.rawValue) without padding has "
               + "\(layout.byteCount)")
         }
         return layout
       }
       let planes = self.planes.map { PlaneLayout(offset: Int($0.offset), stride: Int($0.stride)) }
-      return try FrameLayout(format: format, size: size, planes: planes, available: bytes.count)
+      return try FrameLayout(format: format, size: size, planes: planes, available: available)
     } catch let fault as FieldFault {
       throw fault
     } catch {
@@ -33,11 +43,32 @@ extension Sidelight_V1_Image {
     }
   }
 
+  /// The frame that a raw image describes, on its pixels as they came.
+  ///
+  /// - Parameter pixels: What came with the image; `nil` if nothing did.
+  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  package func frame(
+    over pixels: PixelBuffer?, limits: FrameLimits
+  ) throws(FieldFault) -> Frame {
+    // What an image says of itself matters more than that it brought nothing.
+    guard let pixels else {
+      _ = try self.rawGeometry(limits: limits)
+      throw FieldFault(
+        field: "pixels",
+        reason: self.isInSlot
+          ? "are in shared memory, and the session has no ring" : "no inline pixels were sent")
+    }
+    return Frame(
+      layout: try self.rawLayout(limits: limits, available: pixels.byteCount),
+      color: ColorDescription(self.color), orientation: try Orientation(self.orientation),
+      buffer: pixels)
+  }
+
   /// The frame that a raw image describes, in a buffer of the pool.
   ///
   /// - Throws: ``FieldFault`` whose field is relative to the image.
   package func makeFrame(limits: FrameLimits, pool: BufferPool) throws(FieldFault) -> Frame {
-    let source = try self.rawLayout(limits: limits)
+    let source = try self.rawLayout(limits: limits, available: self.inline.count)
     let orientation = try Orientation(self.orientation)
     var frame: MutableFrame
     do {
@@ -68,6 +99,16 @@ extension Sidelight_V1_Image {
     self.init()
     self.describe(frame.geometry, orientation: frame.orientation)
     self.inline = frame.packedBytes()
+  }
+
+  /// Says what a JPEG file is, without its bytes.
+  package mutating func describe(jpegOf size: FrameSize, orientation: Orientation) {
+    self.format = .jpeg
+    self.width = UInt32(size.width)
+    self.height = UInt32(size.height)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
   }
 
   /// Says what a frame is, without its pixels.

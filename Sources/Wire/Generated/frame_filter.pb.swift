@@ -22,6 +22,51 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// The threads on which calls are served.
+package nonisolated enum Sidelight_V1_TransportExecutor: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// Not stated.
+  case unspecified // = 0
+
+  /// The event loop that carries the call's connection.
+  case eventLoops // = 1
+
+  /// A pool apart from the event loops.
+  case concurrent // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .eventLoops
+    case 2: self = .concurrent
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .eventLoops: return 1
+    case .concurrent: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_TransportExecutor] = [
+    .unspecified,
+    .eventLoops,
+    .concurrent,
+  ]
+
+}
+
 /// Asks for one still image.
 package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -337,6 +382,16 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
     set {_uniqueStorage()._instructionSet = newValue}
   }
 
+  /// How frames travel.
+  package var transport: Sidelight_V1_TransportSettings {
+    get {_storage._transport ?? Sidelight_V1_TransportSettings()}
+    set {_uniqueStorage()._transport = newValue}
+  }
+  /// Returns true if `transport` has been explicitly set.
+  package var hasTransport: Bool {_storage._transport != nil}
+  /// Clears the value of `transport`. Subsequent reads from it will return its default value.
+  package mutating func clearTransport() {_uniqueStorage()._transport = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -344,51 +399,163 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// What a server is doing.
-package nonisolated struct Sidelight_V1_Load: Sendable {
+/// How frames travel: what is in force. What `limits` says of the transport is here again, beside the
+/// rest.
+package nonisolated struct Sidelight_V1_TransportSettings: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Sessions that stand.
-  package var sessions: UInt32 = 0
+  /// The profile that this is as it stands, "latency" or "throughput"; else "custom".
+  package var profile: String = String()
 
-  /// Threads for filters.
-  package var computeThreads: UInt32 = 0
+  /// Bytes of one message, in either direction.
+  package var maxMessageBytes: UInt64 = 0
 
-  /// Bytes in frame buffers that are in use.
-  package var poolBytesInUse: UInt64 = 0
+  /// HTTP/2 flow-control window of a stream, in bytes.
+  package var streamWindowBytes: UInt32 = 0
 
-  /// Bytes in idle frame buffers.
-  package var poolBytesIdle: UInt64 = 0
+  /// Largest HTTP/2 frame, in bytes.
+  package var http2FrameBytes: UInt32 = 0
 
-  /// How often a buffer was at hand, 0-1.
-  package var poolHitRate: Double = 0
+  /// Streams that one connection may have at a time.
+  package var maxConcurrentStreams: UInt32 = 0
 
-  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
-  package var schedulerLoad: Double = 0
+  /// What is read from a socket at a time, in bytes.
+  package var receiveBufferBytes: UInt32 = 0
 
-  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
-  /// only the frames that had their outcome count.
-  package var frames: Sidelight_V1_Stats {
-    get {_frames ?? Sidelight_V1_Stats()}
-    set {_frames = newValue}
+  /// How long what is written may wait for more, in microseconds; 0: it goes out at once.
+  package var flushDelayUs: UInt32 = 0
+
+  /// The bytes from which on it does not wait; 0: it never waits.
+  package var flushBytes: UInt32 = 0
+
+  /// The threads on which calls are served.
+  package var executor: Sidelight_V1_TransportExecutor = .unspecified
+
+  /// Threads that carry connections.
+  package var eventLoops: UInt32 = 0
+
+  /// The kernel's buffers of a Unix socket, in bytes each way; 0: the system's default.
+  package var unixSocketBufferBytes: UInt32 = 0
+
+  /// The C allocator's settings.
+  package var allocator: Sidelight_V1_AllocatorSettings {
+    get {_allocator ?? Sidelight_V1_AllocatorSettings()}
+    set {_allocator = newValue}
   }
-  /// Returns true if `frames` has been explicitly set.
-  package var hasFrames: Bool {self._frames != nil}
-  /// Clears the value of `frames`. Subsequent reads from it will return its default value.
-  package mutating func clearFrames() {self._frames = nil}
+  /// Returns true if `allocator` has been explicitly set.
+  package var hasAllocator: Bool {self._allocator != nil}
+  /// Clears the value of `allocator`. Subsequent reads from it will return its default value.
+  package mutating func clearAllocator() {self._allocator = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _frames: Sidelight_V1_Stats? = nil
+  fileprivate var _allocator: Sidelight_V1_AllocatorSettings? = nil
+}
+
+/// How the C allocator treats buffers of frame size; 0: its own choice.
+package nonisolated struct Sidelight_V1_AllocatorSettings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Larger requests are mapped one by one, in bytes.
+  package var mapThresholdBytes: UInt64 = 0
+
+  /// Free memory at the top of the heap that is kept, in bytes.
+  package var trimThresholdBytes: UInt64 = 0
+
+  /// What the heap grows by, in bytes.
+  package var topPadBytes: UInt64 = 0
+
+  /// Heaps that threads share.
+  package var arenas: UInt32 = 0
+
+  /// After how long without frames the memory that is free goes back to the system, in milliseconds;
+  /// 0: it does not.
+  package var idleReleaseMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What a server is doing.
+package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Sessions that stand.
+  package var sessions: UInt32 {
+    get {_storage._sessions}
+    set {_uniqueStorage()._sessions = newValue}
+  }
+
+  /// Threads for filters.
+  package var computeThreads: UInt32 {
+    get {_storage._computeThreads}
+    set {_uniqueStorage()._computeThreads = newValue}
+  }
+
+  /// Bytes in frame buffers that are in use.
+  package var poolBytesInUse: UInt64 {
+    get {_storage._poolBytesInUse}
+    set {_uniqueStorage()._poolBytesInUse = newValue}
+  }
+
+  /// Bytes in idle frame buffers.
+  package var poolBytesIdle: UInt64 {
+    get {_storage._poolBytesIdle}
+    set {_uniqueStorage()._poolBytesIdle = newValue}
+  }
+
+  /// How often a buffer was at hand, 0-1.
+  package var poolHitRate: Double {
+    get {_storage._poolHitRate}
+    set {_uniqueStorage()._poolHitRate = newValue}
+  }
+
+  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
+  package var schedulerLoad: Double {
+    get {_storage._schedulerLoad}
+    set {_uniqueStorage()._schedulerLoad = newValue}
+  }
+
+  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
+  /// only the frames that had their outcome count.
+  package var frames: Sidelight_V1_Stats {
+    get {_storage._frames ?? Sidelight_V1_Stats()}
+    set {_uniqueStorage()._frames = newValue}
+  }
+  /// Returns true if `frames` has been explicitly set.
+  package var hasFrames: Bool {_storage._frames != nil}
+  /// Clears the value of `frames`. Subsequent reads from it will return its default value.
+  package mutating func clearFrames() {_uniqueStorage()._frames = nil}
+
+  /// Bytes of the rings in shared memory.
+  package var sharedMemoryBytes: UInt64 {
+    get {_storage._sharedMemoryBytes}
+    set {_uniqueStorage()._sharedMemoryBytes = newValue}
+  }
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "sidelight.v1"
+
+nonisolated extension Sidelight_V1_TransportExecutor: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSPORT_EXECUTOR_UNSPECIFIED\0\u{1}TRANSPORT_EXECUTOR_EVENT_LOOPS\0\u{1}TRANSPORT_EXECUTOR_CONCURRENT\0")
+}
 
 nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ApplyRequest"
@@ -834,7 +1001,7 @@ nonisolated extension Sidelight_V1_GetServerInfoRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GetServerInfoResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0\u{1}transport\0")
 
   fileprivate class _StorageClass {
     var _version: String = String()
@@ -842,6 +1009,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
     var _features: [String] = []
     var _load: Sidelight_V1_Load? = nil
     var _instructionSet: String = String()
+    var _transport: Sidelight_V1_TransportSettings? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -857,6 +1025,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       _features = source._features
       _load = source._load
       _instructionSet = source._instructionSet
+      _transport = source._transport
     }
   }
 
@@ -880,6 +1049,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         case 3: try { try decoder.decodeRepeatedStringField(value: &_storage._features) }()
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._load) }()
         case 5: try { try decoder.decodeSingularStringField(value: &_storage._instructionSet) }()
+        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._transport) }()
         default: break
         }
       }
@@ -907,6 +1077,9 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       if !_storage._instructionSet.isEmpty {
         try visitor.visitSingularStringField(value: _storage._instructionSet, fieldNumber: 5)
       }
+      try { if let v = _storage._transport {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -921,6 +1094,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         if _storage._features != rhs_storage._features {return false}
         if _storage._load != rhs_storage._load {return false}
         if _storage._instructionSet != rhs_storage._instructionSet {return false}
+        if _storage._transport != rhs_storage._transport {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -930,9 +1104,9 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
   }
 }
 
-nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0")
+nonisolated extension Sidelight_V1_TransportSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TransportSettings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{3}max_message_bytes\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}receive_buffer_bytes\0\u{3}flush_delay_us\0\u{3}flush_bytes\0\u{1}executor\0\u{3}event_loops\0\u{3}unix_socket_buffer_bytes\0\u{1}allocator\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -940,13 +1114,18 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.sessions) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.computeThreads) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesInUse) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.poolBytesIdle) }()
-      case 5: try { try decoder.decodeSingularDoubleField(value: &self.poolHitRate) }()
-      case 6: try { try decoder.decodeSingularDoubleField(value: &self.schedulerLoad) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._frames) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.profile) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.maxMessageBytes) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.streamWindowBytes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.http2FrameBytes) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.maxConcurrentStreams) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.receiveBufferBytes) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.flushDelayUs) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.flushBytes) }()
+      case 9: try { try decoder.decodeSingularEnumField(value: &self.executor) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.eventLoops) }()
+      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.unixSocketBufferBytes) }()
+      case 12: try { try decoder.decodeSingularMessageField(value: &self._allocator) }()
       default: break
       }
     }
@@ -957,38 +1136,227 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    if self.sessions != 0 {
-      try visitor.visitSingularUInt32Field(value: self.sessions, fieldNumber: 1)
+    if !self.profile.isEmpty {
+      try visitor.visitSingularStringField(value: self.profile, fieldNumber: 1)
     }
-    if self.computeThreads != 0 {
-      try visitor.visitSingularUInt32Field(value: self.computeThreads, fieldNumber: 2)
+    if self.maxMessageBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.maxMessageBytes, fieldNumber: 2)
     }
-    if self.poolBytesInUse != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesInUse, fieldNumber: 3)
+    if self.streamWindowBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.streamWindowBytes, fieldNumber: 3)
     }
-    if self.poolBytesIdle != 0 {
-      try visitor.visitSingularUInt64Field(value: self.poolBytesIdle, fieldNumber: 4)
+    if self.http2FrameBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.http2FrameBytes, fieldNumber: 4)
     }
-    if self.poolHitRate.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.poolHitRate, fieldNumber: 5)
+    if self.maxConcurrentStreams != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxConcurrentStreams, fieldNumber: 5)
     }
-    if self.schedulerLoad.bitPattern != 0 {
-      try visitor.visitSingularDoubleField(value: self.schedulerLoad, fieldNumber: 6)
+    if self.receiveBufferBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receiveBufferBytes, fieldNumber: 6)
     }
-    try { if let v = self._frames {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    if self.flushDelayUs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.flushDelayUs, fieldNumber: 7)
+    }
+    if self.flushBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.flushBytes, fieldNumber: 8)
+    }
+    if self.executor != .unspecified {
+      try visitor.visitSingularEnumField(value: self.executor, fieldNumber: 9)
+    }
+    if self.eventLoops != 0 {
+      try visitor.visitSingularUInt32Field(value: self.eventLoops, fieldNumber: 10)
+    }
+    if self.unixSocketBufferBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.unixSocketBufferBytes, fieldNumber: 11)
+    }
+    try { if let v = self._allocator {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
+  package static func ==(lhs: Sidelight_V1_TransportSettings, rhs: Sidelight_V1_TransportSettings) -> Bool {
+    if lhs.profile != rhs.profile {return false}
+    if lhs.maxMessageBytes != rhs.maxMessageBytes {return false}
+    if lhs.streamWindowBytes != rhs.streamWindowBytes {return false}
+    if lhs.http2FrameBytes != rhs.http2FrameBytes {return false}
+    if lhs.maxConcurrentStreams != rhs.maxConcurrentStreams {return false}
+    if lhs.receiveBufferBytes != rhs.receiveBufferBytes {return false}
+    if lhs.flushDelayUs != rhs.flushDelayUs {return false}
+    if lhs.flushBytes != rhs.flushBytes {return false}
+    if lhs.executor != rhs.executor {return false}
+    if lhs.eventLoops != rhs.eventLoops {return false}
+    if lhs.unixSocketBufferBytes != rhs.unixSocketBufferBytes {return false}
+    if lhs._allocator != rhs._allocator {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_AllocatorSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AllocatorSettings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}map_threshold_bytes\0\u{3}trim_threshold_bytes\0\u{3}top_pad_bytes\0\u{1}arenas\0\u{3}idle_release_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.mapThresholdBytes) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.trimThresholdBytes) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.topPadBytes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.arenas) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.idleReleaseMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.mapThresholdBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.mapThresholdBytes, fieldNumber: 1)
+    }
+    if self.trimThresholdBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.trimThresholdBytes, fieldNumber: 2)
+    }
+    if self.topPadBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.topPadBytes, fieldNumber: 3)
+    }
+    if self.arenas != 0 {
+      try visitor.visitSingularUInt32Field(value: self.arenas, fieldNumber: 4)
+    }
+    if self.idleReleaseMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.idleReleaseMs, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_AllocatorSettings, rhs: Sidelight_V1_AllocatorSettings) -> Bool {
+    if lhs.mapThresholdBytes != rhs.mapThresholdBytes {return false}
+    if lhs.trimThresholdBytes != rhs.trimThresholdBytes {return false}
+    if lhs.topPadBytes != rhs.topPadBytes {return false}
+    if lhs.arenas != rhs.arenas {return false}
+    if lhs.idleReleaseMs != rhs.idleReleaseMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Load"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0\u{3}shared_memory_bytes\0")
+
+  fileprivate class _StorageClass {
+    var _sessions: UInt32 = 0
+    var _computeThreads: UInt32 = 0
+    var _poolBytesInUse: UInt64 = 0
+    var _poolBytesIdle: UInt64 = 0
+    var _poolHitRate: Double = 0
+    var _schedulerLoad: Double = 0
+    var _frames: Sidelight_V1_Stats? = nil
+    var _sharedMemoryBytes: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _sessions = source._sessions
+      _computeThreads = source._computeThreads
+      _poolBytesInUse = source._poolBytesInUse
+      _poolBytesIdle = source._poolBytesIdle
+      _poolHitRate = source._poolHitRate
+      _schedulerLoad = source._schedulerLoad
+      _frames = source._frames
+      _sharedMemoryBytes = source._sharedMemoryBytes
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._sessions) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._computeThreads) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesInUse) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._poolBytesIdle) }()
+        case 5: try { try decoder.decodeSingularDoubleField(value: &_storage._poolHitRate) }()
+        case 6: try { try decoder.decodeSingularDoubleField(value: &_storage._schedulerLoad) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._frames) }()
+        case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._sharedMemoryBytes) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._sessions != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._sessions, fieldNumber: 1)
+      }
+      if _storage._computeThreads != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._computeThreads, fieldNumber: 2)
+      }
+      if _storage._poolBytesInUse != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesInUse, fieldNumber: 3)
+      }
+      if _storage._poolBytesIdle != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._poolBytesIdle, fieldNumber: 4)
+      }
+      if _storage._poolHitRate.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._poolHitRate, fieldNumber: 5)
+      }
+      if _storage._schedulerLoad.bitPattern != 0 {
+        try visitor.visitSingularDoubleField(value: _storage._schedulerLoad, fieldNumber: 6)
+      }
+      try { if let v = _storage._frames {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      if _storage._sharedMemoryBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._sharedMemoryBytes, fieldNumber: 8)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
   package static func ==(lhs: Sidelight_V1_Load, rhs: Sidelight_V1_Load) -> Bool {
-    if lhs.sessions != rhs.sessions {return false}
-    if lhs.computeThreads != rhs.computeThreads {return false}
-    if lhs.poolBytesInUse != rhs.poolBytesInUse {return false}
-    if lhs.poolBytesIdle != rhs.poolBytesIdle {return false}
-    if lhs.poolHitRate != rhs.poolHitRate {return false}
-    if lhs.schedulerLoad != rhs.schedulerLoad {return false}
-    if lhs._frames != rhs._frames {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._sessions != rhs_storage._sessions {return false}
+        if _storage._computeThreads != rhs_storage._computeThreads {return false}
+        if _storage._poolBytesInUse != rhs_storage._poolBytesInUse {return false}
+        if _storage._poolBytesIdle != rhs_storage._poolBytesIdle {return false}
+        if _storage._poolHitRate != rhs_storage._poolHitRate {return false}
+        if _storage._schedulerLoad != rhs_storage._schedulerLoad {return false}
+        if _storage._frames != rhs_storage._frames {return false}
+        if _storage._sharedMemoryBytes != rhs_storage._sharedMemoryBytes {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

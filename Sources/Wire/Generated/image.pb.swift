@@ -362,12 +362,11 @@ package nonisolated struct Sidelight_V1_SharedMemorySlot: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The slot's index in the ring. A slot belongs to one side at a time: the sender's until the
-  /// message that names it, the receiver's until its outcome or acknowledgement.
+  /// The slot's index in the ring. It must belong to the sender; see SharedMemoryOffer.
   package var slot: UInt32 = 0
 
-  /// Bytes of pixels, from the start of the slot.
-  package var length: UInt32 = 0
+  /// Bytes of pixels, from the start of the slot; at most the slot's.
+  package var length: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -595,7 +594,7 @@ nonisolated extension Sidelight_V1_SharedMemorySlot: SwiftProtobuf.Message, Swif
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.slot) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.length) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.length) }()
       default: break
       }
     }
@@ -606,7 +605,7 @@ nonisolated extension Sidelight_V1_SharedMemorySlot: SwiftProtobuf.Message, Swif
       try visitor.visitSingularUInt32Field(value: self.slot, fieldNumber: 1)
     }
     if self.length != 0 {
-      try visitor.visitSingularUInt32Field(value: self.length, fieldNumber: 2)
+      try visitor.visitSingularUInt64Field(value: self.length, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }

@@ -702,12 +702,15 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._outputWindow = newValue}
   }
 
-  /// Whether the client wants to exchange pixels in shared memory, if the server offers it and the
-  /// address is local. Default: no.
-  package var sharedMemory: Bool {
-    get {_storage._sharedMemory}
+  /// The ring that the client wants for exchanging pixels in shared memory. Default (absent): none.
+  package var sharedMemory: Sidelight_V1_SharedMemoryRequest {
+    get {_storage._sharedMemory ?? Sidelight_V1_SharedMemoryRequest()}
     set {_uniqueStorage()._sharedMemory = newValue}
   }
+  /// Returns true if `sharedMemory` has been explicitly set.
+  package var hasSharedMemory: Bool {_storage._sharedMemory != nil}
+  /// Clears the value of `sharedMemory`. Subsequent reads from it will return its default value.
+  package mutating func clearSharedMemory() {_uniqueStorage()._sharedMemory = nil}
 
   /// A token from an earlier `opened` or `resume_token`: restores selection, parameters, activation,
   /// pause and override, in place of `pipeline`. One that is not good is refused with
@@ -789,7 +792,7 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
     set {_uniqueStorage()._resumeToken = newValue}
   }
 
-  /// Where to fetch the ring; absent where there is none.
+  /// Where to fetch the ring that was asked for; absent where there is none.
   package var sharedMemory: Sidelight_V1_SharedMemoryOffer {
     get {_storage._sharedMemory ?? Sidelight_V1_SharedMemoryOffer()}
     set {_uniqueStorage()._sharedMemory = newValue}
@@ -798,6 +801,18 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
   package var hasSharedMemory: Bool {_storage._sharedMemory != nil}
   /// Clears the value of `sharedMemory`. Subsequent reads from it will return its default value.
   package mutating func clearSharedMemory() {_uniqueStorage()._sharedMemory = nil}
+
+  /// Why there is no ring although one was asked for; the session goes on with inline pixels.
+  /// UNIMPLEMENTED: the server offers none; FAILED_PRECONDITION: the client is on another host;
+  /// RESOURCE_EXHAUSTED: it would exceed a limit of the server's.
+  package var sharedMemoryRefusal: Google_Rpc_Status {
+    get {_storage._sharedMemoryRefusal ?? Google_Rpc_Status()}
+    set {_uniqueStorage()._sharedMemoryRefusal = newValue}
+  }
+  /// Returns true if `sharedMemoryRefusal` has been explicitly set.
+  package var hasSharedMemoryRefusal: Bool {_storage._sharedMemoryRefusal != nil}
+  /// Clears the value of `sharedMemoryRefusal`. Subsequent reads from it will return its default value.
+  package mutating func clearSharedMemoryRefusal() {_uniqueStorage()._sharedMemoryRefusal = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -844,7 +859,39 @@ package nonisolated struct Sidelight_V1_Limits: Sendable {
   package init() {}
 }
 
-/// A ring of slots in shared memory that the server made.
+/// The ring that a client would like.
+package nonisolated struct Sidelight_V1_SharedMemoryRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Bytes of a slot; rounded up to a multiple of the server's page. Pictures that do not fit travel
+  /// inline. Default (0): 8 MiB, enough for 1080p BGRA.
+  package var slotBytes: UInt64 = 0
+
+  /// Slots from the client to the server, 1-64. Default (0): 6.
+  package var inputSlots: UInt32 = 0
+
+  /// Slots from the server to the client, 1-64. Default (0): 6.
+  package var outputSlots: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A ring of slots in shared memory that the server made: input slots first, then output slots, all of
+/// one size. How to fetch it: docs/shared-memory.md.
+///
+/// A slot belongs to one side at a time. An input slot is the client's until the `frame` that names it,
+/// then the server's until that frame's outcome. An output slot is the server's until the
+/// FilteredFrame that names it, then the client's until an `ack` of that frame's or a later sequence;
+/// a session with a ring acknowledges even if it has no output window.
+///
+/// Outcomes answer in kind: the picture of a frame that came in a slot goes in an output slot if one is
+/// free and the picture fits, else inline; that of an inline frame goes inline. A frame that passes
+/// through comes back in its own input slot, which with that is the client's again: nothing is copied,
+/// and no `ack` is needed for it.
 package nonisolated struct Sidelight_V1_SharedMemoryOffer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -853,7 +900,7 @@ package nonisolated struct Sidelight_V1_SharedMemoryOffer: Sendable {
   /// The companion Unix socket that hands over the ring's descriptor.
   package var socketPath: String = String()
 
-  /// Presented once on the companion socket.
+  /// 32 bytes, presented once on the companion socket, within 10 seconds.
   package var token: Data = Data()
 
   /// Slots from the client to the server; indices 0 up to this.
@@ -862,7 +909,7 @@ package nonisolated struct Sidelight_V1_SharedMemoryOffer: Sendable {
   /// Slots from the server to the client; their indices follow the input slots'.
   package var outputSlots: UInt32 = 0
 
-  /// Bytes of a slot.
+  /// Bytes of a slot; slot n starts at n times this.
   package var slotBytes: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1320,14 +1367,19 @@ package nonisolated struct Sidelight_V1_Resume: Sendable {
   package init() {}
 }
 
-/// Acknowledges output frames, where the session has an output window.
+/// Acknowledges output frames, where the session has an output window or a ring.
 package nonisolated struct Sidelight_V1_Ack: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The frame with this sequence, and all before it, have been consumed.
+  /// The frame with this sequence, and all before it, have been consumed: output slots that they came
+  /// in are the server's again, but for `held_slots`.
   package var sequence: UInt64 = 0
+
+  /// Output slots that the client still reads although their frames are acknowledged, at most 64. They
+  /// are the server's again with an `ack` that does not name them. Default: none.
+  package var heldSlots: [UInt32] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1492,6 +1544,10 @@ package nonisolated struct Sidelight_V1_State: Sendable {
 
   /// Restores the session, in this state, elsewhere. Empty where the server does not resume.
   package var resumeToken: Data = Data()
+
+  /// The revision in force. States are told before outcomes that wait: frames of earlier revisions may
+  /// still come, and were not made by an override that is told here.
+  package var revision: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1956,7 +2012,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _maxFps: Double = 0
     var _statsInterval: SwiftProtobuf.Google_Protobuf_Duration? = nil
     var _outputWindow: UInt32 = 0
-    var _sharedMemory: Bool = false
+    var _sharedMemory: Sidelight_V1_SharedMemoryRequest? = nil
     var _resumeToken: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
@@ -2014,7 +2070,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         case 11: try { try decoder.decodeSingularDoubleField(value: &_storage._maxFps) }()
         case 12: try { try decoder.decodeSingularMessageField(value: &_storage._statsInterval) }()
         case 13: try { try decoder.decodeSingularUInt32Field(value: &_storage._outputWindow) }()
-        case 14: try { try decoder.decodeSingularBoolField(value: &_storage._sharedMemory) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._sharedMemory) }()
         case 15: try { try decoder.decodeSingularBytesField(value: &_storage._resumeToken) }()
         default: break
         }
@@ -2067,9 +2123,9 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._outputWindow != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._outputWindow, fieldNumber: 13)
       }
-      if _storage._sharedMemory != false {
-        try visitor.visitSingularBoolField(value: _storage._sharedMemory, fieldNumber: 14)
-      }
+      try { if let v = _storage._sharedMemory {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
       if !_storage._resumeToken.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._resumeToken, fieldNumber: 15)
       }
@@ -2108,7 +2164,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Opened"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}frames_in_flight\0\u{1}revision\0\u{1}limits\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{3}output_window\0\u{3}resume_token\0\u{3}shared_memory\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}frames_in_flight\0\u{1}revision\0\u{1}limits\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{3}output_window\0\u{3}resume_token\0\u{3}shared_memory\0\u{3}shared_memory_refusal\0")
 
   fileprivate class _StorageClass {
     var _sessionID: String = String()
@@ -2121,6 +2177,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
     var _outputWindow: UInt32 = 0
     var _resumeToken: Data = Data()
     var _sharedMemory: Sidelight_V1_SharedMemoryOffer? = nil
+    var _sharedMemoryRefusal: Google_Rpc_Status? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2141,6 +2198,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
       _outputWindow = source._outputWindow
       _resumeToken = source._resumeToken
       _sharedMemory = source._sharedMemory
+      _sharedMemoryRefusal = source._sharedMemoryRefusal
     }
   }
 
@@ -2169,6 +2227,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
         case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._outputWindow) }()
         case 9: try { try decoder.decodeSingularBytesField(value: &_storage._resumeToken) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._sharedMemory) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._sharedMemoryRefusal) }()
         default: break
         }
       }
@@ -2211,6 +2270,9 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
       try { if let v = _storage._sharedMemory {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
       } }()
+      try { if let v = _storage._sharedMemoryRefusal {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2230,6 +2292,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._outputWindow != rhs_storage._outputWindow {return false}
         if _storage._resumeToken != rhs_storage._resumeToken {return false}
         if _storage._sharedMemory != rhs_storage._sharedMemory {return false}
+        if _storage._sharedMemoryRefusal != rhs_storage._sharedMemoryRefusal {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2304,6 +2367,46 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.http2FrameBytes != rhs.http2FrameBytes {return false}
     if lhs.maxConcurrentStreams != rhs.maxConcurrentStreams {return false}
     if lhs.maxSessions != rhs.maxSessions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_SharedMemoryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SharedMemoryRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}slot_bytes\0\u{3}input_slots\0\u{3}output_slots\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.slotBytes) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.inputSlots) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.outputSlots) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.slotBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.slotBytes, fieldNumber: 1)
+    }
+    if self.inputSlots != 0 {
+      try visitor.visitSingularUInt32Field(value: self.inputSlots, fieldNumber: 2)
+    }
+    if self.outputSlots != 0 {
+      try visitor.visitSingularUInt32Field(value: self.outputSlots, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_SharedMemoryRequest, rhs: Sidelight_V1_SharedMemoryRequest) -> Bool {
+    if lhs.slotBytes != rhs.slotBytes {return false}
+    if lhs.inputSlots != rhs.inputSlots {return false}
+    if lhs.outputSlots != rhs.outputSlots {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3100,7 +3203,7 @@ nonisolated extension Sidelight_V1_Resume: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Ack"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{3}held_slots\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3109,6 +3212,7 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 2: try { try decoder.decodeRepeatedUInt32Field(value: &self.heldSlots) }()
       default: break
       }
     }
@@ -3118,11 +3222,15 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.sequence != 0 {
       try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 1)
     }
+    if !self.heldSlots.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.heldSlots, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Ack, rhs: Sidelight_V1_Ack) -> Bool {
     if lhs.sequence != rhs.sequence {return false}
+    if lhs.heldSlots != rhs.heldSlots {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3405,7 +3513,7 @@ nonisolated extension Sidelight_V1_Advice: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".State"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0\u{1}revision\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3416,6 +3524,7 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
       case 1: try { try decoder.decodeSingularEnumField(value: &self.state) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.resumeToken) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
       default: break
       }
     }
@@ -3431,6 +3540,9 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.resumeToken.isEmpty {
       try visitor.visitSingularBytesField(value: self.resumeToken, fieldNumber: 3)
     }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3438,6 +3550,7 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.state != rhs.state {return false}
     if lhs.message != rhs.message {return false}
     if lhs.resumeToken != rhs.resumeToken {return false}
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -25,9 +25,11 @@ def binary() -> Path:
 class Server:
     """A server process. Ended by its own process id, at the latest when the block ends."""
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
-        """Arguments are added to `serve`'s, the environment to this process' own."""
-        self._arguments = arguments
+    def __init__(
+        self, *options: str | Path, environment: dict[str, str] | None = None
+    ) -> None:
+        """Options are added to `serve`'s, the environment to this process' own."""
+        self._options = options
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
         self._log = open(Path(self._folder.name) / "log", "w+b")
@@ -37,13 +39,8 @@ class Server:
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(
             [
-                binary(),
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--listen",
-                f"unix:{self._socket}",
-                *self._arguments,
+                *[binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
+                *self._options,
             ],
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -51,7 +48,7 @@ class Server:
             stderr=self._log,
         )
         try:
-            for line in self._lines(count=3 if "--admin" in self._arguments else 2):
+            for line in self._lines(count=3 if "--admin" in self._options else 2):
                 what, _, address = line.partition(" on ")
                 assert what in ("listening", "admin") and address, f"the server said {line!r}"
                 kind = "unix" if address.startswith("unix:") else "tcp"

@@ -25,10 +25,15 @@ final class Gate: Sendable {
     CustomFilter(
       "gate", "Waits.",
       frame: { input, output, _ in
-        self.entering.yield()
-        self.permits.wait()
+        self.hold()
         copy(input, into: &output)
       })
+  }
+
+  /// Tells that something has come in, and waits until it may go.
+  func hold() {
+    self.entering.yield()
+    self.permits.wait()
   }
 
   /// Lets so many frames go.

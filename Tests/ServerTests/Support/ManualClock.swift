@@ -6,7 +6,23 @@ final class ManualClock: Sendable {
   private struct State {
     var now = Duration.seconds(1000)
     var nextWaiter = 0
+    /// Those who wait for somebody to wait.
+    var watchers: [Int: (within: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
     var waiters: [Int: (end: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
+
+    mutating func number() -> Int {
+      defer { self.nextWaiter += 1 }
+      return self.nextWaiter
+    }
+
+    /// Watchers for whom somebody waits now.
+    mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
+      let satisfied = self.watchers.filter { watcher in
+        self.waiters.values.contains { $0.end <= self.now + watcher.value.within }
+      }
+      for number in satisfied.keys { self.watchers[number] = nil }
+      return satisfied.values.map(\.continuation)
+    }
   }
 
   /// The time since 1970 when the clock shows zero.
@@ -32,31 +48,50 @@ final class ManualClock: Sendable {
       state.now += duration
       let due = state.waiters.filter { $0.value.end <= state.now }
       for number in due.keys { state.waiters[number] = nil }
-      return due.values.map(\.continuation)
+      return due.values.map(\.continuation) + state.takeSatisfiedWatchers()
     }
     for continuation in due { continuation.resume() }
   }
 
-  /// Returns when a task waits for no more than the given time.
+  /// Returns when a task waits for no more than the given time, or the caller is cancelled.
   func awaited(within duration: Duration) async {
-    while !self.state.withLock({ state in
-      state.waiters.values.contains { $0.end <= state.now + duration }
-    }) { await Task.yield() }
-  }
-
-  private func wait(_ duration: Duration) async {
-    let number = self.state.withLock { state in
-      defer { state.nextWaiter += 1 }
-      return state.nextWaiter
-    }
+    let number = self.state.withLock { $0.number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = self.state.withLock { state in
-          guard !Task.isCancelled, duration > .zero else { return true }
-          state.waiters[number] = (state.now + duration, continuation)
+          let end = state.now + duration
+          if Task.isCancelled || state.waiters.values.contains(where: { $0.end <= end }) {
+            return true
+          }
+          state.watchers[number] = (duration, continuation)
           return false
         }
         if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      self.state.withLock { $0.watchers.removeValue(forKey: number)?.continuation }?.resume()
+    }
+  }
+
+  /// Lets the given time pass whenever a task waits for no more than that; until cancelled.
+  func tick(by duration: Duration) async {
+    while !Task.isCancelled {
+      await self.awaited(within: duration)
+      if !Task.isCancelled { self.advance(by: duration) }
+    }
+  }
+
+  private func wait(_ duration: Duration) async {
+    let number = self.state.withLock { $0.number() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // Who goes on now: those who watch for such a wait, or who would have waited.
+        let ready: [CheckedContinuation<Void, Never>] = self.state.withLock { state in
+          guard !Task.isCancelled, duration > .zero else { return [continuation] }
+          state.waiters[number] = (state.now + duration, continuation)
+          return state.takeSatisfiedWatchers()
+        }
+        for continuation in ready { continuation.resume() }
       }
     } onCancel: {
       self.state.withLock { $0.waiters.removeValue(forKey: number)?.continuation }?.resume()

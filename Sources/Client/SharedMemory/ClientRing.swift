@@ -1,0 +1,149 @@
+import Foundation
+import GRPCCore
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// A ring that a server made for one connection of a session, at the client.
+///
+/// Pictures in its slots outlive the connection: the memory is mapped until the last of them is gone.
+final class ClientRing: Sendable {
+  private let ring: SharedMemoryRing
+  private let slots: Mutex<ClientSlots>
+
+  /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken.
+  init(_ ring: SharedMemoryRing, hasWindow: Bool) {
+    self.ring = ring
+    self.slots = Mutex(
+      ClientSlots(inputSlots: ring.layout.inputSlots, hasWindow: hasWindow))
+  }
+
+  /// Fetches the ring that a server offers, on a thread of its own, since that blocks.
+  ///
+  /// - Returns: `nil` if it is not to be had; pixels then travel inline.
+  static func fetch(
+    _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
+  ) async -> ClientRing? {
+    guard offer.token.count == CompanionHello.tokenBytes,
+      sessionID.utf8.count <= Int(UInt8.max), let layout = try? RingLayout(offer)
+    else { return nil }
+    let hello = CompanionHello(token: [UInt8](offer.token), sessionID: sessionID)
+    return await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let answer = try? CompanionSocket.fetch(hello, at: offer.socketPath)
+        let ring = answer?.memory.flatMap { try? SharedMemoryRing(mapping: $0, layout) }
+        continuation.resume(returning: ring.map { ClientRing($0, hasWindow: hasWindow) })
+      }
+    }
+  }
+
+  /// Whether a picture lies in one of the slots.
+  func holds(_ picture: Frame) -> Bool { self.ring.slot(of: picture.buffer) != nil }
+
+  // MARK: To the server
+
+  /// A picture to be written where the server will read it; `nil` if no slot is free, or it does not
+  /// fit.
+  func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
+    guard let layout = self.layout(for: geometry),
+      let slot = self.slots.withLock({ $0.lend() })
+    else { return nil }
+    let buffer = self.ring.buffer(slot: slot, byteCount: layout.byteCount) {
+      self.slots.withLock { $0.release(input: slot) }
+    }
+    return MutableFrame(
+      layout: layout, color: geometry.color, orientation: orientation, buffer: buffer)
+  }
+
+  /// Puts a picture into a slot, unless it lies in one already, and names that.
+  ///
+  /// - Returns: The image that goes into the message; `nil` if it must go inline.
+  func place(_ picture: Frame, for sequence: UInt64) -> Sidelight_V1_Image? {
+    if let slot = self.ring.slot(of: picture.buffer),
+      self.ring.layout.indices(of: .input).contains(slot),
+      self.slots.withLock({ $0.send(input: slot, as: sequence) })
+    {
+      return self.image(of: picture, in: slot)
+    }
+    guard var frame = self.makeFrame(picture.geometry, orientation: picture.orientation) else {
+      return nil
+    }
+    frame.copy(picture)
+    let copy = frame.finish()
+    guard let slot = self.ring.slot(of: copy.buffer),
+      self.slots.withLock({ $0.send(input: slot, as: sequence) })
+    else { return nil }
+    return self.image(of: copy, in: slot)
+  }
+
+  /// Frames have their outcomes: their slots are the client's again.
+  func giveBack(inputsOf sequences: ClosedRange<UInt64>) {
+    self.slots.withLock { $0.giveBack(inputsOf: sequences) }
+  }
+
+  /// Strides that are best for filters, where there is room; else none but the samples.
+  private func layout(for geometry: FrameGeometry) -> FrameLayout? {
+    [
+      try? FrameLayout(aligned: geometry.format, size: geometry.size),
+      try? FrameLayout(packed: geometry.format, size: geometry.size),
+    ].compactMap(\.self).first { $0.byteCount <= self.ring.layout.slotBytes }
+  }
+
+  private func image(of picture: Frame, in slot: Int) -> Sidelight_V1_Image {
+    .with {
+      $0.describe(picture.geometry, orientation: picture.orientation)
+      $0.planes = picture.layout.planes.map { plane in
+        .with {
+          $0.offset = UInt32(plane.offset)
+          $0.stride = UInt32(plane.stride)
+        }
+      }
+      $0.sharedMemory.slot = UInt32(slot)
+      $0.sharedMemory.length = UInt64(picture.layout.byteCount)
+    }
+  }
+
+  // MARK: From the server
+
+  /// The picture that came in a slot. The slot is held while anybody refers to it.
+  ///
+  /// - Parameter sent: The picture that the frame was sent with.
+  /// - Throws: `RPCError` for a slot that the server may not name.
+  func picture(
+    of image: Sidelight_V1_Image, for sequence: UInt64, sent: Frame
+  ) throws -> Frame {
+    do throws(FieldFault) {
+      let (slot, byteCount) = try self.ring.layout.check(image.sharedMemory, .input, .output)
+      // In an input slot it is the very frame that was sent.
+      guard self.ring.layout.indices(of: .output).contains(slot) else { return sent }
+      self.slots.withLock { $0.receive(output: slot, of: sequence) }
+      let buffer = self.ring.buffer(slot: slot, byteCount: byteCount) {
+        self.slots.withLock { $0.release(output: slot, of: sequence) }
+      }
+      return try image.frame(over: buffer, limits: .everything)
+    } catch {
+      throw RPCError(
+        code: .internalError, message: "The server named no picture: \(error.field) \(error.reason)"
+      )
+    }
+  }
+
+  /// What the server should know before it makes another picture, if that is anything new.
+  func takeAcknowledgement() -> Sidelight_V1_Ack? {
+    self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
+  }
+
+  /// An acknowledgement of that number, and all before it, but for pictures that are still looked at.
+  func acknowledgement(of sequence: UInt64) -> Sidelight_V1_Ack {
+    Sidelight_V1_Ack(self.slots.withLock { $0.acknowledge(sequence) })
+  }
+}
+
+extension Sidelight_V1_Ack {
+  fileprivate init(_ acknowledgement: ClientSlots.Acknowledgement) {
+    self.init()
+    self.sequence = acknowledgement.sequence
+    self.heldSlots = acknowledgement.held.map { UInt32($0) }
+  }
+}

@@ -1,0 +1,11 @@
+import SidelightWire
+
+/// What a call may know of the connection that it came on.
+struct Connection: Sendable {
+  /// Names the connection within its listener; never used twice.
+  let number: UInt64
+  /// Who is at its other end; for Unix sockets only.
+  let credentials: PeerCredentials?
+  /// Runs tasks on the event loop that the connection belongs to.
+  let executor: EventLoopExecutor
+}

@@ -1,0 +1,32 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Writes the number of its connection into the headers of a call.
+///
+/// gRPC hands a call nothing of its channel but an address, and all peers of a Unix socket have the
+/// same. Headers are the one thing that travels from the channel to the call, so they carry the
+/// number; what a client sends under that name is taken out, so nobody can claim another's connection.
+final class ConnectionMark: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = HTTP2Frame.FramePayload
+
+  /// The name of the header. Nothing but this server ever sees it.
+  static let name = "sidelight-connection"
+
+  private let number: UInt64
+
+  /// - Parameter number: The connection's.
+  init(_ number: UInt64) {
+    self.number = number
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .headers(var headers) = self.unwrapInboundIn(data) else {
+      return context.fireChannelRead(data)
+    }
+    headers.headers.remove(name: Self.name)
+    headers.headers.add(name: Self.name, value: String(self.number))
+    context.fireChannelRead(self.wrapInboundOut(.headers(headers)))
+  }
+}

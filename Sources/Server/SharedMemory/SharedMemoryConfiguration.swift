@@ -1,0 +1,34 @@
+import SidelightWire
+
+/// Whether and how a server exchanges pixels with clients on its own host in shared memory.
+///
+/// Memory counts against the limits when a ring is granted, although its pages are only taken when a
+/// slot is first used.
+public struct SharedMemoryConfiguration: Sendable, Hashable {
+  /// - `socketPath` (optional, default: one in a new private folder): the companion Unix socket, at
+  ///   most 107 bytes. A socket that a server left behind there is replaced.
+  public var socketPath: String?
+  /// - `maxSessionBytes` (bytes, default: 512 MiB): the largest ring of a session. Twelve slots of 4K
+  ///   BGRA have 398 MB.
+  public var maxSessionBytes = 512 << 20
+  /// - `maxBytes` (bytes, default: 4 GiB): all rings at a time.
+  public var maxBytes = 4 << 30
+  /// - `tokenLifetime` (duration, default: 10 s): how long after `opened` a ring can be fetched.
+  public var tokenLifetime = Duration.seconds(10)
+  /// - `allowedUserIDs` (default: none): users beside the server's own and root whose processes may
+  ///   fetch rings, for clients in containers of their own.
+  public var allowedUserIDs: Set<UInt32> = []
+  /// - `maxPendingConnections` (count, default: 16): companion connections that have not said yet what
+  ///   they want; others are turned away.
+  public var maxPendingConnections = 16
+  /// - `companionTimeout` (duration, default: 2 s): how long a companion connection may take to say
+  ///   what it wants.
+  public var companionTimeout = Duration.seconds(2)
+
+  /// The defaults.
+  public init() {}
+
+  /// Whether this system shares memory like this: Linux does. Elsewhere clients are told that there
+  /// is none.
+  public static var isSupported: Bool { SharedMemoryRing.isSupported }
+}

@@ -1,0 +1,64 @@
+/// How the memory of a ring is divided: slots of one size, the client's way first.
+///
+/// A layout that exists is sound: no sum or product of its figures overflows.
+package struct RingLayout: Sendable, Hashable {
+  /// Bytes of a slot; a multiple of ``pageBytes``.
+  package let slotBytes: Int
+  /// Slots from the client to the server: indices `0 ..< inputSlots`.
+  package let inputSlots: Int
+  /// Slots from the server to the client; their indices follow.
+  package let outputSlots: Int
+
+  /// The most slots of either way.
+  package static let maxSlots = 64
+  /// The largest slot: 1 GiB, more than 16384 x 16384 luma and chroma.
+  package static let maxSlotBytes = 1 << 30
+  /// What the sizes of slots are multiples of: the largest page of the systems that we know.
+  package static let pageBytes = 65536
+
+  /// All slots.
+  package var slotCount: Int { self.inputSlots + self.outputSlots }
+  /// Bytes of the whole ring.
+  package var byteCount: Int { self.slotBytes * self.slotCount }
+
+  /// What a client asks for, with its defaults.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the request.
+  package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldFault) {
+    let slotBytes = request.slotBytes == 0 ? 8 << 20 : request.slotBytes
+    guard slotBytes <= Self.maxSlotBytes else {
+      throw FieldFault(
+        field: "slot_bytes", reason: "is \(slotBytes), the limit is \(Self.maxSlotBytes)")
+    }
+    try self.init(
+      slotBytes: (Int(slotBytes) + Self.pageBytes - 1) / Self.pageBytes * Self.pageBytes,
+      inputSlots: request.inputSlots == 0 ? 6 : request.inputSlots,
+      outputSlots: request.outputSlots == 0 ? 6 : request.outputSlots)
+  }
+
+  /// What a server offers.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the offer.
+  package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldFault) {
+    // Another server may have another page, but none maps less than this.
+    guard (1 ... UInt64(Self.maxSlotBytes)).contains(offer.slotBytes),
+      offer.slotBytes.isMultiple(of: 4096)
+    else {
+      throw FieldFault(
+        field: "slot_bytes",
+        reason: "is \(offer.slotBytes), no multiple of 4096 in 4096 ... \(Self.maxSlotBytes)")
+    }
+    try self.init(
+      slotBytes: Int(offer.slotBytes), inputSlots: offer.inputSlots, outputSlots: offer.outputSlots)
+  }
+
+  private init(slotBytes: Int, inputSlots: UInt32, outputSlots: UInt32) throws(FieldFault) {
+    for (field, count) in [("input_slots", inputSlots), ("output_slots", outputSlots)]
+    where !(1 ... UInt32(Self.maxSlots)).contains(count) {
+      throw FieldFault(field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)")
+    }
+    self.slotBytes = slotBytes
+    self.inputSlots = Int(inputSlots)
+    self.outputSlots = Int(outputSlots)
+  }
+}

@@ -1,0 +1,89 @@
+import SidelightClient
+import Testing
+
+@Suite struct ClientSlotsTests {
+  private var slots = ClientSlots(inputSlots: 2, hasWindow: false)
+
+  private mutating func lend() throws -> Int {
+    let slot = self.slots.lend()
+    return try #require(slot)
+  }
+
+  private mutating func expectSending(_ slot: Int, as sequence: UInt64, _ isAllowed: Bool) {
+    let isSent = self.slots.send(input: slot, as: sequence)
+    #expect(isSent == isAllowed)
+  }
+
+  @Test("An input slot is free again when its frame has an outcome and nobody looks at its picture")
+  mutating func inputSlot() throws {
+    let slot = try self.lend()
+    let isSent = self.slots.send(input: slot, as: 5)
+    #expect(isSent)
+    self.slots.release(input: slot)
+    let other = try self.lend()
+    #expect(other != slot)
+    #expect(self.slots.lend() == nil)
+    self.slots.giveBack(inputsOf: 4 ... 5)
+    #expect(self.slots.lend() == slot)
+  }
+
+  @Test("A picture that is still looked at keeps its slot after the outcome")
+  mutating func lentSlot() throws {
+    let slot = try self.lend()
+    let isSent = self.slots.send(input: slot, as: 5)
+    self.slots.giveBack(inputsOf: 5 ... 5)
+    let next = try self.lend()
+    #expect(isSent && next != slot)
+    // It may be sent again meanwhile.
+    self.expectSending(slot, as: 6, true)
+    self.slots.release(input: slot)
+    self.slots.giveBack(inputsOf: 6 ... 9)
+    #expect(self.slots.lend() == slot)
+  }
+
+  @Test("A slot is not named twice while its frame is in flight")
+  mutating func twice() throws {
+    let slot = try self.lend()
+    self.expectSending(slot, as: 1, true)
+    self.expectSending(slot, as: 2, false)
+    self.slots.giveBack(inputsOf: 2 ... 2)
+    self.expectSending(slot, as: 3, false)
+  }
+
+  @Test("Pictures that nobody looks at any more are told of, but for those that are held")
+  mutating func acknowledgements() {
+    #expect(self.slots.takeNews() == nil)
+    for sequence: UInt64 in 1 ... 3 {
+      self.slots.receive(output: Int(sequence) + 1, of: sequence)
+    }
+    #expect(self.slots.takeNews() == nil)
+    self.slots.release(output: 3, of: 2)
+    #expect(self.slots.takeNews() == .init(sequence: 3, held: [2, 4]))
+    #expect(self.slots.takeNews() == nil)
+    self.slots.release(output: 4, of: 3)
+    self.slots.release(output: 2, of: 1)
+    #expect(self.slots.takeNews() == .init(sequence: 3, held: []))
+  }
+
+  @Test("Where outcomes are acknowledged as they are taken, nothing is told of before")
+  mutating func window() {
+    self.slots = ClientSlots(inputSlots: 1, hasWindow: true)
+    self.slots.receive(output: 1, of: 1)
+    self.slots.receive(output: 2, of: 2)
+    self.slots.release(output: 1, of: 1)
+    #expect(self.slots.takeNews() == nil)
+    #expect(self.slots.acknowledge(1) == .init(sequence: 1, held: []))
+    #expect(self.slots.acknowledge(2) == .init(sequence: 2, held: [2]))
+    self.slots.release(output: 2, of: 2)
+    #expect(self.slots.takeNews() == .init(sequence: 2, held: []))
+  }
+
+  @Test("A slot that the server names anew is not let go by whoever had its picture before")
+  mutating func staleRelease() {
+    self.slots.receive(output: 2, of: 1)
+    self.slots.receive(output: 2, of: 2)
+    self.slots.release(output: 2, of: 1)
+    self.slots.release(output: 3, of: 1)
+    #expect(self.slots.acknowledge(2) == .init(sequence: 2, held: [2]))
+  }
+}

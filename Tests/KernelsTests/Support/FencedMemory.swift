@@ -1,0 +1,58 @@
+import SidelightKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Memory between two pages that are not there: whoever reads or writes a byte beyond it traps.
+enum FencedMemory {
+  /// Which end lies at a fence.
+  enum Flush: CaseIterable {
+    case start
+    case end
+  }
+
+  /// A buffer of exactly that many bytes; freed with the last frame that lies in it.
+  static func buffer(byteCount: Int, flush: Flush) -> PixelBuffer {
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let room = (byteCount + page - 1) / page * page
+    let whole = unsafe mmap(
+      nil, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let whole = unsafe whole, unsafe whole != MAP_FAILED,
+      unsafe mprotect(whole + page, room, PROT_READ | PROT_WRITE) == 0
+    else { fatalError("there is no memory to fence") }
+    let start = unsafe whole + page + (flush == .start ? 0 : room - byteCount)
+    let address = UInt(bitPattern: whole)
+    return unsafe PixelBuffer(
+      borrowing: UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+    ) { _ in
+      unsafe _ = munmap(UnsafeMutableRawPointer(bitPattern: address), room + 2 * page)
+    }
+  }
+
+  /// A copy of a frame, packed, at a fence.
+  static func copy(_ frame: Frame, flush: Flush) throws -> Frame {
+    let layout = try FrameLayout(packed: frame.format, size: frame.size)
+    var copy = MutableFrame(
+      layout: layout, color: frame.color,
+      buffer: Self.buffer(byteCount: layout.byteCount, flush: flush))
+    for shape in PlaneShape.planes(frame.format, frame.size) {
+      for y in 0 ..< shape.height {
+        frame.withRow(y, plane: shape.plane) { from in
+          copy.withMutableRow(y, plane: shape.plane) { to in
+            for index in 0 ..< from.byteCount {
+              to.storeBytes(
+                of: unsafe from.unsafeLoad(fromByteOffset: index, as: UInt8.self),
+                toByteOffset: index, as: UInt8.self)
+            }
+          }
+        }
+      }
+    }
+    return copy.finish()
+  }
+}

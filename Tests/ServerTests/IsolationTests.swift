@@ -1,0 +1,124 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Synchronization
+import Testing
+
+/// Filters of a user's own that do not come back, beside sessions that have nothing to do with them.
+@Suite(.timeLimit(.minutes(1))) struct IsolationTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
+
+  @Test("More stuck filters than compute threads: the others get every frame, the stuck the policy")
+  func moreStuckThanThreads() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    var configuration = ServerConfiguration()
+    configuration.computeThreads = 2
+    try await withServer(
+      configuration, catalogue: catalogue, clock: clock.sessionClock
+    ) { _, address in
+      try await withThrowingTaskGroup(of: [Sidelight_V1_ServerMessage].self) { group in
+        let (ends, end) = AsyncStream<Never>.makeStream()
+        let (failures, fail) = AsyncStream<Void>.makeStream()
+        for _ in 1 ... 3 {
+          group.addTask {
+            try await withStub(address) { stub in
+              try await stub.process { writer in
+                try await writer.write(.open([.filter("gate")]))
+                try await writer.write(.frame(1, Self.image))
+                for await _ in ends {}
+              } onResponse: { response in
+                var answers: [Sidelight_V1_ServerMessage] = []
+                for try await message in response.messages {
+                  answers.append(message)
+                  if case .frame? = message.kind { fail.yield() }
+                }
+                return answers
+              }
+            }
+          }
+        }
+        // The third has its turn when that of another is over.
+        async let _ = clock.tick(by: FrameScheduler.unknownTurnLimit)
+        var entered = gate.entered.makeAsyncIterator()
+        for _ in 1 ... 3 { await entered.next() }
+
+        let others = try await withStub(address) { stub in
+          try await stub.converseInTurn(
+            .open([.filter("gaussianBlur")]), (1 ... 50).map { .frame($0, Self.image) })
+        }
+        #expect(others.frames.map(\.sequence) == Array(1 ... 50))
+        #expect(others.frames.allSatisfy { $0.disposition == .filtered })
+
+        // Ten times the budget of sessions without one: the configuration's two seconds.
+        async let _ = clock.tick(by: .seconds(3))
+        var failed = failures.makeAsyncIterator()
+        for _ in 1 ... 3 { await failed.next() }
+        gate.open(for: 3)
+        end.finish()
+        for try await answers in group {
+          #expect(answers.frames.map(\.disposition) == [.passedThrough])
+          #expect(answers.frames.first?.failure.message.contains("custom filter") == true)
+        }
+      }
+    }
+  }
+
+  /// A scheduler of two threads whose work is held, and what it is held by.
+  static func withHeldWork(
+    turns: Int, _ body: (FrameScheduler, ComputePool, ManualClock) async throws -> Void
+  ) async throws {
+    let clock = ManualClock()
+    let compute = ComputePool(threadCount: 2)
+    let scheduler = FrameScheduler(compute: compute, clock: clock.sessionClock)
+    let (ends, end) = AsyncStream<Never>.makeStream()
+    let (begins, begin) = AsyncStream<Void>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var begun = begins.makeAsyncIterator()
+      for session in 0 ..< turns {
+        group.addTask {
+          try await scheduler.withTurn(
+            session: UInt64(session), deadline: .zero, limit: .milliseconds(20)
+          ) { _ in
+            begin.yield()
+            for await _ in ends {}
+          }
+        }
+        await begun.next()
+        await clock.awaited(within: .milliseconds(20))
+        clock.advance(by: .milliseconds(20))
+        // The first had both threads, alone as it was; from then on there are others.
+        try await scheduler.withTurn(session: .max, deadline: .zero) { _ in }
+        try await expectEventually("others stand in") {
+          compute.currentThreadCount == 2 + 2 + session
+        }
+      }
+      try await body(scheduler, compute, clock)
+      end.finish()
+      while try await group.next() != nil {}
+    }
+    try await expectEventually("those who stood in are gone") { compute.currentThreadCount == 2 }
+    compute.shutdown()
+  }
+
+  @Test("Threads that are taken up are stood in for, until they come back")
+  func standIns() async throws {
+    try await Self.withHeldWork(turns: 5) { _, compute, _ in
+      #expect(compute.currentThreadCount == 2 + 6)
+    }
+  }
+
+  @Test("When too many threads are taken up, no more such work is begun; other work is")
+  func tooMany() async throws {
+    try await Self.withHeldWork(turns: FrameScheduler.maxOutstaying - 1) { scheduler, _, _ in
+      await #expect(throws: GoogleRPCStatus.self) {
+        try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _ in }
+      }
+      try await scheduler.withTurn(session: 1000, deadline: .zero) { _ in }
+    }
+  }
+}

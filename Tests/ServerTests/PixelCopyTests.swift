@@ -1,0 +1,40 @@
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// How often pixels are copied between the message that brings them and the one that takes them back.
+/// That neither message is copied itself, the tests of the codec show.
+@Suite struct PixelCopyTests {
+  static let image = Sidelight_V1_Image.noise(.i420, 640, 360, padding: 13)
+
+  @Test(
+    "A frame takes no buffer on its way: filters read one message and write the other",
+    arguments: [
+      Pipeline(stages: []), [.filter("sepiaTone"), .filter("vignette")], [.filter("median")],
+    ])
+  func noBuffer(pipeline: Pipeline) async throws {
+    try await withServer { server, address in
+      let answers = try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open(pipeline), (1 ... 8).map { .frame($0, Self.image) })
+      }
+      #expect(answers.frames.count == 8)
+      let statistics = server.poolStatistics
+      #expect(statistics.hits + statistics.misses == 0)
+    }
+  }
+
+  @Test("A frame of several passes takes a buffer between two of them, and no more")
+  func oneBuffer() async throws {
+    try await withServer { server, address in
+      let answers = try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("median"), .filter("edges")]), (1 ... 8).map { .frame($0, Self.image) })
+      }
+      #expect(answers.frames.count == 8)
+      let statistics = server.poolStatistics
+      #expect(statistics.hits + statistics.misses == 8)
+    }
+  }
+}

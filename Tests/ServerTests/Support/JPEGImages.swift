@@ -1,0 +1,64 @@
+import Foundation
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// A codec for tests, with limits of its own.
+let testCodec = JPEGCodec(pool: BufferPool())
+
+extension Sidelight_V1_Image {
+  /// A JPEG of slopes, which is what they like.
+  static func jpeg(
+    _ width: Int, _ height: Int, quality: Int = 90, subsampling: JPEGSubsampling = .quarter,
+    seed: Int = 0
+  ) throws -> Self {
+    var frame = try BufferPool().makeFrame(
+      FrameGeometry(format: .rgb24, size: FrameSize(width: width, height: height)))
+    for y in 0 ..< height {
+      frame.withMutableRow(y) { row in
+        for x in 0 ..< width {
+          for (channel, value) in [40 + seed + x, 200 - y, 60 + (x + y) / 2].enumerated() {
+            row.storeBytes(
+              of: UInt8(truncatingIfNeeded: value), toByteOffset: 3 * x + channel, as: UInt8.self)
+          }
+        }
+      }
+    }
+    return .jpeg(
+      try ImageEncoder(.jpeg(quality: quality, subsampling: subsampling)).encode(frame.finish()))
+  }
+
+  /// An image that is a file.
+  static func jpeg(_ file: [UInt8]) -> Self {
+    .with {
+      $0.format = .jpeg
+      $0.inline = Data(file)
+    }
+  }
+
+  /// The samples of a JPEG, by the form that the server decodes it to.
+  func decoded(as format: PixelFormat? = nil) throws -> Frame {
+    let file = [UInt8](self.inline)
+    let bytes = file.span.bytes
+    return try testCodec.decode(bytes, as: format)
+  }
+}
+
+extension Frame {
+  /// What a plan makes of it, with the built-in filters.
+  func filtered(
+    _ pipeline: Pipeline, shape: FrameShape = FrameShape(), as encoding: FrameEncoding? = nil
+  ) async throws -> Frame {
+    let compute = ComputePool(threadCount: 1)
+    defer { compute.shutdown() }
+    let plan = try FilterCatalogue.builtIn.resolve(pipeline).shaped(shape)
+      .plan(for: self.geometry, as: encoding)
+    return try await PlanExecutor(pool: BufferPool(), compute: compute).run(plan, on: self)
+  }
+
+  /// The file that the server makes of it.
+  func jpeg(_ settings: JPEGSettings = JPEGSettings()) throws -> Data {
+    try testCodec.withEncoded(self, settings) { file in file.withUnsafeBytes { Data($0) } }
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import SidelightClient
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+
+/// What tests of sessions that lose their server share.
+enum Reconnecting {
+  static let key = ResumeKey(id: "a", secret: Data(repeating: 1, count: 32))
+
+  static func configuration(_ keys: [ResumeKey] = [key]) -> ServerConfiguration {
+    var configuration = ServerConfiguration()
+    configuration.resumeKeys = keys
+    return configuration
+  }
+
+  static func options(
+    _ pipeline: Pipeline = [], dropPolicy: SessionOptions.DropPolicy = .newestWins,
+    failOpen: ReconnectPolicy.FailOpen = .original, maxAttempts: Int? = nil
+  ) -> SessionOptions {
+    SessionOptions(
+      pipeline: pipeline, dropPolicy: dropPolicy,
+      reconnect: ReconnectPolicy(failOpen: failOpen, maxAttempts: maxAttempts))
+  }
+
+  /// The first wait at a chance of a half.
+  static let firstDelay = Duration.milliseconds(50)
+
+  /// Two servers that share a key, for as long as `body` runs.
+  static func withServers(
+    _ first: RunningServer = RunningServer(configuration()),
+    _ second: RunningServer = RunningServer(configuration()),
+    _ body: @Sendable (RunningServer, RunningServer) async throws -> Void
+  ) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await first.run() }
+      group.addTask { await second.run() }
+      do {
+        try await body(first, second)
+      } catch {
+        await first.kill()
+        await second.kill()
+        throw error
+      }
+      await first.kill()
+      await second.kill()
+    }
+  }
+
+  /// The status with which `body` fails.
+  static func status(_ body: () async throws -> Void) async -> RPCError? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error as? RPCError
+    }
+  }
+
+  static func override(
+    _ id: String, at address: Address, with pipeline: Pipeline
+  ) async throws {
+    guard case .tcp(let host, let port) = address else { return }
+    try await withGRPCClient(
+      transport: try .http2NIOPosix(
+        target: .ipv4(address: host, port: port), transportSecurity: .plaintext)
+    ) { client in
+      _ = try await Sidelight_V1_Sessions.Client(wrapping: client).overrideSession(
+        .with {
+          $0.sessionID = id
+          $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+          $0.timeToLive.seconds = 60
+          $0.reason = "indecent"
+        })
+    }
+  }
+}

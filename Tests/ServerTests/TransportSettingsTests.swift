@@ -1,0 +1,117 @@
+import Foundation
+import Logging
+import SidelightClient
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Synchronization
+import Testing
+import Tracing
+
+/// What a transport configuration brings about.
+@Suite(.timeLimit(.minutes(1))) struct TransportSettingsTests {
+  @Test("GetServerInfo shows what is in force")
+  func shown() async throws {
+    var configuration = ServerConfiguration()
+    configuration.transport = .throughput
+    configuration.transport.eventLoops = 2
+    configuration.transport.streamWindowBytes = 1 << 20
+    configuration.releaseMemoryAfter = .seconds(7)
+    try await withServer(configuration) { _, address in
+      let info = try await withStub(address) { try await $0.getServerInfo(.init()) }
+      #expect(info.transport.profile == "custom")
+      #expect(info.transport.executor == .concurrent)
+      #expect(info.transport.flushDelayUs == 100)
+      #expect(info.transport.flushBytes == 65536)
+      #expect(info.transport.eventLoops == 2)
+      #expect(info.transport.streamWindowBytes == 1 << 20)
+      #expect(info.transport.maxMessageBytes == info.limits.maxMessageBytes)
+      #expect(info.transport.allocator.idleReleaseMs == 7000)
+    }
+    try await withServer { _, address in
+      let transport = try await withStub(address) { try await $0.getServerInfo(.init()).transport }
+      #expect(transport.profile == "latency")
+      #expect(transport.executor == .eventLoops)
+      #expect(transport.flushDelayUs == 0)
+    }
+  }
+
+  @Test("A setting out of its range stops server and client before anything is bound or opened")
+  func refused() async throws {
+    var configuration = ServerConfiguration()
+    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
+    configuration.transport.http2FrameBytes = 1
+    let server = SidelightServer(configuration: configuration)
+    let fault = await #expect(throws: ConfigurationFault.self) { try await server.run() }
+    #expect(fault?.setting == "transport.http2FrameBytes")
+
+    let address = Address.tcp(host: "127.0.0.1", port: 9)
+    await #expect(throws: ConfigurationFault.self) {
+      try await SidelightClient.connect(to: address, transport: configuration.transport) { _ in }
+    }
+  }
+
+  /// Remembers the names of the threads that log.
+  final class ThreadNames: LogHandler, Sendable {
+    let names = Mutex<[String: String]>([:])
+    var metadata: Logger.Metadata {
+      get { [:] }
+      set {}
+    }
+    var logLevel: Logger.Level {
+      get { .info }
+      set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+      get { nil }
+      set {}
+    }
+
+    func log(event: LogEvent) {
+      self.names.withLock { $0["\(event.message)"] = currentThreadName() }
+    }
+  }
+
+  @Test(
+    "Calls are served on event loops or beside them, and filters on neither",
+    arguments: TransportConfiguration.Executor.allCases)
+  func threads(executor: TransportConfiguration.Executor) async throws {
+    var catalogue = FilterCatalogue.builtIn
+    let recorder = FilterThread()
+    catalogue.register(
+      CustomFilter(
+        "whereAmI", "Remembers its thread.",
+        frame: { _, _, _ in recorder.name.withLock { $0 = currentThreadName() } }))
+    let log = ThreadNames()
+    var configuration = ServerConfiguration()
+    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
+    configuration.transport.executor = executor
+    let server = SidelightServer(
+      configuration: configuration, catalogue: catalogue, tracer: NoOpTracer(),
+      logger: Logger(label: "test") { _ in log })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.run() }
+      let answers = try await withStub(try await server.listeningAddresses[0]) { stub in
+        try await stub.converse(
+          [.open([.filter("whereAmI")]), .frame(1, .noise(.bgra8, 16, 16))])
+      }
+      #expect(answers.frames.count == 1)
+      group.cancelAll()
+    }
+    for message in ["session opened", "session ended"] {
+      let name = log.names.withLock { $0[message] } ?? "nobody"
+      #expect(name.hasPrefix("NIO-") == (executor == .eventLoops), "\(message): \(name)")
+    }
+    #expect(recorder.name.withLock { $0 } == "sidelight-pixel")
+  }
+}
+
+/// Where a filter ran.
+private final class FilterThread: Sendable {
+  let name = Mutex("")
+}
+
+private func currentThreadName() -> String {
+  let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+  return (name ?? "").trimmingCharacters(in: .newlines)
+}

@@ -1,0 +1,95 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import SidelightKernels
+import SwiftProtobuf
+import Testing
+
+import SidelightWire
+
+/// Messages whose pixels are written in place.
+@Suite struct PixelEnvelopeTests {
+  private static let outcome = Sidelight_V1_FilteredFrame.with {
+    $0.sequence = 1 << 40
+    $0.image.format = .bgra8
+    $0.image.width = 1920
+    $0.image.height = 1080
+    $0.image.color.range = .full
+    $0.captureTimeNs = -5
+    $0.rtpTimestamp = 90000
+    $0.revision = 300
+    $0.disposition = .filtered
+    $0.tags = ["camera": "2"]
+  }
+
+  private static func serialize(
+    _ envelope: PixelEnvelope<Sidelight_V1_ServerMessage>
+  ) throws -> GRPCNIOTransportBytes {
+    try OutgoingMessageSerializer().serialize(.envelope(envelope))
+  }
+
+  @Test(
+    "The generated code reads what was written in place",
+    arguments: [0, 1, 127, 128, 16383, 16384, 2_097_151, 2_097_152])
+  func readable(count: Int) throws {
+    let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: count)
+    let pixels = envelope.pixels
+    #expect(pixels.byteCount == count)
+    for index in 0 ..< count { pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
+    let timing = Sidelight_V1_FrameTiming.with {
+      $0.queueUs = 0
+      $0.processUs = 1234
+      $0.totalUs = .max
+    }
+    envelope.setTiming(timing)
+    var expected = Sidelight_V1_ServerMessage.with {
+      $0.frame = Self.outcome
+      $0.frame.timing = timing
+    }
+    expected.frame.image.inline = Data((0 ..< count).map { UInt8(truncatingIfNeeded: $0) })
+    let bytes = try Self.serialize(envelope)
+    #expect(try Sidelight_V1_ServerMessage(serializedBytes: bytes.contents) == expected)
+  }
+
+  @Test("What is sent is the memory that was written, and nothing else")
+  func noCopy() throws {
+    let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: 1 << 20)
+    let written = UInt(bitPattern: envelope.pixels.bytes.baseAddress)
+    let bytes = try Self.serialize(envelope)
+    let sent = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    #expect((sent ..< sent + UInt(bytes.count)).contains(written))
+    #expect(bytes.count == envelope.byteCount)
+  }
+
+  @Test("A client's frame is read back without a copy by the server's reader")
+  func clientFrame() throws {
+    let frame = Sidelight_V1_Frame.with {
+      $0.sequence = 3
+      $0.image.format = .gray8
+      $0.image.width = 4
+      $0.image.height = 1
+    }
+    let envelope = try PixelEnvelope<Sidelight_V1_ClientMessage>(
+      .with { $0.frame = frame }, pixelByteCount: 4)
+    envelope.pixels.bytes.copyBytes(from: [1, 2, 3, 4])
+    let bytes: GRPCNIOTransportBytes = try OutgoingMessageSerializer().serialize(
+      .envelope(envelope))
+    let received = try ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>()
+      .deserialize(bytes)
+    #expect(try [UInt8](#require(received.pixels).bytes) == [1, 2, 3, 4])
+    #expect(received.message.frame.sequence == 3)
+  }
+
+  @Test("Other transports get a copy")
+  func otherBytes() throws {
+    let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: 3)
+    envelope.pixels.bytes.copyBytes(from: [7, 8, 9])
+    let bytes: [UInt8] = try OutgoingMessageSerializer().serialize(.envelope(envelope))
+    let message = try Sidelight_V1_ServerMessage(serializedBytes: bytes)
+    #expect(message.frame.image.inline == Data([7, 8, 9]))
+  }
+}
+
+extension GRPCContiguousBytes {
+  fileprivate var contents: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
+}

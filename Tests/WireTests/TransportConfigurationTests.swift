@@ -1,0 +1,82 @@
+import SidelightWire
+import Testing
+
+@Suite struct TransportConfigurationTests {
+  typealias Profile = TransportConfiguration.Profile
+
+  @Test("Each profile is within its ranges, and known by its name", arguments: Profile.allCases)
+  func profiles(profile: Profile) throws {
+    try profile.configuration.validate()
+    #expect(profile.configuration.profile == profile)
+  }
+
+  @Test("The defaults are those for latency, and one change makes them nobody's")
+  func custom() {
+    var configuration = TransportConfiguration()
+    #expect(configuration.profile == .latency)
+    configuration.streamWindowBytes /= 2
+    #expect(configuration.profile == nil)
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var setting: String
+    var low: @Sendable (inout TransportConfiguration) -> Void
+    var high: @Sendable (inout TransportConfiguration) -> Void
+    var testDescription: String { self.setting }
+
+    init(
+      _ setting: String, _ path: any WritableKeyPath<TransportConfiguration, Int> & Sendable,
+      _ range: ClosedRange<Int>
+    ) {
+      self.setting = setting
+      self.low = { $0[keyPath: path] = range.lowerBound - 1 }
+      self.high = { $0[keyPath: path] = range.upperBound + 1 }
+    }
+
+    init(
+      _ setting: String, _ path: any WritableKeyPath<TransportConfiguration, Int?> & Sendable,
+      _ range: ClosedRange<Int>
+    ) {
+      self.setting = setting
+      self.low = { $0[keyPath: path] = range.lowerBound - 1 }
+      self.high = { $0[keyPath: path] = range.upperBound + 1 }
+    }
+  }
+
+  static let cases: [Case] = [
+    Case("maxMessageBytes", \.maxMessageBytes, 65536 ... 1 << 30),
+    Case("streamWindowBytes", \.streamWindowBytes, 65536 ... 2_147_483_647),
+    Case("http2FrameBytes", \.http2FrameBytes, 16384 ... 16_777_215),
+    Case("maxConcurrentStreams", \.maxConcurrentStreams, 1 ... 65536),
+    Case("receiveBufferBytes", \.receiveBufferBytes, 4096 ... 16 << 20),
+    Case("eventLoops", \.eventLoops, 1 ... 1024),
+    Case("connections", \.connections, 1 ... 1024),
+    Case("unixSocketBufferBytes", \.unixSocketBufferBytes, 4096 ... 64 << 20),
+    Case("allocator.mapThreshold", \.allocator.mapThreshold, 0 ... 32 << 20),
+    Case("allocator.trimThreshold", \.allocator.trimThreshold, 0 ... 2_147_483_647),
+    Case("allocator.topPad", \.allocator.topPad, 0 ... 1 << 30),
+    Case("allocator.arenas", \.allocator.arenas, 1 ... 1024),
+  ]
+
+  @Test("A setting out of its range is named, with its value and the range", arguments: cases)
+  func outOfRange(test: Case) {
+    for change in [test.low, test.high] {
+      var configuration = TransportConfiguration()
+      change(&configuration)
+      let fault = #expect(throws: ConfigurationFault.self) { try configuration.validate() }
+      #expect(fault?.setting == "transport.\(test.setting)")
+    }
+  }
+
+  @Test("A flush that waits for nothing, or too long, is refused")
+  func flush() {
+    for flush: TransportConfiguration.FlushCoalescing in [
+      .init(delay: .zero), .init(delay: .milliseconds(101)), .init(bytes: 1023),
+    ] {
+      var configuration = TransportConfiguration()
+      configuration.flushCoalescing = flush
+      let fault = #expect(throws: ConfigurationFault.self) { try configuration.validate() }
+      #expect(fault?.setting.hasPrefix("transport.flushCoalescing.") == true)
+    }
+  }
+}
