@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python soak tsan bench-kernels bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python siege soak tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -24,6 +24,9 @@ test-swift: ## Run the Swift tests only
 test-python: ## Run the Python client's tests only
 	@dev/test python
 
+siege: ## 100 sessions for 10 minutes, while every attack is made (ARGUMENTS="--minutes 1": shorter)
+	@dev/siege $(ARGUMENTS)
+
 soak: ## A million frames of a random client, checked by a model
 	@dev/soak
 
@@ -35,6 +38,9 @@ bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/
 
 bench-realtime: ## Sessions, overload, a greedy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-realtime $(ARGUMENTS)
+
+bench-wire: ## Frames over TCP, Unix sockets and shared memory beside C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute)
+	@dev/bench-wire $(ARGUMENTS)
 
 bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
 	@dev/bench-realtime --only overload $(ARGUMENTS)

@@ -9,17 +9,19 @@ import SidelightWire
 final class Listener: Sendable {
   private let address: Address
   private let configuration: ServerConfiguration
+  private let guards: Guards
   private let services: [any RegistrableRPCService]
   private let interceptors: [any ServerInterceptor]
   private let connections = ConnectionTable()
   private let bound = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Address.self)
 
   init(
-    address: Address, configuration: ServerConfiguration,
+    address: Address, configuration: ServerConfiguration, guards: Guards,
     services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
     self.configuration = configuration
+    self.guards = guards
     self.services = services
     self.interceptors = interceptors
   }
@@ -67,7 +69,8 @@ final class Listener: Sendable {
       transport: transport, services: self.services,
       interceptors: [
         ConnectionInterceptor(
-          connections: self.connections, executor: self.configuration.transport.executor)
+          connections: self.connections, executor: self.configuration.transport.executor),
+        UnreadableMessages(),
       ] + self.interceptors)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -113,12 +116,11 @@ final class Listener: Sendable {
       }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         SocketOptions(transport).apply(to: channel).flatMap { self.connections.enter(channel) }
+          .flatMapThrowing { try self.guards.protect(connection: channel) }
       }
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            MessageSizeGuard(limit: transport.maxMessageBytes), position: .first)
-        }.flatMap { self.connections.mark(channel) }
+        channel.eventLoop.makeCompletedFuture { try self.guards.protect(call: channel) }
+          .flatMap { self.connections.mark(channel) }
       }
     }
   }

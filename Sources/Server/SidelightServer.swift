@@ -24,6 +24,8 @@ public final class SidelightServer: Service {
   private let engine: Engine
   private let listeners: [Listener]
   private let currentPhase = Mutex(ServerPhase.starting)
+  private let health: HealthBoard
+  private let ledger: GuardLedger
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -56,13 +58,23 @@ public final class SidelightServer: Service {
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
     let interceptor = CallInterceptor(tracer: tracer, metrics: metrics, clock: clock)
+    let own = [Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Sessions.descriptor]
+      .map(\.fullyQualifiedService)
+    let standard =
+      [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
+    self.health = HealthBoard(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       SessionsService(engine: self.engine),
+      HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
+    self.ledger = GuardLedger(logger: logger)
+    let guards = Guards(
+      configuration: configuration.guards,
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
     self.listeners = configuration.addresses.map {
       Listener(
-        address: $0, configuration: configuration, services: services,
+        address: $0, configuration: configuration, guards: guards, services: services,
         interceptors: [interceptor])
     }
     self.configuration = configuration
@@ -76,9 +88,11 @@ public final class SidelightServer: Service {
   ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
+    // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
       try await self.withCompanion { try await self.serve() }
     } onGracefulShutdown: {
+      self.health.stopServing()
       self.enter(.draining)
     }
   }
@@ -182,6 +196,9 @@ public final class SidelightServer: Service {
 
   /// Bytes of the rings that are mapped.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
+
+  /// How often each guard has closed a connection, or ended or reset a call.
+  package var guardCounts: [Guard: Int] { self.ledger.counts }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }

@@ -13,7 +13,8 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Runs the server.",
     discussion: """
-      Listens until SIGTERM or SIGINT; sessions then finish what is in flight.
+      Listens until SIGTERM or SIGINT; sessions then finish what is in flight. A second signal stops
+      the server at once.
 
         sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
       """)
@@ -50,6 +51,11 @@ struct Serve: AsyncParsableCommand {
   var sharedMemory: SharedMemoryOptions
 
   @Option(
+    help: ArgumentHelp(
+      "What a shutdown may take; then whatever is left is cut off.", valueName: "seconds"))
+  var shutdownGrace = 10.0
+
+  @Option(
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
@@ -76,13 +82,15 @@ struct Serve: AsyncParsableCommand {
     ] where !(1 ... 65536).contains(value) {
       throw ValidationError("\(name) is \(value), the range is 1 to 65536.")
     }
+    guard (0.1 ... 3600).contains(self.shutdownGrace) else {
+      throw ValidationError("--shutdown-grace is \(self.shutdownGrace), the range is 0.1 to 3600.")
+    }
     guard (0 ... 1000).contains(self.maxLoad) else {
       throw ValidationError("--max-load is \(self.maxLoad), the range is 0 to 1000.")
     }
   }
 
   func run() async throws {
-    self.transport.configuration.allocator.apply()
     var logger = Logger(label: "sidelight") { [logFormat] label in
       LineLogHandler.standardError(label: label, format: logFormat)
     }
@@ -100,21 +108,25 @@ struct Serve: AsyncParsableCommand {
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
     configuration.sharedMemory = self.sharedMemory.configuration
+    // Connections are cut off in time for the process to end by itself.
+    configuration.drainTimeout = min(
+      configuration.drainTimeout, .seconds(self.shutdownGrace * 0.6))
+    configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
     let server = SidelightServer(
       configuration: configuration, tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = self.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }
 
+    let watch = ShutdownWatch(grace: .seconds(self.shutdownGrace), logger: logger)
     // They end in the reverse of this order: spans are sent when nobody makes any more, and probes are
     // answered for as long as the server drains.
     let services: [(any Service)?] = [
-      tracing?.exporter, admin, server, Announcement(server: server, admin: admin),
+      watch, tracing?.exporter, admin, server, Announcement(server: server, admin: admin),
     ]
-    var group = ServiceGroupConfiguration(
+    let group = ServiceGroupConfiguration(
       services: services.compactMap(\.self).map { .init(service: $0) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-    group.maximumGracefulShutdownDuration = .seconds(10)
     try await ServiceGroup(configuration: group).run()
   }
 

@@ -17,3 +17,23 @@ struct SidelightCommand: AsyncParsableCommand {
     version: SidelightVersion.current,
     subcommands: [Serve.self, Stream.self, Apply.self, Check.self, Filters.self])
 }
+
+extension SidelightCommand {
+  /// Runs what the arguments ask for, as ArgumentParser does it; but the allocator's settings come
+  /// first, on the only thread there is: once a second one has asked for memory, the C library has
+  /// settled how many heaps there may be.
+  @MainActor
+  static func main() async {
+    do {
+      var command = try Self.parseAsRoot()
+      (command as? Serve)?.transport.configuration.allocator.apply()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      Self.exit(withError: error)
+    }
+  }
+}

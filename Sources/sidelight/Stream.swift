@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncAlgorithms
 import SidelightClient
 import SidelightKernels
 import SidelightWire
@@ -68,25 +69,35 @@ struct Stream: AsyncParsableCommand {
     report.showSummary()
   }
 
-  /// Sends the frames, and the changes of the pipeline between them.
+  /// Sends the frames; in real time, each when its time has come.
   private func send(_ input: Y4MInput, to session: FilterSession) async throws {
+    if self.realtime {
+      let ticks = AsyncTimerSequence.repeating(every: input.frameDuration)
+      try await self.send(zip(input, ticks).map { $0.0 }, at: input.time(ofFrame:), to: session)
+    } else {
+      try await self.send(input, at: input.time(ofFrame:), to: session)
+    }
+    session.finish()
+  }
+
+  /// Sends the frames, and the changes of the pipeline between them.
+  private func send(
+    _ pictures: some AsyncSequence<Frame, any Error>, at time: (Int) -> Duration,
+    to session: FilterSession
+  ) async throws {
     var changes = self.changes.sorted { $0.time < $1.time }[...]
-    let clock = ContinuousClock()
-    let start = clock.now
     var index = 0
-    while let picture = try await input.next() {
-      let time = input.time(ofFrame: index)
+    for try await picture in pictures {
+      let time = time(index)
       while let change = changes.first, change.time <= time {
         session.select(change.pipeline)
         changes.removeFirst()
       }
-      if self.realtime { try await clock.sleep(until: start + time) }
       let frame = VideoFrame(
         picture, captureTimeNanoseconds: Int64(time / .nanoseconds(1)))
       guard await session.send(frame) != nil else { return }
       index += 1
     }
-    session.finish()
   }
 
   private static func receive(

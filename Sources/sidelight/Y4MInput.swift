@@ -38,9 +38,22 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
     try await NIOThreadPool.singleton.runIfActive { try self.reader.next() }
   }
 
+  /// From one frame to the next.
+  var frameDuration: Duration { self.time(ofFrame: 1) }
+
   /// When a frame is due, from the start of the video.
   func time(ofFrame index: Int) -> Duration {
     guard let rate = self.header.frameRate else { return .seconds(Double(index) / 30) }
     return .seconds(Double(index) * Double(rate.denominator) / Double(rate.numerator))
   }
+}
+
+extension Y4MInput: AsyncSequence {
+  struct Iterator: AsyncIteratorProtocol {
+    let input: Y4MInput
+
+    mutating func next() async throws -> Frame? { try await self.input.next() }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(input: self) }
 }

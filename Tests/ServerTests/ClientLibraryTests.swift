@@ -37,6 +37,25 @@ import Testing
     #expect(isIdentical, "with no pipeline the pictures are the ones that were sent")
   }
 
+  @Test(
+    "A frame that no stage changes comes back without its pixels, or with them where that is asked",
+    arguments: [true, false])
+  func unmodified(isAllowed: Bool) async throws {
+    let shot = try picture()
+    let returned = try await Self.session(.init(allowUnmodified: isAllowed)) { session in
+      await session.send(VideoFrame(shot))
+      session.finish()
+      var returned: [Frame] = []
+      for try await outcome in session.outcomes {
+        if let picture = outcome.picture?.frame { returned.append(picture) }
+      }
+      return returned
+    }
+    #expect(returned.map(\.bytes) == [shot.bytes])
+    #expect(
+      returned.map { $0.buffer === shot.buffer } == [isAllowed], "it is the one that was sent")
+  }
+
   @Test("A change in mid-call is told before the first frame made with it")
   func changes() async throws {
     let shot = try picture()

@@ -112,9 +112,12 @@ import Testing
           #expect(others.frames.map(\.disposition) == [.filtered])
           // It comes back, and sticks again with a later frame: which is looked after as the first was.
           gate.open(for: 1)
-          for sequence: UInt64 in 5 ... 6 { try await writer.write(.frame(sequence, Self.image)) }
-          for await _ in gate.entered { break }
-          await iterator.next()
+          var sequence: UInt64 = 4
+          while gate.entryCount < 2 {
+            sequence += 1
+            try await writer.write(.frame(sequence, Self.image))
+            await iterator.next()
+          }
           gate.open(for: 10)
         } onResponse: { response in
           var answers: [Sidelight_V1_ServerMessage] = []
@@ -124,12 +127,12 @@ import Testing
           }
           #expect(answers.frames.prefix(4).map(\.sequence) == [1, 2, 3, 4])
           #expect(answers.frames.count > 4)
-          for frame in answers.frames.prefix(5) {
+          for frame in answers.frames {
             #expect(frame.disposition == .passedThrough)
             #expect(frame.image == Self.image)
             #expect(frame.failure.message.contains("custom filter"))
           }
-          #expect(answers.finalStats?.outcomes == 6)
+          #expect(answers.finalStats?.outcomes == UInt64(answers.frames.count))
         }
       }
     }

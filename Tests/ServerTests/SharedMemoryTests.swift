@@ -220,9 +220,7 @@ struct SharedMemoryTests {
         try await stub.withRing([.filter("gate")], inputs: 1, outputs: 1) { client in
           client.say(.frame(1, client.put(Self.image, in: 0)))
           for await _ in gate.entered { break }
-          await clock.awaited(within: .seconds(3))
-          clock.advance(by: .seconds(3))
-          let passed = try await client.hearFrame()
+          let passed = try await clock.ticking(by: .seconds(3)) { try await client.hearFrame() }
           #expect(passed.disposition == .passedThrough)
           #expect(passed.image.sharedMemory.slot == 0)
 

@@ -8,7 +8,7 @@ extension Sidelight_V1_Open {
   init(_ options: SessionOptions) {
     self.init()
     self.label = options.label
-    self.allowUnmodified = true
+    self.allowUnmodified = options.allowUnmodified
     self.mailboxDepth = UInt32(clamping: options.mailboxDepth ?? 0)
     self.budgetUs = options.budget?.wireMicroseconds ?? 0
     self.maxFps = options.maxFPS ?? 0

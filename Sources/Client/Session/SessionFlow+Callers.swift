@@ -51,6 +51,7 @@ extension SessionFlow {
 
   /// - Throws: `RPCError` with UNAVAILABLE if there is no connection; `CancellationError`.
   func ping() async throws -> ClockReading {
+    try Task.checkCancellation()
     let id = try self.update { state in
       guard state.window.isOpen else { throw Self.disconnected }
       defer { state.nextPing += 1 }

@@ -38,6 +38,9 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `analysisOnly` (default: false): whether only analyses are of interest. Frames then pass
   ///   through, and no pixels come back.
   public var analysisOnly: Bool
+  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back without
+  ///   its pixels; its outcome then has the picture that was sent.
+  public var allowUnmodified: Bool
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
   ///   server tells its counts.
   public var statsInterval: Duration?
@@ -54,8 +57,8 @@ public struct SessionOptions: Sendable, Hashable {
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
     mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
-    allowDegraded: Bool = false, analysisOnly: Bool = false, statsInterval: Duration? = nil,
-    sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
+    allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
+    statsInterval: Duration? = nil, sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
@@ -68,6 +71,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.failurePolicy = failurePolicy
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
+    self.allowUnmodified = allowUnmodified
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory
     self.reconnect = reconnect

@@ -11,6 +11,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var unixSocketPermissions: UInt16 = 0o600
   /// How frames travel.
   public var transport = TransportConfiguration()
+  /// What peers may do.
+  public var guards = GuardConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
   public var maxFramePixels = 36_000_000
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
@@ -45,9 +47,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
-  /// - `computeNiceness` (0-19, default: 10): how readily the threads that filter let those that carry
+  /// - `computeNiceness` (0-19, default: 5): how readily the threads that filter let those that carry
   ///   gRPC go first.
-  public var computeNiceness = 10
+  public var computeNiceness = 5
   /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
   ///   clients on this host. None: they travel inline.
   public var sharedMemory: SharedMemoryConfiguration?

@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import Logging
 import ServiceLifecycle
 import SidelightWire
@@ -22,10 +23,11 @@ extension FrameFilterService {
     // A call that has not opened a session has nothing to finish: a shutdown cuts it off.
     let first = try await cancelWhenGracefulShutdown { try await messages.next() }
     guard !Task.isShuttingDownGracefully else {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+      throw GoogleRPCStatus.shuttingDown
     }
     guard case .open(let open)? = first?.message.kind else {
-      throw RPCError(code: .failedPrecondition, message: "The first message must be open.")
+      throw FieldFault(
+        code: .failedPrecondition, field: "open", reason: "must be the first message")
     }
     let registry = self.engine.sessions
     let caller = context.caller

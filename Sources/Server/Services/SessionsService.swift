@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import Logging
 import ServiceLifecycle
 import SidelightKernels
@@ -34,7 +35,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       group.cancelAll()
     }
     if Task.isShuttingDownGracefully {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+      throw GoogleRPCStatus.shuttingDown
     }
   }
 

@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
@@ -99,7 +100,7 @@ struct Session: Sendable {
       self.analysisJobs.finish()
     }
     if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
-      throw RPCError(code: .unavailable, message: "The server is shutting down.")
+      throw GoogleRPCStatus.shuttingDown
     }
   }
 

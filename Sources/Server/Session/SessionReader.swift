@@ -43,10 +43,11 @@ struct SessionReader: ~Copyable {
       case .resume?: self.handle.setPause(.running)
       case .ping(let ping)?: self.answer(ping)
       case .open?:
-        throw RPCError(code: .failedPrecondition, message: "open was sent twice.")
+        throw FieldFault(code: .failedPrecondition, field: "open", reason: "was sent twice")
       case nil:
         guard !message.unknownFields.data.isEmpty else {
-          throw RPCError(code: .invalidArgument, message: "A message of no kind was sent.")
+          throw FieldFault(
+            field: "kind", reason: "is not set, and no field that is unknown is either")
         }
         self.outbox.countIgnoredMessage()
       }
@@ -246,9 +247,7 @@ struct SessionReader: ~Copyable {
   private func checkFaults() throws {
     let limit = self.engine.maxConsecutiveErrors
     guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
-    throw RPCError(
-      code: .invalidArgument,
-      message: "More than \(limit) faults in a row; the last was \(fault.field): \(fault.reason)")
+    throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
   }
 }
 

@@ -160,7 +160,8 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
     set {_uniqueStorage()._label = newValue}
   }
 
-  /// The caller's address.
+  /// The caller: its address, or at a Unix socket also user, group and process, as `unix:PATH uid=1000
+  /// gid=1000 pid=4711`.
   package var peer: String {
     get {_storage._peer}
     set {_uniqueStorage()._peer = newValue}

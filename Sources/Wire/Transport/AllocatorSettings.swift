@@ -16,7 +16,8 @@ public struct AllocatorSettings: Sendable, Hashable {
   public var trimThreshold: Int?
   /// What the heap grows by, in bytes.
   public var topPad: Int?
-  /// Heaps that threads share; more contend less, and keep more. None: eight a processor.
+  /// Heaps that threads share. Only the first gives all that is free in it back to the system; of the
+  /// others it keeps the top, which for frames is nearly everything. None: eight a processor.
   public var arenas: Int?
 
   /// States how; what is left out stays as it is.
@@ -32,16 +33,18 @@ public struct AllocatorSettings: Sendable, Hashable {
   /// The allocator as it is.
   public static let system = AllocatorSettings()
 
-  /// Buffers of up to 32 MiB, the most that glibc allows, come from the heap and stay there.
+  /// Buffers of up to 32 MiB, the most that glibc allows, come from one heap and stay there until
+  /// ``releaseFreeMemory()``.
   public static let frames = AllocatorSettings(
-    mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20)
+    mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
 
   /// What this process runs with, as far as ``apply()`` told it.
   public static var inForce: AllocatorSettings { Self.applied.withLock { $0 } }
 
   private static let applied = Mutex(AllocatorSettings.system)
 
-  /// Applies the settings to this process. Call it before there is anything on the heap.
+  /// Applies the settings to this process. Call it first of all: buffers that are on the heap already
+  /// stay where they are, and ``arenas`` counts only until a second thread has asked for memory.
   public func apply() {
     #if canImport(CMalloc)
       Self.applied.withLock { applied in
@@ -56,7 +59,7 @@ public struct AllocatorSettings: Sendable, Hashable {
     #endif
   }
 
-  /// Gives what is free on the heap back to the system, wherever on the heap it is. Takes the heap's
+  /// Gives what is free on the heaps back to the system, as far as ``arenas`` says. Takes the heaps'
   /// locks: not for times when frames are on their way.
   public static func releaseFreeMemory() {
     #if canImport(CMalloc)

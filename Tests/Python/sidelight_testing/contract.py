@@ -24,12 +24,8 @@ def _generate() -> Path:
         failed = protoc.main(
             ["protoc", f"-I{protos}", f"-I{well_known}"]
             + [f"--python_out={target}", f"--grpc_python_out={target}"]
-            # OpenTelemetry's messages come as a package, as a collector has them.
-            + sorted(
-                str(path)
-                for path in protos.rglob("*.proto")
-                if "opentelemetry" not in path.parts
-            )
+            # The standard services' clients bring generated code of their own.
+            + sorted(str(path) for path in (protos / "sidelight").rglob("*.proto"))
         )
     if failed:
         raise RuntimeError(f"protoc could not generate from {protos}")
@@ -47,6 +43,8 @@ from sidelight.v1 import frame_filter_pb2_grpc as service
 from sidelight.v1 import image_pb2 as image
 from sidelight.v1 import pipeline_pb2 as pipeline
 from sidelight.v1 import session_pb2 as session
+from sidelight.v1 import sessions_pb2 as sessions
+from sidelight.v1 import sessions_pb2_grpc as sessions_service
 
 __all__ = [
     "GENERATED",
@@ -58,4 +56,6 @@ __all__ = [
     "pipeline",
     "service",
     "session",
+    "sessions",
+    "sessions_service",
 ]

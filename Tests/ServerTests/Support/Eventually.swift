@@ -2,7 +2,7 @@ import Testing
 
 /// Waits until something holds that nobody tells of; fails when it takes too long.
 func expectEventually(
-  _ what: Comment, within limit: Duration = .seconds(10),
+  _ what: Comment, within limit: Duration = .seconds(60),
   sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + limit

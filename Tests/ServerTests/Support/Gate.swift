@@ -8,6 +8,7 @@ final class Gate: Sendable {
   let entered: AsyncStream<Void>
   private let entering: AsyncStream<Void>.Continuation
   private let permits = DispatchSemaphore(value: 0)
+  private let entries = Atomic(0)
 
   init() {
     (self.entered, self.entering) = AsyncStream.makeStream()
@@ -32,9 +33,13 @@ final class Gate: Sendable {
 
   /// Tells that something has come in, and waits until it may go.
   func hold() {
+    self.entries.add(1, ordering: .sequentiallyConsistent)
     self.entering.yield()
     self.permits.wait()
   }
+
+  /// Frames that have come in so far.
+  var entryCount: Int { self.entries.load(ordering: .sequentiallyConsistent) }
 
   /// Lets so many frames go.
   func open(for count: Int) {

@@ -81,6 +81,17 @@ final class ManualClock: Sendable {
     }
   }
 
+  /// Lets the given time pass whenever a task waits for no more than that, for as long as `body` runs.
+  func ticking<Result>(
+    by duration: Duration, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.tick(by: duration) }
+      defer { group.cancelAll() }
+      return try await body()
+    }
+  }
+
   private func wait(_ duration: Duration) async {
     let number = self.state.withLock { $0.number() }
     await withTaskCancellationHandler {

@@ -1,0 +1,103 @@
+import SidelightClient
+
+/// A session of the client library.
+struct LibrarySession: Sendable {
+  let options: LoadOptions
+  let picture: Frame
+  let track: Track
+  let course: Course
+  /// The part of an interval by which this session is later than the first, 0 ..< 1.
+  let phase: Double
+  /// Slots that the picture lies in.
+  private let filled = FilledSlots()
+
+  /// Sends until the course is over, then waits for what is under way.
+  func run(_ client: SidelightClient) async throws {
+    try await client.withSession(self.sessionOptions) { session in
+      if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
+      self.course.open()
+      guard let rate = self.options.framesPerSecond else {
+        return try await self.pingPong(session)
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await self.pace(session, rate) }
+        for try await outcome in session.outcomes { try self.note(outcome) }
+        while try await group.next() != nil {}
+      }
+    }
+  }
+
+  private var sessionOptions: SessionOptions {
+    var options = SessionOptions(
+      pipeline: self.options.work.pipeline, allowUnmodified: false, sharedMemory: nil)
+    if self.options.sharedMemory {
+      // A frame that waits at the server, and one that is just let go of, besides those in flight.
+      let slots = self.options.inFlight + 2
+      options.sharedMemory = SharedMemoryOptions(
+        slotBytes: self.slotBytes, inputSlots: slots, outputSlots: slots)
+    }
+    if self.options.framesPerSecond == nil {
+      options.dropPolicy = .neverDrop
+      options.mailboxDepth = self.options.inFlight
+    }
+    return options
+  }
+
+  /// Each frame that is back sends the next.
+  private func pingPong(_ session: FilterSession) async throws {
+    for _ in 0 ..< self.options.inFlight { try await self.send(session) }
+    for try await outcome in session.outcomes {
+      try self.note(outcome)
+      if self.course.isOver {
+        session.finish()
+      } else {
+        try await self.send(session)
+      }
+    }
+  }
+
+  private func pace(_ session: FilterSession, _ rate: Double) async throws {
+    let interval = Duration.seconds(1) / rate
+    // Sessions start one after the other within an interval, or they would all send at once.
+    var due = ContinuousClock.now + interval * self.phase
+    while !self.course.isOver {
+      try await Task.sleep(until: due, tolerance: .zero)
+      try await self.send(session)
+      due += interval
+    }
+    session.finish()
+  }
+
+  private func send(_ session: FilterSession) async throws {
+    let picture = try self.options.sharedMemory ? self.picture(in: session) : self.picture
+    self.track.send()
+    await session.send(VideoFrame(picture))
+  }
+
+  private var slotBytes: Int {
+    // Room for strides that the filters like better.
+    let geometry = self.options.geometry
+    let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
+    return layout?.byteCount ?? self.picture.layout.byteCount
+  }
+
+  /// The picture in a slot: written when the slot is first used, as if a camera had; from then on it is
+  /// there already, as it is for those who send inline.
+  private func picture(in session: FilterSession) throws -> Frame {
+    var frame = try session.makeFrame(self.options.geometry)
+    let address = frame.withMutableRow(0) { row in
+      row.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+    if self.filled.insert(address) { Picture.copy(self.picture, into: &frame) }
+    return frame.finish()
+  }
+
+  private func note(_ outcome: FrameOutcome) throws {
+    guard case .made(let frame) = outcome else { return self.track.drop() }
+    self.track.arrive(work: frame.processTime)
+    guard frame.sequence == 1, self.options.work == .none else { return }
+    guard frame.picture.frame.map(Picture.bytes) == Picture.bytes(self.picture) else {
+      throw WrongPicture()
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import SidelightClient
+
+/// Sessions that send the same frame again and again.
+struct Load {
+  /// What was measured.
+  struct Figures: Encodable {
+    /// Frames that came back.
+    var frames: Int
+    var seconds: Double
+    /// Microseconds from a frame's being given to be sent until it was back.
+    var p50Us: Double
+    var p99Us: Double
+    /// Microseconds of the server's work on a frame, by its own account: the median.
+    var workUs: Double
+    /// Frames of the whole run that did not come back.
+    var dropped: Int
+    /// The frames that came back, of the session that got least, and of the one that got most.
+    var least: Int
+    var most: Int
+  }
+
+  private let options: LoadOptions
+  private let picture: Frame
+  private let tracks: [Track]
+  private let course: Course
+
+  init(_ options: LoadOptions) throws {
+    self.options = options
+    self.picture = try Picture.make(options.geometry, pool: BufferPool())
+    self.tracks = (0 ..< options.streams).map { _ in Track() }
+    self.course = Course(streams: options.streams)
+  }
+
+  /// Says `begin` and `end` when it begins and ends to measure, then the figures.
+  func run() async throws {
+    let figures = try await withThrowingTaskGroup(of: Figures?.self) { group in
+      switch self.options.client {
+      case .library: self.startLibrarySessions(&group)
+      case .generated: try self.startGeneratedSessions(&group)
+      }
+      group.addTask { try await self.measure() }
+      var figures: Figures?
+      while let result = try await group.next() { figures = result ?? figures }
+      return figures
+    }
+    try Output.finish(figures)
+  }
+
+  private func measure() async throws -> Figures {
+    await self.course.waitUntilOpen()
+    try await Task.sleep(for: self.options.warmUp)
+    Output.say("begin")
+    let begin = ContinuousClock.now
+    try await Task.sleep(for: self.options.duration)
+    let end = ContinuousClock.now
+    Output.say("end")
+    self.course.end()
+    let arrivals = self.tracks.map { $0.arrivals(begin ..< end) }
+    let all = arrivals.flatMap(\.self)
+    let roundTrips = all.map(\.roundTrip)
+    return Figures(
+      frames: all.count, seconds: (end - begin) / .seconds(1), p50Us: roundTrips.percentile(50),
+      p99Us: roundTrips.percentile(99), workUs: all.map(\.work).percentile(50),
+      dropped: self.tracks.reduce(0) { $0 + $1.dropped },
+      least: arrivals.map(\.count).min() ?? 0, most: arrivals.map(\.count).max() ?? 0)
+  }
+
+  private func startLibrarySessions(_ group: inout ThrowingTaskGroup<Figures?, any Error>) {
+    group.addTask {
+      var transport = TransportConfiguration()
+      transport.connections = self.options.connections
+      try await SidelightClient.connect(to: self.options.address, transport: transport) { client in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for (index, track) in self.tracks.enumerated() {
+            let session = LibrarySession(
+              options: self.options, picture: self.picture, track: track, course: self.course,
+              phase: Double(index) / Double(self.tracks.count))
+            group.addTask { try await session.run(client) }
+          }
+          while try await group.next() != nil {}
+        }
+      }
+      return nil
+    }
+  }
+
+  private func startGeneratedSessions(
+    _ group: inout ThrowingTaskGroup<Figures?, any Error>
+  ) throws {
+    let session = try GeneratedSession(
+      options: self.options, picture: self.picture, course: self.course)
+    let connections = self.options.connections ?? self.tracks.count
+    for first in 0 ..< connections {
+      let tracks = stride(from: first, to: self.tracks.count, by: connections).map {
+        self.tracks[$0]
+      }
+      group.addTask {
+        try await Connection.open(to: self.options.address) { connection in
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for track in tracks {
+              group.addTask { try await session.run(on: connection, track) }
+            }
+            while try await group.next() != nil {}
+          }
+        }
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import SidelightClient
+
+/// What is sent, how, and for how long. The peers take the same options, as far as they concern them.
+struct LoadOptions: Sendable {
+  /// What a session is made of.
+  enum Client: String {
+    /// `SidelightClient`.
+    case library
+    /// What protoc's plugins make of the contract, with the transport's settings and nothing else.
+    case generated
+  }
+
+  var client = Client.library
+  /// `--address`: where the server listens.
+  var address = Address.tcp(host: "127.0.0.1", port: 0)
+  /// `--format`, `--size`: the frames.
+  var geometry = FrameGeometry(format: .i420, size: FrameSize(width: 1280, height: 720))
+  /// `--streams`: sessions at a time.
+  var streams = 1
+  /// `--connections` (default: one a session): what the sessions share.
+  var connections: Int?
+  /// `--in-flight`: frames of a session that are under way.
+  var inFlight = 1
+  /// `--fps` (default: none, as fast as frames come back): frames a second of each session, newest wins.
+  var framesPerSecond: Double?
+  /// `--work`: what the server does.
+  var work = Work.none
+  /// `--shared-memory yes` (default: no): pixels travel in a ring, or nothing is measured; library only.
+  var sharedMemory = false
+  /// `--jpeg` (default: none, raw frames): the quality of what travels, generated code only.
+  var jpegQuality: Int?
+  /// `--warm-up`: seconds before it is measured.
+  var warmUp = Duration.seconds(0.5)
+  /// `--seconds`: for how long it is measured.
+  var duration = Duration.seconds(2)
+
+  init(_ arguments: some Sequence<String>) throws {
+    var arguments = Array(arguments)[...]
+    while let name = arguments.popFirst() {
+      guard let value = arguments.popFirst() else {
+        throw UsageError(description: "\(name) lacks its value.")
+      }
+      func parsed<Value>(_ result: Value?) throws -> Value {
+        guard let result else { throw UsageError(description: "\(name) cannot be \(value).") }
+        return result
+      }
+      switch name {
+      case "--client": self.client = try parsed(Client(rawValue: value))
+      case "--address": self.address = try Address(value)
+      case "--format": self.geometry.format = try parsed(PixelFormat(rawValue: value))
+      case "--size":
+        let sides = value.split(separator: "x").compactMap { Int($0) }
+        guard sides.count == 2 else { throw UsageError(description: "--size is like 1280x720.") }
+        self.geometry.size = FrameSize(width: sides[0], height: sides[1])
+      case "--bytes": break  // For peers that know no pictures.
+      case "--streams": self.streams = try parsed(Int(value))
+      case "--connections": self.connections = try parsed(Int(value))
+      case "--in-flight": self.inFlight = try parsed(Int(value))
+      case "--fps": self.framesPerSecond = try parsed(Double(value))
+      case "--work": self.work = try parsed(Work(rawValue: value))
+      case "--shared-memory": self.sharedMemory = value == "yes"
+      case "--jpeg": self.jpegQuality = try parsed(Int(value))
+      case "--warm-up": self.warmUp = .seconds(try parsed(Double(value)))
+      case "--seconds": self.duration = .seconds(try parsed(Double(value)))
+      default: throw UsageError(description: "\(name) is no option.")
+      }
+    }
+    self.geometry.color.alpha = .opaque
+    if self.jpegQuality != nil { self.geometry.color.range = .full }
+  }
+}

@@ -1,0 +1,4 @@
+/// A fault in the arguments.
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+}

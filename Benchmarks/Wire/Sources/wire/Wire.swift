@@ -1,0 +1,29 @@
+import Foundation
+
+/// One side of the wire, or what it carries measured apart; `bench.py` starts it and reads what it says.
+///
+///     wire load --address ADDRESS [--client library|generated] ...   see LoadOptions
+///     wire features --address ADDRESS                                what the server can do
+///     wire kernel --format FORMAT --size WxH --work WORK             a pipeline without a wire
+///     wire jpeg --size WxH --work WORK                               decode, pipeline, encode
+@main
+struct Wire {
+  static func main() async {
+    do {
+      let verb = CommandLine.arguments.dropFirst().first ?? ""
+      let options = try LoadOptions(CommandLine.arguments.dropFirst(2))
+      switch verb {
+      case "load": try await Load(options).run()
+      case "features":
+        let features = try await Connection.open(to: options.address) { try await $0.features() }
+        Output.say(features.joined(separator: " "))
+      case "kernel": try await KernelTime(options).run()
+      case "jpeg": try await JPEGTime(options).run()
+      default: throw UsageError(description: "'\(verb)' is none of load, features, kernel, jpeg.")
+      }
+    } catch {
+      FileHandle.standardError.write(Data("wire: \(error)\n".utf8))
+      exit(2)
+    }
+  }
+}

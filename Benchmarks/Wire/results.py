@@ -1,0 +1,65 @@
+"""What was measured, and what of it may be compared."""
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+
+from cells import Cell
+from driver import Result
+
+
+def median(runs: list[Result]) -> Result:
+    return Result(*(statistics.median(getattr(run, name) for run in runs)
+                    for name in Result.__dataclass_fields__))
+
+
+@dataclass
+class Pair:
+    """What two cells measured in turns, by round."""
+
+    rounds: list[tuple[Result, Result]]
+
+    def ratio(self, figure: str) -> tuple[float, float, float]:
+        """Of a figure of the one to that of the other: the median over the rounds, the least and the
+        greatest."""
+        ratios = [getattr(one, figure) / max(getattr(other, figure), 1e-9)
+                  for one, other in self.rounds]
+        return statistics.median(ratios), min(ratios), max(ratios)
+
+    def medians(self, figure: str) -> tuple[float, float]:
+        """Of a figure of the one and of the other."""
+        return tuple(statistics.median(getattr(run, figure) for run in runs)
+                     for runs in zip(*self.rounds))
+
+
+class Results:
+    """Runs by group and cell: only what ran in turns is compared, because the machine drifts."""
+
+    def __init__(self):
+        self._runs: dict[int, dict[Cell, list[Result]]] = {}
+
+    def add(self, group: int, cell: Cell, result: Result) -> None:
+        self._runs.setdefault(group, {}).setdefault(cell, []).append(result)
+
+    def of(self, cell: Cell) -> Result | None:
+        """The median of all runs of a cell."""
+        runs = [run for each, run in self.every() if each == cell]
+        return median(runs) if runs else None
+
+    def pair(self, one: Cell, other: Cell) -> Pair | None:
+        """Two cells, over the groups that both ran in."""
+        groups = [cells for cells in self._runs.values() if one in cells and other in cells]
+        rounds = [both for cells in groups for both in zip(cells[one], cells[other])]
+        return Pair(rounds) if rounds else None
+
+    def every(self) -> list[tuple[Cell, Result]]:
+        """Every run."""
+        return [(cell, run) for cells in self._runs.values() for cell, runs in cells.items()
+                for run in runs]
+
+    def medians(self) -> dict[Cell, Result]:
+        return {cell: self.of(cell) for cell in self.counts()}
+
+    def counts(self) -> dict[Cell, int]:
+        """How many runs a cell had."""
+        return Counter(cell for cell, _ in self.every())

@@ -1,0 +1,52 @@
+import NIOCore
+import Synchronization
+
+/// Something that is shared out to peers, in all and by address: connections, or bytes. Shared by a
+/// server's listeners.
+final class AddressBudget: Sendable {
+  private struct State {
+    var total = 0
+    var ofAddress: [String: Int] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let limit: Int
+  private let limitPerAddress: Int
+
+  /// - Parameters:
+  ///   - limit: The most that may be taken.
+  ///   - limitPerAddress: The most of it by one address.
+  init(limit: Int, limitPerAddress: Int) {
+    self.limit = limit
+    self.limitPerAddress = limitPerAddress
+  }
+
+  /// Takes so much more. What was taken must be given back.
+  ///
+  /// - Returns: Whether there is as much; else nothing is taken.
+  func take(_ amount: Int, for address: String) -> Bool {
+    self.state.withLock { state in
+      let own = state.ofAddress[address, default: 0]
+      guard amount <= self.limit - state.total, amount <= self.limitPerAddress - own else {
+        return false
+      }
+      state.total += amount
+      state.ofAddress[address] = own + amount
+      return true
+    }
+  }
+
+  /// Gives back what was taken.
+  func giveBack(_ amount: Int, for address: String) {
+    self.state.withLock { state in
+      state.total -= amount
+      let own = state.ofAddress[address, default: 0] - amount
+      state.ofAddress[address] = own > 0 ? own : nil
+    }
+  }
+}
+
+extension Channel {
+  /// The peer's address without its port; all peers of a Unix socket have one name.
+  var peerAddress: String { self.remoteAddress?.ipAddress ?? "unix" }
+}

@@ -1,0 +1,39 @@
+import NIOCore
+
+/// Closes a connection at once if too many stand (``Guard/connectionCap``).
+///
+/// It closes when the channel becomes active, not before: failing a channel's initializer would end
+/// the listener with it.
+final class ConnectionCap: ChannelInboundHandler {
+  typealias InboundIn = Any
+
+  private let budget: AddressBudget
+  private let ledger: GuardLedger
+  /// Whose connection is counted; `nil` when none is.
+  private var counted: String?
+
+  /// - Parameters:
+  ///   - budget: How many there may be.
+  ///   - ledger: For those that are closed.
+  init(budget: AddressBudget, ledger: GuardLedger) {
+    self.budget = budget
+    self.ledger = ledger
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let address = context.channel.peerAddress
+    if self.budget.take(1, for: address) {
+      self.counted = address
+      context.fireChannelActive()
+    } else {
+      context.fireChannelActive()
+      self.ledger.record(.connectionCap, against: address)
+      context.close(promise: nil)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if let counted = self.counted.take() { self.budget.giveBack(1, for: counted) }
+    context.fireChannelInactive()
+  }
+}

@@ -1,0 +1,75 @@
+import NIOCore
+
+/// Looks at HTTP/2's frames before the stack above sees them.
+///
+/// It answers PINGs (``Guard/pings``): the limit above of 200 in 30 seconds cannot be set from outside, and
+/// grpc-go sends one for each burst of data that it receives. Those beyond a budget of ours are left to it.
+///
+/// It closes connections that give up one call after the other (``Guard/resets``), before the limit above
+/// is met: what that does to a connection leaves memory behind.
+final class FrameGuard: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundOut = IOData
+
+  private var scanner = HTTP2FrameScanner()
+  private var pings: RateBudget?
+  private var resets: RateBudget?
+  private let ledger: GuardLedger
+  private var countedResets = 0
+  private var hasAnswered = false
+
+  /// - Parameters:
+  ///   - pings: PINGs that are answered; none: none is.
+  ///   - resets: Calls that may be given up; none: any.
+  ///   - ledger: For PINGs and resets that are too many.
+  init(pings: RateBudget?, resets: RateBudget?, ledger: GuardLedger) {
+    self.pings = pings
+    self.resets = resets
+    self.ledger = ledger
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let parts = self.scanner.scan(self.unwrapInboundIn(data))
+    guard self.takeResets() else {
+      self.ledger.record(.resets, against: context.channel.peerAddress)
+      return context.cutOff()
+    }
+    for part in parts {
+      switch part {
+      case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
+      case .ping(let opaque): self.receive(ping: opaque, context: context)
+      }
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if self.hasAnswered {
+      self.hasAnswered = false
+      context.flush()
+    }
+    context.fireChannelReadComplete()
+  }
+
+  private func receive(ping opaque: UInt64, context: ChannelHandlerContext) {
+    if self.pings?.take(at: .now()) == true {
+      self.hasAnswered = true
+      context.write(
+        self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.answer(opaque).bytes)), promise: nil)
+    } else {
+      if self.pings != nil {
+        self.ledger.record(.pings, against: context.channel.peerAddress)
+      }
+      context.fireChannelRead(self.wrapInboundOut(HTTP2PingFrame.request(opaque).bytes))
+    }
+  }
+
+  /// - Returns: Whether all that have come could be taken of their budget.
+  private func takeResets() -> Bool {
+    while self.countedResets < self.scanner.resetCount {
+      self.countedResets += 1
+      if self.resets?.take(at: .now()) == false { return false }
+    }
+    return true
+  }
+}

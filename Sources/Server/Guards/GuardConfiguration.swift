@@ -1,0 +1,49 @@
+/// What a peer may do to a server. The defaults leave honest clients alone and bound what others cost;
+/// README and docs/reliability.md tell what each is for.
+public struct GuardConfiguration: Sendable, Hashable {
+  /// - `maxConnections` (count, default: 2048): connections at a time, over all addresses.
+  public var maxConnections = 2048
+  /// - `maxConnectionsPerAddress` (count, default: 512): connections of one address at a time. All
+  ///   clients of a Unix socket count as one.
+  public var maxConnectionsPerAddress = 512
+  /// - `prefaceTimeout` (duration, default: 4 s): the time in which a connection must have begun to
+  ///   speak HTTP/2, with TLS after its handshake.
+  public var prefaceTimeout = Duration.seconds(4)
+  /// - `keepaliveInterval` (duration, default: 6 s): the silence after which a peer is asked for a sign
+  ///   of life.
+  public var keepaliveInterval = Duration.seconds(6)
+  /// - `keepaliveTimeout` (duration, default: 6 s): the time a peer has to give it.
+  public var keepaliveTimeout = Duration.seconds(6)
+  /// - `writeStallTimeout` (duration, default: 12 s): the time in which a peer must take some of what
+  ///   is written to it: of a connection anything, of a call a megabyte, or all there is.
+  public var writeStallTimeout = Duration.seconds(12)
+  /// - `lingerTimeout` (duration, default: 4 s): the time a client has to close its side of a call that
+  ///   has its status.
+  public var lingerTimeout = Duration.seconds(4)
+  /// - `drainTimeout` (duration, default: 8 s): the time after the begin of a shutdown at which
+  ///   connections are cut off.
+  public var drainTimeout = Duration.seconds(8)
+  /// - `pingsPerSecond` (count, default: 250): PINGs that a connection may send for ever. grpc-go sends
+  ///   one for each burst of data that it receives.
+  public var pingsPerSecond = 250
+  /// - `pingBurst` (count, default: 1000): PINGs that a connection may send at once. Those beyond are
+  ///   left to the stack below, which closes the connection.
+  public var pingBurst = 1000
+  /// - `maxUnfinishedBytes` (bytes, default: 2 GiB): what messages that have begun and not ended may come
+  ///   to, over all addresses, as they announce it. Those under 64 KiB do not count.
+  public var maxUnfinishedBytes = 2 << 30
+  /// - `maxUnfinishedBytesPerAddress` (bytes, default: 512 MiB): the same of one address. Behind a proxy
+  ///   all clients are one.
+  public var maxUnfinishedBytesPerAddress = 512 << 20
+  /// - `maxControlMessageBytes` (bytes, default: 1 MiB): the largest message of a method that takes no
+  ///   pixels.
+  public var maxControlMessageBytes = 1 << 20
+  /// - `maxMessageFields` (count, default: 65536): fields of a message, with those of the messages in it.
+  public var maxMessageFields = 65536
+
+  /// Those that stand; tests take some away.
+  package var active = Set(Guard.allCases)
+
+  /// The defaults.
+  public init() {}
+}

@@ -1,0 +1,88 @@
+import NIOCore
+import NIOHTTP2
+
+/// All guards of a server, and where each stands. Its listeners share it, and so what is counted.
+struct Guards: Sendable {
+  /// Calls that a connection may give up: what keeps under the stack's own limit, 200 in 30 seconds.
+  private static let (resetBurst, resetsPerSecond) = (150, 1.5)
+
+  private let configuration: GuardConfiguration
+  private let maxMessageBytes: Int
+  private let connections: AddressBudget
+  private let unfinished: AddressBudget
+  private let ledger: GuardLedger
+
+  /// - Parameters:
+  ///   - configuration: What peers may do.
+  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - ledger: For what they do.
+  init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: GuardLedger) {
+    self.ledger = ledger
+    self.configuration = configuration
+    self.maxMessageBytes = maxMessageBytes
+    self.connections = AddressBudget(
+      limit: configuration.maxConnections,
+      limitPerAddress: configuration.maxConnectionsPerAddress)
+    self.unfinished = AddressBudget(
+      limit: configuration.maxUnfinishedBytes,
+      limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
+  }
+
+  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2. To be called
+  /// on its event loop, when gRPC's own handlers stand and before it becomes active.
+  func protect(connection channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    // From the socket upwards.
+    var outer: [any ChannelHandler] = [CutOffHandler()]
+    if self.isActive(.connectionStall) {
+      outer.append(
+        ConnectionStallGuard(
+          timeout: self.configuration.writeStallTimeout, ledger: self.ledger))
+    }
+    if self.isActive(.drain) {
+      outer.append(DrainGuard(timeout: self.configuration.drainTimeout, ledger: self.ledger))
+    }
+    if self.isActive(.connectionCap) {
+      outer.append(ConnectionCap(budget: self.connections, ledger: self.ledger))
+    }
+    try pipeline.addHandlers(outer, position: .first)
+
+    var inner: [any ChannelHandler] = []
+    if self.isActive(.preface) {
+      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout, ledger: self.ledger))
+    }
+    if self.isActive(.keepalive) {
+      inner.append(
+        KeepaliveGuard(
+          interval: self.configuration.keepaliveInterval,
+          timeout: self.configuration.keepaliveTimeout, ledger: self.ledger))
+    }
+    inner.append(
+      FrameGuard(
+        pings: self.isActive(.pings)
+          ? RateBudget(
+            perSecond: Double(self.configuration.pingsPerSecond),
+            burst: self.configuration.pingBurst, at: .now()) : nil,
+        resets: self.isActive(.resets)
+          ? RateBudget(
+            perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
+        ledger: self.ledger))
+    let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
+    try pipeline.addHandlers(inner, position: .before(http2))
+  }
+
+  /// Puts up those of a call, on its event loop, when gRPC's own handlers stand.
+  func protect(call channel: any Channel) throws {
+    let address = (channel.parent ?? channel).peerAddress
+    try channel.pipeline.syncOperations.addHandlers(
+      [
+        CallOutputGuard(
+          configuration: self.configuration, address: address, ledger: self.ledger),
+        CallGuard(
+          configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+          unfinished: self.unfinished, address: address, ledger: self.ledger),
+      ], position: .first)
+  }
+
+  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+}

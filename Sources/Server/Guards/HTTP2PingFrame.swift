@@ -1,0 +1,21 @@
+import NIOCore
+
+/// An HTTP/2 PING, as bytes (RFC 9113, section 6.7).
+enum HTTP2PingFrame {
+  /// Asks for an answer with the same eight bytes.
+  case request(UInt64)
+  /// Answers.
+  case answer(UInt64)
+
+  /// The frame: a head of nine bytes and eight of the sender's choice.
+  var bytes: ByteBuffer {
+    let (flags, opaque): (UInt8, UInt64) =
+      switch self {
+      case .request(let opaque): (0, opaque)
+      case .answer(let opaque): (1, opaque)
+      }
+    var bytes = ByteBuffer()
+    bytes.writeMultipleIntegers(UInt8(0), UInt16(8), UInt8(6), flags, UInt32(0), opaque)
+    return bytes
+  }
+}

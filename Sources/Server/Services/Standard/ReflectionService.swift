@@ -1,0 +1,92 @@
+import Foundation
+import GRPCCore
+import GRPCProtobuf
+import SidelightWire
+import SwiftProtobuf
+
+/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It answers under its older
+/// name `v1alpha` too: the messages are the same.
+struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProtocol {
+  typealias Request = Grpc_Reflection_V1_ServerReflectionRequest
+  typealias Response = Grpc_Reflection_V1_ServerReflectionResponse
+
+  /// The name of this service, and the name that it had.
+  static let names = [
+    "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
+  ]
+
+  let index: DescriptorIndex
+
+  /// - Parameter services: The services that the server has, by full name.
+  init(services: [String]) {
+    self.index = DescriptorIndex(files: ContractDescriptors.files, services: services)
+  }
+
+  func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
+    for name in Self.names {
+      router.registerHandler(
+        forMethod: MethodDescriptor(
+          service: ServiceDescriptor(fullyQualifiedService: name), method: "ServerReflectionInfo"),
+        deserializer: ProtobufDeserializer<Request>(), serializer: ProtobufSerializer<Response>()
+      ) { request, context in
+        try await self.serverReflectionInfo(request: request, context: context)
+      }
+    }
+  }
+
+  func serverReflectionInfo(
+    request: RPCAsyncSequence<Request, any Error>, response: RPCWriter<Response>,
+    context: ServerContext
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try? await context.cancellation.cancelled }
+      group.addTask {
+        for try await question in request { try await response.write(self.answer(question)) }
+      }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func answer(_ request: Request) -> Response {
+    var response = Response()
+    response.validHost = request.host
+    response.originalRequest = request
+    switch request.messageRequest {
+    case .listServices?:
+      response.listServicesResponse.service = self.index.services.map { name in
+        .with { $0.name = name }
+      }
+    case .fileByFilename(let name)?:
+      response.answer(with: self.index.files(named: name), missing: "file", name)
+    case .fileContainingSymbol(let symbol)?:
+      response.answer(with: self.index.files(declaring: symbol), missing: "symbol", symbol)
+    case .fileContainingExtension(let wanted)?:
+      response.answer(with: nil, missing: "extension of", wanted.containingType)
+    case .allExtensionNumbersOfType(let type)?:
+      if self.index.files(declaring: type) != nil {
+        response.allExtensionNumbersResponse.baseTypeName = type
+      } else {
+        response.answer(with: nil, missing: "message", type)
+      }
+    case nil:
+      response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
+      response.errorResponse.errorMessage = "message_request: nothing is asked for"
+    }
+    return response
+  }
+}
+
+extension Grpc_Reflection_V1_ServerReflectionResponse {
+  /// - Parameters:
+  ///   - files: Serialized descriptors; `nil` if there are none.
+  ///   - kind: What was asked for.
+  fileprivate mutating func answer(with files: [Data]?, missing kind: String, _ name: String) {
+    if let files {
+      self.fileDescriptorResponse.fileDescriptorProto = files
+    } else {
+      self.errorResponse.errorCode = Int32(Status.Code.notFound.rawValue)
+      self.errorResponse.errorMessage = "there is no \(kind) '\(name.prefix(128))'"
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import NIOCore
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// What a peer may do to a server, and how it shows whether the guard against it stands.
+struct Attack: Sendable {
+  /// The guard that it meets.
+  var target: Guard
+  /// Guards that would meet it too.
+  var others: Set<Guard> = []
+  /// Sets times that are short, and limits that are low.
+  var configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }
+  /// Does it. Returns whether the server answered as it should; if it does not answer at all, this may
+  /// take for ever.
+  var isMet: @Sendable (SidelightServer, Address) async throws -> Bool
+
+  static let process = "/sidelight.v1.FrameFilter/Process"
+  static let info = "/sidelight.v1.FrameFilter/GetServerInfo"
+  /// Long enough to be noticed, short enough to be waited for.
+  static let moment = Duration.milliseconds(60)
+
+  /// One for each guard but that of the shutdown, which has a test of its own.
+  static let all: [Attack] = [
+    Attack(
+      target: .connectionCap, configure: { $0.guards.maxConnectionsPerAddress = 2 },
+      isMet: { _, address in
+        try await withRawPeer(address) { first in
+          _ = await first.next { _ in true }
+          return try await withRawPeer(address) { second in
+            _ = await second.next { _ in true }
+            return try await withRawPeer(address) { third in
+              await third.end()
+              return true
+            }
+          }
+        }
+      }),
+    Attack(
+      target: .preface, configure: { $0.guards.prefaceTimeout = Self.moment },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(ByteBuffer(string: "PRI * HTTP/2"))
+          await peer.end()
+          return true
+        }
+      }),
+    Attack(
+      target: .keepalive,
+      configure: {
+        $0.guards.keepaliveInterval = Self.moment
+        $0.guards.keepaliveTimeout = Self.moment
+      },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          let isAsked = await peer.next(where: \.isPing) != nil
+          await peer.end()
+          return isAsked
+        }
+      }),
+    Attack(
+      target: .connectionStall, others: [.callStall],
+      configure: {
+        $0.guards.writeStallTimeout = Self.moment
+        $0.transport.streamWindowBytes = 64 << 20
+      },
+      isMet: { server, address in
+        try await withRawPeer(address, reads: false) { peer in
+          peer.send(RawPeer.preface)
+          peer.openWindows()
+          try peer.sendPictures()
+          try await expectEventually("the session stands") { server.sessionCount == 1 }
+          while server.sessionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+          return true
+        }
+      }),
+    Attack(
+      target: .pings,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          for _ in 0 ..< 300 { peer.ping() }
+          var answers = 0
+          while answers < 300, let frame = await peer.next(where: { _ in true }) {
+            if frame.isGoAway { return false }
+            if frame.isPingAnswer { answers += 1 }
+          }
+          return answers == 300
+        }
+      }),
+    Attack(
+      target: .resets,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          for stream: UInt32 in stride(from: 1, to: 361, by: 2) {
+            peer.call(Self.process, stream: stream)
+            peer.send(
+              RawPeer.frame(3, flags: 0, stream: stream, ByteBuffer(integer: UInt32(8))))
+          }
+          peer.ping()
+          return await peer.next(where: \.isPingAnswer) == nil
+        }
+      }),
+    Attack(
+      target: .deadline,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process, headers: [("grpc-timeout", "60m")])
+          return await peer.status() == 4
+        }
+      }),
+    Attack(
+      target: .messageSize, others: [.unfinishedMessages],
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          peer.data(RawPeer.message([1, 2, 3], length: 0xFFFF_FFFF))
+          return await peer.status() == 8
+        }
+      }),
+    Attack(
+      target: .unfinishedMessages,
+      configure: { $0.guards.maxUnfinishedBytesPerAddress = 1 << 20 },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          for stream: UInt32 in [1, 3] {
+            peer.call(Self.process, stream: stream)
+            peer.data(RawPeer.message([1, 2, 3], length: 600_000), stream: stream)
+          }
+          return await peer.status(stream: 3) == 8
+        }
+      }),
+    Attack(
+      target: .compression,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
+          return await peer.status() == 12
+        }
+      }),
+    Attack(
+      target: .messageFields, configure: { $0.guards.maxMessageFields = 100 },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          // activate { stages {} stages {} ... }: 120 empty entries.
+          let entries = (0 ..< 120).flatMap { _ in [0x0A, 0x00] as [UInt8] }
+          peer.data(RawPeer.message([0x9A, 0x01, 0xF0, 0x01] + entries))
+          return await peer.status() == 8
+        }
+      }),
+    Attack(
+      target: .truncatedMessage,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          peer.data(RawPeer.message([1, 2, 3], length: 100), isEnd: true)
+          return await peer.status() == 3
+        }
+      }),
+    Attack(
+      target: .emptyCall,
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process, isEnd: true)
+          return await peer.status() == 9
+        }
+      }),
+    Attack(
+      target: .callStall,
+      configure: {
+        $0.guards.writeStallTimeout = Self.moment
+        $0.transport.streamWindowBytes = 64 << 20
+      },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          try peer.sendPictures()
+          return await peer.next(where: \.isReset) != nil
+        }
+      }),
+    Attack(
+      target: .linger, configure: { $0.guards.lingerTimeout = Self.moment },
+      isMet: { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          peer.call(Self.process)
+          peer.data(RawPeer.message([]))
+          guard await peer.status() == 9 else { return false }
+          return await peer.next(where: \.isReset) != nil
+        }
+      }),
+  ]
+}
+
+extension RawPeer {
+  /// Lets the server send as much as it likes.
+  fileprivate func openWindows() {
+    var setting = ByteBuffer()
+    setting.writeMultipleIntegers(UInt16(4), UInt32(0x7FFF_FFFF))
+    self.send(Self.frame(4, flags: 0, stream: 0, setting))
+    self.send(Self.frame(8, flags: 0, stream: 0, ByteBuffer(integer: UInt32(0x7FFF_0000))))
+  }
+
+  /// Opens a session whose frames come back as they are, and sends some, 16 MB in all.
+  fileprivate func sendPictures() throws {
+    self.call(Attack.process)
+    let picture = Sidelight_V1_Image.noise(.gray8, 2048, 2048)
+    let messages = [.open()] + (1 ... 4).map { Sidelight_V1_ClientMessage.frame($0, picture) }
+    for message in messages {
+      let bytes: [UInt8] = try message.serializedBytes()
+      var framed = RawPeer.message(bytes)
+      while let part = framed.readSlice(length: min(16384, framed.readableBytes)),
+        part.readableBytes > 0
+      {
+        self.data(part)
+      }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import GRPCCore
+import NIOCore
+import ServiceLifecycleTestKit
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Each guard against what it is for, once as it stands and once taken away.
+@Suite(.timeLimit(.minutes(2))) struct GuardTests {
+  @Test("Each guard meets its attack, and nothing else would", arguments: Attack.all)
+  func guards(_ attack: Attack) async throws {
+    #expect(try await Self.isMet(attack, within: .seconds(10)))
+    var bare = attack
+    bare.others.insert(attack.target)
+    #expect(try await !Self.isMet(bare, within: .milliseconds(600)))
+  }
+
+  private static func isMet(_ attack: Attack, within limit: Duration) async throws -> Bool {
+    var configuration = ServerConfiguration()
+    attack.configure(&configuration)
+    configuration.guards.active.subtract(attack.others)
+    return try await withServer(configuration) { server, address in
+      let isMet = try await within(limit) { try await attack.isMet(server, address) } ?? false
+      // By whom it was met is counted. PINGs that are answered are nothing to count.
+      if isMet, attack.target != .pings {
+        #expect(server.guardCounts[attack.target, default: 0] > 0)
+      }
+      if isMet, attack.target != .connectionCap {
+        // And the server is there for others.
+        try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
+      }
+      return isMet
+    }
+  }
+
+  @Test("Each guard has an attack")
+  func completeness() {
+    #expect(Set(Attack.all.map(\.target)).union([.drain]) == Set(Guard.allCases))
+  }
+
+  @Test("A peer that takes no part in a shutdown does not hold it up")
+  func drain() async throws {
+    #expect(try await Self.isDrained(with: Set(Guard.allCases), within: .seconds(10)))
+    #expect(
+      try await !Self.isDrained(
+        with: Set(Guard.allCases).subtracting([.drain]), within: .milliseconds(600)))
+  }
+
+  private static func isDrained(with guards: Set<Guard>, within limit: Duration) async throws
+    -> Bool
+  {
+    var configuration = ServerConfiguration()
+    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
+    configuration.guards.active = guards
+    configuration.guards.drainTimeout = Attack.moment
+    let server = SidelightServer(configuration: configuration)
+    return try await testGracefulShutdown { trigger in
+      let (ended, end) = AsyncStream<Never>.makeStream()
+      return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await server.run()
+          end.finish()
+        }
+        let isDrained = try await withRawPeer(try await server.listeningAddresses[0]) { peer in
+          peer.send(RawPeer.preface)
+          _ = await peer.next { _ in true }
+          trigger.triggerGracefulShutdown()
+          return try await within(limit) {
+            // Whoever is cancelled waits no longer either.
+            for await _ in ended {}
+            return !Task.isCancelled
+          } ?? false
+        }
+        group.cancelAll()
+        return isDrained
+      }
+    }
+  }
+
+  @Test("A peer that answers is left alone, however often it is asked")
+  func livingPeer() async throws {
+    var configuration = ServerConfiguration()
+    configuration.guards.keepaliveInterval = .milliseconds(5)
+    try await withServer(configuration) { _, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        for _ in 0 ..< 20 {
+          let asked = await peer.next(where: \.isPing)
+          #expect(asked != nil)
+          peer.send(
+            RawPeer.frame(6, flags: 1, stream: 0, asked?.payload ?? ByteBuffer()))
+        }
+      }
+    }
+  }
+
+  @Test("A connection that goes makes room for another")
+  func roomAgain() async throws {
+    var configuration = ServerConfiguration()
+    configuration.guards.maxConnections = 1
+    try await withServer(configuration) { _, address in
+      for _ in 0 ..< 3 {
+        // The server learns a little later that the one before has gone.
+        try await expectEventually("there is room") {
+          try await withRawPeer(address) { peer in
+            peer.send(RawPeer.preface)
+            peer.ping()
+            return await peer.next(where: \.isPingAnswer) != nil
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Messages that end make room for others, however many they are")
+  func finishedMessages() async throws {
+    var configuration = ServerConfiguration()
+    configuration.guards.maxUnfinishedBytesPerAddress = 600_000
+    try await withServer(configuration) { _, address in
+      try await withStub(address) { stub in
+        let picture = Sidelight_V1_Image.noise(.gray8, 700, 700)
+        let answers = try await stub.converse([.open()] + (1 ... 8).map { .frame($0, picture) })
+        #expect(answers.frames.count == 8)
+      }
+    }
+  }
+
+  @Test(
+    "Whatever grpc-timeout says, the call is answered",
+    arguments: [
+      "-1S", "-9999999H", "+1S", "1", "S", "", "1s", "1.5S", "100000000S", "99999999999999999999S",
+      "99999999H", "99999999u",
+    ])
+  func timeouts(_ value: String) async throws {
+    try await withServer { _, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        peer.call(Attack.info, headers: [("grpc-timeout", value)])
+        peer.data(RawPeer.message([]), isEnd: true)
+        #expect(await peer.status() == 0)
+      }
+    }
+  }
+
+  @Test("PINGs beyond the budget are left to the stack, which closes the connection")
+  func pingFlood() async throws {
+    var configuration = ServerConfiguration()
+    configuration.guards.pingBurst = 10
+    configuration.guards.pingsPerSecond = 1
+    try await withServer(configuration) { server, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        for _ in 0 ..< 1000 { peer.ping() }
+        await peer.end()
+        #expect(server.guardCounts[.pings, default: 0] > 0)
+      }
+    }
+  }
+
+  @Test("A deadline ends the call although the handler is stuck, and late by little")
+  func stuckHandler() async throws {
+    let gate = Gate()
+    try await withServer(catalogue: gate.catalogue) { _, address in
+      try await withStub(address) { stub in
+        var options = CallOptions.defaults
+        options.timeout = .milliseconds(100)
+        let answers = Answers()
+        let error = await #expect(throws: RPCError.self) {
+          try await stub.process(options: options) { writer in
+            try await writer.write(.open([.filter("gate")]))
+            try await writer.write(.frame(1, .noise(.gray8, 4, 4)))
+            for await _ in answers.ended {}
+          } onResponse: { response in
+            defer { answers.end() }
+            for try await _ in response.messages {}
+          }
+        }
+        #expect(error?.code == .deadlineExceeded)
+      }
+      gate.open(for: 1)
+    }
+  }
+
+  @Test("The limit of streams is told")
+  func streams() async throws {
+    var configuration = ServerConfiguration()
+    configuration.transport.maxConcurrentStreams = 3
+    try await withServer(configuration) { _, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        let settings = await peer.next { $0.kind == 4 && $0.flags == 0 }
+        // Each setting has two bytes of name and four of value.
+        let bytes = settings.map { [UInt8]($0.payload.readableBytesView) } ?? []
+        #expect(bytes.firstRange(of: [0, 3, 0, 0, 0, 3]) != nil)
+      }
+    }
+  }
+}
+
+/// Waits for a result no longer than it may take.
+///
+/// - Returns: `nil` if it took longer.
+func within<Result: Sendable>(
+  _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result? {
+  try await withThrowingTaskGroup(of: Result?.self) { group in
+    group.addTask { try await body() }
+    group.addTask {
+      try? await Task.sleep(for: limit)
+      return nil
+    }
+    defer { group.cancelAll() }
+    return try await group.next() ?? nil
+  }
+}

@@ -1,0 +1,185 @@
+import NIOCore
+import NIOHPACK
+import NIOPosix
+import SidelightWire
+
+/// A client that speaks HTTP/2 byte by byte, so that it can speak it badly. It answers nothing by
+/// itself.
+struct RawPeer {
+  /// A frame that the server sent.
+  struct Frame {
+    var kind: UInt8
+    var flags: UInt8
+    var stream: UInt32
+    var payload: ByteBuffer
+    /// Of a frame of headers, what is in it.
+    var headers = HPACKHeaders()
+
+    /// The status with which a call ends; `nil` if it does not.
+    var status: Int? { self.headers.first(name: "grpc-status").flatMap { Int($0) } }
+    var isPing: Bool { self.kind == 6 }
+    var isPingAnswer: Bool { self.kind == 6 && self.flags & 1 == 1 }
+    var isReset: Bool { self.kind == 3 }
+    var isGoAway: Bool { self.kind == 7 }
+    var isData: Bool { self.kind == 0 }
+  }
+
+  /// The connection, as the server has it.
+  let channel: any Channel
+  /// What the server sends; ends when it has closed the connection.
+  let frames: AsyncStream<Frame>
+
+  /// The client's preface and empty settings.
+  static let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").appending(
+    Self.frame(4, flags: 0, stream: 0))
+
+  /// Sends bytes, whatever they are.
+  func send(_ bytes: ByteBuffer) {
+    self.channel.writeAndFlush(bytes, promise: nil)
+  }
+
+  /// Begins a call; more is to come unless `isEnd`.
+  func call(
+    _ path: String, stream: UInt32 = 1, isEnd: Bool = false, headers: [(String, String)] = []
+  ) {
+    var block = ByteBuffer()
+    let always = [
+      (":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "test"),
+      ("content-type", "application/grpc"), ("te", "trailers"),
+    ]
+    for (name, value) in always + headers {
+      // A literal that is not kept, with a name of its own: HPACK at its plainest.
+      block.writeInteger(UInt8(0))
+      block.writeLiteral(name)
+      block.writeLiteral(value)
+    }
+    self.send(Self.frame(1, flags: isEnd ? 5 : 4, stream: stream, block))
+  }
+
+  /// Sends a part of a call's messages.
+  func data(_ bytes: ByteBuffer, stream: UInt32 = 1, isEnd: Bool = false) {
+    self.send(Self.frame(0, flags: isEnd ? 1 : 0, stream: stream, bytes))
+  }
+
+  /// Asks for an answer.
+  func ping() {
+    self.send(Self.frame(6, flags: 0, stream: 0, ByteBuffer(integer: UInt64(1))))
+  }
+
+  /// A message in gRPC's frame.
+  ///
+  /// - Parameter length: What it says of its length, if that is not true.
+  static func message(_ bytes: [UInt8], length: Int? = nil) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    buffer.writeMultipleIntegers(UInt8(0), UInt32(length ?? bytes.count))
+    buffer.writeBytes(bytes)
+    return buffer
+  }
+
+  /// A frame.
+  static func frame(
+    _ kind: UInt8, flags: UInt8, stream: UInt32, _ payload: ByteBuffer = ByteBuffer()
+  ) -> ByteBuffer {
+    var frame = ByteBuffer()
+    let length = payload.readableBytes
+    frame.writeMultipleIntegers(
+      UInt8(length >> 16), UInt16(truncatingIfNeeded: length), kind, flags, stream)
+    return frame.appending(payload)
+  }
+
+  /// Reads until a frame comes that is as wished; `nil` if the server closes the connection first.
+  func next(where isWished: (Frame) -> Bool) async -> Frame? {
+    for await frame in self.frames where isWished(frame) { return frame }
+    return nil
+  }
+
+  /// The status with which a call ends; `nil` if the server closes the connection without.
+  func status(stream: UInt32 = 1) async -> Int? {
+    await self.next { $0.stream == stream && $0.status != nil }?.status
+  }
+
+  /// Waits until the server has closed the connection.
+  func end() async {
+    for await _ in self.frames {}
+  }
+}
+
+extension ByteBuffer {
+  /// These bytes and then others.
+  func appending(_ other: ByteBuffer) -> ByteBuffer {
+    var both = self
+    var other = other
+    both.writeBuffer(&other)
+    return both
+  }
+
+  fileprivate mutating func writeLiteral(_ text: String) {
+    precondition(text.utf8.count < 127)
+    self.writeInteger(UInt8(text.utf8.count))
+    self.writeString(text)
+  }
+}
+
+/// Connects to a server, and closes the connection when `body` is done.
+///
+/// - Parameter reads: Whether it takes what the server sends off its socket.
+func withRawPeer<Result: Sendable>(
+  _ address: Address, reads: Bool = true, _ body: (RawPeer) async throws -> Result
+) async throws -> Result {
+  guard case .tcp(let host, let port) = address else { fatalError("only TCP") }
+  let (frames, continuation) = AsyncStream<RawPeer.Frame>.makeStream()
+  let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+    .channelOption(.autoRead, value: reads)
+    .channelOption(.socketOption(.so_rcvbuf), value: reads ? 1 << 20 : 4096)
+    .channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(
+          ByteToMessageHandler(FrameDecoder(frames: continuation)))
+      }
+    }
+    .connect(host: host, port: port).get()
+  let result: Swift.Result<Result, any Error>
+  do {
+    result = .success(try await body(RawPeer(channel: channel, frames: frames)))
+  } catch {
+    result = .failure(error)
+  }
+  try? await channel.close().get()
+  return try result.get()
+}
+
+private struct FrameDecoder: ByteToMessageDecoder {
+  typealias InboundOut = Never
+
+  let frames: AsyncStream<RawPeer.Frame>.Continuation
+  private var headers = HPACKDecoder(allocator: ByteBufferAllocator())
+
+  init(frames: AsyncStream<RawPeer.Frame>.Continuation) {
+    self.frames = frames
+  }
+
+  mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) -> DecodingState {
+    let start = buffer.readerIndex
+    guard let head = buffer.getInteger(at: start, as: UInt32.self),
+      buffer.readableBytes >= 9 + Int(head >> 8),
+      let flags = buffer.getInteger(at: start + 4, as: UInt8.self),
+      let stream = buffer.getInteger(at: start + 5, as: UInt32.self),
+      let payload = buffer.getSlice(at: start + 9, length: Int(head >> 8))
+    else { return .needMoreData }
+    buffer.moveReaderIndex(forwardBy: 9 + Int(head >> 8))
+    var frame = RawPeer.Frame(
+      kind: UInt8(head & 0xFF), flags: flags, stream: stream, payload: payload)
+    var block = payload
+    if frame.kind == 1 { frame.headers = (try? self.headers.decodeHeaders(from: &block)) ?? [:] }
+    self.frames.yield(frame)
+    return .continue
+  }
+
+  mutating func decodeLast(
+    context: ChannelHandlerContext, buffer: inout ByteBuffer, seenEOF: Bool
+  ) -> DecodingState {
+    while case .continue = self.decode(context: context, buffer: &buffer) {}
+    self.frames.finish()
+    return .needMoreData
+  }
+}

@@ -1,0 +1,106 @@
+import NIOCore
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// What guards read of what passes them.
+struct ScannerTests {
+  @Test("PINGs are found and everything else passes as it came, in whatever pieces")
+  func pings() {
+    let pings: [UInt64] = [1, 0x0102_0304_0506_0708, .max]
+    let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    let others = [
+      RawPeer.frame(4, flags: 0, stream: 0),
+      RawPeer.frame(0, flags: 0, stream: 1, ByteBuffer(repeating: 6, count: 300)),
+      // An answer, and one of a size that is none: neither is ours.
+      RawPeer.frame(6, flags: 1, stream: 0, ByteBuffer(integer: UInt64(9))),
+      RawPeer.frame(6, flags: 0, stream: 0, ByteBuffer(integer: UInt32(9))),
+    ]
+    var all = preface.appending(others[0])
+    var expected = all
+    for (index, ping) in pings.enumerated() {
+      all = all.appending(RawPeer.frame(6, flags: 0, stream: 0, ByteBuffer(integer: ping)))
+      all = all.appending(others[index + 1])
+      expected = expected.appending(others[index + 1])
+    }
+    for size in 1 ... all.readableBytes {
+      var scanner = HTTP2FrameScanner()
+      var (found, passed): ([UInt64], ByteBuffer) = ([], ByteBuffer())
+      var rest = all
+      while let piece = rest.readSlice(length: min(size, rest.readableBytes)),
+        piece.readableBytes > 0
+      {
+        for part in scanner.scan(piece) {
+          switch part {
+          case .ping(let opaque): found.append(opaque)
+          case .bytes(let bytes): passed = passed.appending(bytes)
+          }
+        }
+      }
+      #expect(found == pings)
+      #expect(passed == expected)
+    }
+  }
+
+  @Test("Messages are followed in whatever pieces, and the first that is too long is found")
+  func messages() {
+    let stream = [[], [1], [1, 2, 3], Array(repeating: 7, count: 100)]
+      .map { RawPeer.message($0) }.reduce(ByteBuffer()) { $0.appending($1) }
+    for size in 1 ... stream.readableBytes {
+      for limit in [99, 100] {
+        var scanner = MessageScanner(
+          maxBytes: limit, mayBeCompressed: false, shape: nil, maxFields: 0)
+        var finding: MessageScanner.Finding?
+        var rest = stream
+        while finding == nil, let piece = rest.readSlice(length: min(size, rest.readableBytes)),
+          piece.readableBytes > 0
+        {
+          finding = scanner.scan(piece.readableBytesView)
+          if rest.readableBytes > 0, rest.readableBytes < 100 {
+            #expect(finding != nil || scanner.isWithinMessage)
+          }
+        }
+        #expect(finding == (limit < 100 ? .tooLong(100) : nil))
+        #expect(!scanner.isWithinMessage)
+      }
+    }
+  }
+
+  @Test("A budget of PINGs is a burst, and then so many a second")
+  func budget() {
+    let start = NIODeadline.uptimeNanoseconds(0)
+    var budget = RateBudget(perSecond: 10, burst: 3, at: start)
+    func taken(of count: Int, after time: TimeAmount) -> Int {
+      (0 ..< count).count { _ in budget.take(at: start + time) }
+    }
+    #expect(taken(of: 5, after: .zero) == 3)
+    #expect(taken(of: 2, after: .milliseconds(100)) == 1)
+    #expect(taken(of: 1, after: .milliseconds(150)) == 0)
+    #expect(taken(of: 5, after: .hours(1)) == 3)
+  }
+
+  @Test(
+    "Deadlines are read as the protocol has them, and nothing else is one",
+    arguments: [
+      ("1H", .seconds(3600)), ("2M", .seconds(120)), ("3S", .seconds(3)),
+      ("4m", .milliseconds(4)), ("5u", .microseconds(5)), ("6n", .nanoseconds(6)),
+      ("0S", .zero), ("00000001S", .seconds(1)), ("99999999H", .seconds(99_999_999 * 3600)),
+      ("123456789S", nil), ("-1S", nil), ("+1S", nil), ("1", nil), ("S", nil), ("", nil),
+      ("1s", nil), ("1.5S", nil), (" 1S", nil), ("1S ", nil), ("١S", nil),
+    ] as [(String, Duration?)])
+  func deadlines(_ header: String, _ expected: Duration?) {
+    #expect(CallDeadline.duration(header: header) == expected)
+  }
+
+  @Test("A stall is told from slowness")
+  func stalls() {
+    let start = NIODeadline.uptimeNanoseconds(0)
+    var watch = StallWatch(timeout: .seconds(6))
+    watch.begin(at: start)
+    func isStalled(taken: Int, after seconds: Int64) -> Bool {
+      watch.isStalled(taken: taken, at: start + .seconds(seconds))
+    }
+    let looks = [(0, 5), (1, 7), (1, 12), (1, 13)].map { isStalled(taken: $0.0, after: $0.1) }
+    #expect(looks == [false, false, false, true])
+  }
+}
