@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak tsan bench-kernels bench-wire bench-realtime bench-overload gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz siege soak tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -47,6 +47,9 @@ bench-wire: ## Frames over TCP, Unix sockets and shared memory beside C++ gRPC a
 
 bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
 	@dev/bench-realtime --only overload $(ARGUMENTS)
+
+bench-telemetry: ## Print what a frame's trace and its times cost beside its pixels
+	@dev/bench-telemetry
 
 gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery

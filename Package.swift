@@ -23,6 +23,7 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency =
   .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let asyncAlgorithms: Target.Dependency =
   .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 
@@ -33,6 +34,7 @@ let package = Package(
     .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
+    .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
   dependencies: [
@@ -44,11 +46,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
   ],
   targets: [
     // Pixels: no gRPC, no Foundation.
@@ -102,7 +108,8 @@ let package = Package(
       name: "SidelightServer",
       dependencies: [
         "SidelightKernels", "SidelightCodecs", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging, lifecycle,
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging, lifecycle,
+        asyncAlgorithms,
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -125,11 +132,39 @@ let package = Package(
       path: "Sources/Client",
       swiftSettings: strict
     ),
+    // What is not to be had as packages: an OTLP exporter behind Tracer, Prometheus text behind
+    // MetricsFactory, log handlers. Only the command names it.
+    .target(
+      name: "SidelightTelemetry",
+      dependencies: [
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging, lifecycle,
+        .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      path: "Sources/Telemetry",
+      swiftSettings: strict
+    ),
+    // Probes, metrics and a live page over HTTP.
+    .target(
+      name: "SidelightAdmin",
+      dependencies: [
+        "SidelightServer", logging, lifecycle,
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      path: "Sources/Admin",
+      resources: [
+        .embedInCode("Page/index.html"), .embedInCode("Page/page.css"),
+        .embedInCode("Page/page.js"),
+      ],
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "sidelight",
       dependencies: [
-        "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
-        "SidelightKernels",
+        "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightClient",
+        "SidelightCodecs", "SidelightWire", "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
         grpcCore, logging, lifecycle, protobuf, asyncAlgorithms,
@@ -154,10 +189,18 @@ let package = Package(
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),
     .testTarget(
+      name: "TelemetryTests",
+      dependencies: [
+        "SidelightTelemetry", grpcCore, grpcTransport, protobuf, tracing, metrics, logging,
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "ServerTests",
       dependencies: [
         "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
-        "SidelightKernels", grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, logging,
+        "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+        tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),

@@ -20,6 +20,10 @@ struct Engine: Sendable {
   let rings: RingDesk?
   let clock: SessionClock
   let tracing: FrameTracing
+  let metrics: ServerMetrics
+  /// When the server was made, on the sessions' clock.
+  let started: Duration
+  let history = StatusHistory()
   let logger: Logger
 
   /// How large a frame may be.
@@ -37,7 +41,7 @@ struct Engine: Sendable {
 
   init(
     configuration: ServerConfiguration, catalogue: FilterCatalogue, tracing: FrameTracing,
-    clock: SessionClock, logger: Logger
+    metrics: ServerMetrics, clock: SessionClock, logger: Logger
   ) {
     self.catalogue = catalogue
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
@@ -65,6 +69,8 @@ struct Engine: Sendable {
     self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing
+    self.metrics = metrics
+    self.started = clock.now()
     self.logger = logger
     self.frameLimits = FrameLimits(
       maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,

@@ -11,17 +11,19 @@ final class Listener: Sendable {
   private let configuration: ServerConfiguration
   private let guards: Guards
   private let services: [any RegistrableRPCService]
+  private let interceptors: [any ServerInterceptor]
   private let connections = ConnectionTable()
   private let bound = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Address.self)
 
   init(
     address: Address, configuration: ServerConfiguration, guards: Guards,
-    services: [any RegistrableRPCService]
+    services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
     self.configuration = configuration
     self.guards = guards
     self.services = services
+    self.interceptors = interceptors
   }
 
   deinit {
@@ -69,7 +71,7 @@ final class Listener: Sendable {
         ConnectionInterceptor(
           connections: self.connections, executor: self.configuration.transport.executor),
         UnreadableMessages(),
-      ])
+      ] + self.interceptors)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await withGracefulShutdownHandler {

@@ -1,9 +1,12 @@
-public import Logging
+import AsyncAlgorithms
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+public import Logging
+public import Metrics
 public import ServiceLifecycle
 public import SidelightKernels
 public import SidelightWire
+import Synchronization
 public import Tracing
 
 /// A gRPC server that filters live video.
@@ -20,6 +23,7 @@ public final class SidelightServer: Service {
   private let configuration: ServerConfiguration
   private let engine: Engine
   private let listeners: [Listener]
+  private let currentPhase = Mutex(ServerPhase.starting)
   private let health: HealthBoard
   private let ledger: GuardLedger
 
@@ -29,26 +33,31 @@ public final class SidelightServer: Service {
   ///   - configuration: How it listens, and what it accepts.
   ///   - catalogue: The filters that clients may choose from.
   ///   - tracer: Where spans go. None: the one that `InstrumentationSystem` was bootstrapped with.
+  ///   - metrics: Where metrics go. None: the one that `MetricsSystem` was bootstrapped with.
   ///   - logger: Where logs go.
   public convenience init(
     configuration: ServerConfiguration = ServerConfiguration(),
     catalogue: FilterCatalogue = .builtIn,
     tracer: (any Tracer)? = nil,
+    metrics: (any MetricsFactory)? = nil,
     logger: Logger = Logger(label: "sidelight")
   ) {
     self.init(
-      configuration: configuration, catalogue: catalogue, tracer: tracer, clock: .system,
-      logger: logger)
+      configuration: configuration, catalogue: catalogue, tracer: tracer, metrics: metrics,
+      clock: .system, logger: logger)
   }
 
   package init(
     configuration: ServerConfiguration, catalogue: FilterCatalogue, tracer: (any Tracer)?,
-    clock: SessionClock, logger: Logger
+    metrics: (any MetricsFactory)? = nil, clock: SessionClock, logger: Logger
   ) {
+    let tracer = tracer ?? InstrumentationSystem.tracer
+    let metrics = ServerMetrics(factory: metrics ?? MetricsSystem.factory)
     self.engine = Engine(
       configuration: configuration, catalogue: catalogue,
-      tracing: FrameTracing(tracer: tracer ?? InstrumentationSystem.tracer),
+      tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
+    let interceptor = CallInterceptor(tracer: tracer, metrics: metrics, clock: clock)
     let own = [Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Sessions.descriptor]
       .map(\.fullyQualifiedService)
     let standard =
@@ -65,7 +74,8 @@ public final class SidelightServer: Service {
       maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
     self.listeners = configuration.addresses.map {
       Listener(
-        address: $0, configuration: configuration, guards: guards, services: services)
+        address: $0, configuration: configuration, guards: guards, services: services,
+        interceptors: [interceptor])
     }
     self.configuration = configuration
   }
@@ -83,6 +93,7 @@ public final class SidelightServer: Service {
       try await self.withCompanion { try await self.serve() }
     } onGracefulShutdown: {
       self.health.stopServing()
+      self.enter(.draining)
     }
   }
 
@@ -108,6 +119,10 @@ public final class SidelightServer: Service {
           }
         }
         group.addTask {
+          await self.keepHouse()
+          return .helper
+        }
+        group.addTask {
           try? await gracefulShutdown()
           // A peer that does not read keeps its connection from closing, for as long as it likes.
           await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
@@ -124,6 +139,20 @@ public final class SidelightServer: Service {
         }
         group.cancelAll()
       }
+    }
+  }
+
+  /// What is to be done beside serving, once all addresses are bound: once a second metrics and the
+  /// history are brought up to date.
+  private func keepHouse() async {
+    guard (try? await self.listeningAddresses) != nil else { return }
+    self.enter(.serving)
+    for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.noteSecond() }
+  }
+
+  private func enter(_ phase: ServerPhase) {
+    self.currentPhase.withLock { current in
+      if current != .draining { current = phase }
     }
   }
 
@@ -170,6 +199,16 @@ public final class SidelightServer: Service {
 
   /// How often each guard has closed a connection, or ended or reset a call.
   package var guardCounts: [Guard: Int] { self.ledger.counts }
+
+  /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
+  public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
+
+  /// What the server does at this moment.
+  public var status: ServerStatus { self.engine.status(in: self.phase) }
+
+  /// Brings metrics up to date. That is done once a second anyway; whoever asks for them now, and wants
+  /// what clients have been told up to now, calls this before.
+  public func updateMetrics() { self.engine.metrics.update(from: self.engine) }
 
   /// What the frame buffers do.
   public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }

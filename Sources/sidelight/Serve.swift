@@ -1,8 +1,11 @@
 import ArgumentParser
+import Foundation
 import Logging
 import ServiceLifecycle
+import SidelightAdmin
 import SidelightKernels
 import SidelightServer
+import SidelightTelemetry
 import UnixSignals
 
 /// `sidelight serve`: the server.
@@ -56,6 +59,22 @@ struct Serve: AsyncParsableCommand {
     help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
+  @Option(
+    help: ArgumentHelp(
+      "How the log looks: text or json. (default: text on a terminal, else json)",
+      valueName: "format"),
+    transform: LogFormat.init(argument:))
+  var logFormat: LogFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Where probes (/livez, /readyz), /metrics, /version and a live page (/) are served over HTTP: \
+      IP:PORT or unix:PATH. (default: nowhere)
+      """, valueName: "address"),
+    transform: Address.init(argument:))
+  var admin: Address?
+
   func validate() throws {
     for (name, value) in [
       ("--compute-threads", self.computeThreads), ("--max-sessions", self.maxSessions),
@@ -72,8 +91,14 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var logger = Logger(label: "sidelight") { StreamLogHandler.standardError(label: $0) }
+    var logger = Logger(label: "sidelight") { [logFormat] label in
+      LineLogHandler.standardError(label: label, format: logFormat)
+    }
     logger.logLevel = self.logLevel
+    let metrics = PrometheusRegistry(
+      descriptions: SidelightServer.metricDescriptions
+        .merging(OTLPExporter.descriptions) { server, _ in server })
+    let tracing = self.tracing(logger: logger, metrics: metrics)
 
     var configuration = ServerConfiguration()
     configuration.addresses = self.listen
@@ -87,22 +112,53 @@ struct Serve: AsyncParsableCommand {
     configuration.drainTimeout = min(
       configuration.drainTimeout, .seconds(self.shutdownGrace * 0.6))
     configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
-    let server = SidelightServer(configuration: configuration, logger: logger)
+    let server = SidelightServer(
+      configuration: configuration, tracer: tracing?.tracer, metrics: metrics, logger: logger)
+    let admin = self.admin.map { address in
+      AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
+    }
 
     let watch = ShutdownWatch(grace: .seconds(self.shutdownGrace), logger: logger)
+    // They end in the reverse of this order: spans are sent when nobody makes any more, and probes are
+    // answered for as long as the server drains.
+    let services: [(any Service)?] = [
+      watch, tracing?.exporter, admin, server, Announcement(server: server, admin: admin),
+    ]
     let group = ServiceGroupConfiguration(
-      services: [
-        .init(service: watch), .init(service: server),
-        .init(service: Announcement(server: server)),
-      ],
+      services: services.compactMap(\.self).map { .init(service: $0) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     try await ServiceGroup(configuration: group).run()
+  }
+
+  /// Where spans go, by OpenTelemetry's environment variables; `nil`: nowhere.
+  private func tracing(logger: Logger, metrics: PrometheusRegistry) -> OTLPTracing? {
+    let configuration = OTLPConfiguration(
+      environment: ProcessInfo.processInfo.environment
+    ) { warning in
+      logger.warning("\(warning)")
+    }
+    guard var configuration else { return nil }
+    configuration.resource.merge(["service.version": SidelightVersion.current]) { told, _ in told }
+    return OTLPTracing(configuration, logger: logger, metrics: metrics)
+  }
+}
+
+extension LogFormat {
+  /// Reads a format as the command line has it.
+  ///
+  /// - Throws: `ValidationError` that says what was expected.
+  fileprivate init(argument: String) throws {
+    guard let format = LogFormat(rawValue: argument) else {
+      throw ValidationError("'\(argument)' is neither text nor json.")
+    }
+    self = format
   }
 }
 
 /// Says where the server listens, one line an address, once it does.
 private struct Announcement: Service {
   let server: SidelightServer
+  let admin: AdminServer?
 
   func run() async throws {
     // Where there are none, the server itself says why.
@@ -110,6 +166,9 @@ private struct Announcement: Service {
     for address in addresses {
       // Unbuffered, since whoever started us may wait for the line.
       FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
+    }
+    if let address = await self.admin?.listeningAddress {
+      FileDescriptorOutput.standardOutput.write("admin on \(address)\n")
     }
     try await gracefulShutdown()
   }

@@ -1,5 +1,6 @@
 import Foundation
 import SidelightClient
+import SidelightServer
 import Synchronization
 
 /// Counts what becomes of a stream's frames, and tells: progress on a terminal, a line at the end.

@@ -3,8 +3,10 @@ import InMemoryTracing
 import SidelightClient
 import SidelightKernels
 import SidelightServer
+import SidelightTelemetry
 import SidelightWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 import Tracing
 
@@ -43,7 +45,11 @@ import Tracing
       #expect(children == ["sidelight.queue"] + passes)
       #expect(trace.count == 2 + passes.count, "the frame, its wait, and its passes")
     }
-    #expect(spans.count == 3 * (2 + passes.count), "no span belongs to another trace")
+    let others = spans.filter { !$0.traceID.hasPrefix("trace") }
+    #expect(
+      others.map(\.operationName) == ["sidelight.v1.FrameFilter/Process"],
+      "beside the frames' traces there is only the call's own span")
+    #expect(spans.count == 3 * (2 + passes.count) + 1)
     #expect(tracer.memory.activeSpans.isEmpty)
   }
 
@@ -94,10 +100,38 @@ import Tracing
     let frame = try #require(
       tracer.memory.finishedSpans.first { $0.operationName == "sidelight.frame" })
     #expect(frame.attributes.get("sidelight.outcome") == .string("dropped"))
-    #expect(frame.attributes.get("sidelight.drop.reason") == .string("invalidFrame"))
+    #expect(frame.attributes.get("sidelight.drop.reason") == .string("invalid_frame"))
     #expect(frame.status?.code == .error)
     #expect(frame.status?.message?.contains("format") == true)
     #expect(tracer.memory.activeSpans.isEmpty)
+  }
+
+  @Test("A user's filter finds the frame's own trace, recorded or not", arguments: ["00", "01"])
+  func customFilters(flags: String) async throws {
+    let found = Mutex<[String]>([])
+    var catalogue = FilterCatalogue()
+    catalogue.register(
+      CustomFilter(
+        "look", "Looks for its trace.",
+        frame: { input, output, _ in
+          let trace = ServiceContext.current?.spanContext?.traceID
+          found.withLock { $0.append(trace.map { "\($0)" } ?? "none") }
+          copy(input, into: &output)
+        }))
+    let queue = SpanQueue(capacity: 100, batchSize: 100)
+    let tracer = OTLPTracer(sampler: .parentBased(root: .always), queue: queue)
+    let trace = "0af7651916cd43dd8448eb211c80319c"
+    _ = try await withServer(catalogue: catalogue, tracer: tracer) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open([.filter("look")]),
+          .frame(1, Self.image) { $0.trace.traceparent = "00-\(trace)-b7ad6b7169203331-\(flags)" },
+        ])
+      }
+    }
+    #expect(found.withLock { $0 } == [trace])
+    let recorded = queue.takeBatch()?.filter { "\($0.context.traceID)" == trace } ?? []
+    #expect(recorded.isEmpty == (flags == "00"))
   }
 
   @Test("The client library sends the context in which a frame was given")

@@ -10,6 +10,7 @@ package struct StillImageFilter: Sendable {
   private let executor: PlanExecutor
   private let codec: PictureCodec
   private let limits: FrameLimits
+  private let observer: any PassObserver
 
   /// - Parameters:
   ///   - catalogue: The filters that pipelines may choose from.
@@ -25,13 +26,16 @@ package struct StillImageFilter: Sendable {
       limits: FrameLimits(maxDimension: limits.maxDimension, maxPixels: limits.maxPixels))
   }
 
+  /// - Parameter observer: Told of each pass.
   init(
-    catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits
+    catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits,
+    observer: any PassObserver = NoPassObserver()
   ) {
     self.catalogue = catalogue
     self.executor = executor
     self.codec = codec
     self.limits = limits
+    self.observer = observer
   }
 
   /// A still as it goes out, and whether anything was done to it.
@@ -62,7 +66,8 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
-    let made = try await self.executor.run(plan, on: frame).shown(delivery.orientation)
+    let made = try await self.executor.run(plan, on: frame, observer: self.observer)
+      .shown(delivery.orientation)
     return Outcome(
       image: try await self.image(of: made, as: delivery.coding, output.jpeg), isFiltered: true)
   }

@@ -104,6 +104,9 @@ extension Mailbox {
       return self.isFinished ? .finish : .wait
     }
 
+    /// Whether the consumer waits.
+    var isConsumerWaiting: Bool { self.consumer != nil }
+
     /// The consumer waits.
     package mutating func suspendConsumer(_ continuation: CheckedContinuation<Element?, Never>) {
       self.consumer = continuation

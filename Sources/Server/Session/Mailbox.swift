@@ -78,6 +78,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
+  /// Whether whoever takes has nothing to do, and waits.
+  package var isConsumerWaiting: Bool { self.state.withLock { $0.isConsumerWaiting } }
+
   /// Closes the mailbox: later offers come straight back, and `next` ends once it is empty.
   package func finish() {
     let (consumer, producer) = self.state.withLock { $0.finish() }

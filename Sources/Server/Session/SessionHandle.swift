@@ -13,6 +13,8 @@ final class SessionHandle: Sendable {
   private struct LastFrame {
     var geometry: FrameGeometry?
     var total: Duration = .zero
+    /// When the last that went out had come in.
+    var received: Duration?
   }
 
   /// For clients, logs and operators.
@@ -91,7 +93,20 @@ final class SessionHandle: Sendable {
 
   /// A frame was handed to the transport.
   func note(total: Duration) {
-    self.lastFrame.withLock { $0.total = total }
+    let received = self.clock.now() - total
+    self.lastFrame.withLock { last in
+      last.total = total
+      last.received = received
+    }
+  }
+
+  /// From the arrival of the last frame that went out to its writing.
+  var lastTotal: Duration { self.lastFrame.withLock { $0.total } }
+
+  /// How long ago the last frame that went out had come in; `nil` if no frame waits.
+  func outputAge(at now: Duration) -> Duration? {
+    guard self.outbox.counts.inFlight > 0 else { return nil }
+    return now - (self.lastFrame.withLock { $0.received } ?? self.opened)
   }
 
   /// Tells the client where the session stands, with a token that is good for its full time again.

@@ -62,10 +62,9 @@ struct SessionReader: ~Copyable {
     _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
   ) async throws {
     let received = self.engine.clock.now()
-    let span = self.engine.tracing.startFrame(message, in: self.session)
-    let reservation = self.outbox.reserve(
-      sequence: message.sequence,
-      byteCount: pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0)
+    let byteCount = pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0
+    let span = self.engine.tracing.startFrame(message, byteCount: byteCount, in: self.session)
+    let reservation = self.outbox.reserve(sequence: message.sequence, byteCount: byteCount)
     let picture: IncomingPicture
     do throws(FieldFault) {
       let slot =
@@ -117,6 +116,8 @@ struct SessionReader: ~Copyable {
   private func isFree(_ frame: IncomingFrame) -> Bool {
     let options = self.session.options
     guard frame.program?.changesNothing != false, !Task.isShuttingDownGracefully,
+      // The lane may count on the room that it found for what it makes.
+      self.session.mailbox.isConsumerWaiting,
       options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
     else { return false }
     return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot

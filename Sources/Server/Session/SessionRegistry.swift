@@ -21,6 +21,8 @@ final class SessionRegistry: Sendable {
     var nextNumber: UInt64 = 0
     /// The counts of sessions that are over.
     var past = FrameCounts()
+    /// Sessions that were not let in.
+    var refused: [AdmissionLimit: UInt64] = [:]
   }
 
   private let limits: Limits
@@ -52,6 +54,11 @@ final class SessionRegistry: Sendable {
     return handles.reduce(into: past) { $0.add($1.outbox.counts) }
   }
 
+  /// How many sessions were let in, and how many not, since the server began.
+  var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
+    self.state.withLock { ($0.nextNumber, $0.refused) }
+  }
+
   /// Makes room for a session while `body` serves it.
   ///
   /// - Parameters:
@@ -64,7 +71,10 @@ final class SessionRegistry: Sendable {
     let load = self.scheduler.load
     let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
       state in
-      if let refusal = self.refusal(of: caller, load: load, state) { return .failure(refusal) }
+      if let (limit, refusal) = self.refusal(of: caller, load: load, state) {
+        state.refused[limit, default: 0] += 1
+        return .failure(refusal)
+      }
       state.callers[caller, default: 0] += 1
       defer { state.nextNumber += 1 }
       return .success(state.nextNumber)
@@ -89,23 +99,24 @@ final class SessionRegistry: Sendable {
 
   private func refusal(
     of caller: String, load: Double, _ state: borrowing State
-  ) -> GoogleRPCStatus? {
+  ) -> (AdmissionLimit, GoogleRPCStatus)? {
     let total = state.callers.values.reduce(0, +)
     if total >= self.limits.total {
       return Self.refusal(
-        subject: "server", limit: "max_sessions is \(self.limits.total)",
+        .sessions, subject: "server", limit: "max_sessions is \(self.limits.total)",
         message: "The server holds \(total) sessions, its limit (max_sessions).")
     }
     let own = state.callers[caller] ?? 0
     if own >= self.limits.perCaller {
       return Self.refusal(
-        subject: caller, limit: "max_sessions_per_caller is \(self.limits.perCaller)",
+        .sessionsPerCaller, subject: caller,
+        limit: "max_sessions_per_caller is \(self.limits.perCaller)",
         message: "\(caller) holds \(own) sessions, the limit (max_sessions_per_caller).")
     }
     if let limit = self.limits.load, load >= limit {
       let percent = Int(load * 100)
       return Self.refusal(
-        subject: "server", limit: "max_load is \(limit)",
+        .load, subject: "server", limit: "max_load is \(limit)",
         message: "The sessions that stand ask for \(percent) % of what the server can compute; "
           + "above \(Int(limit * 100)) % (max_load) no more are opened.")
     }
@@ -113,11 +124,14 @@ final class SessionRegistry: Sendable {
   }
 
   private static func refusal(
-    subject: String, limit: String, message: String
-  ) -> GoogleRPCStatus {
-    GoogleRPCStatus(
-      code: .resourceExhausted, message: message,
-      details: .quotaFailure(violations: [.init(subject: subject, description: limit)]),
-      .retryInfo(delay: .seconds(1)))
+    _ kind: AdmissionLimit, subject: String, limit: String, message: String
+  ) -> (AdmissionLimit, GoogleRPCStatus) {
+    (
+      kind,
+      GoogleRPCStatus(
+        code: .resourceExhausted, message: message,
+        details: .quotaFailure(violations: [.init(subject: subject, description: limit)]),
+        .retryInfo(delay: .seconds(1)))
+    )
   }
 }

@@ -25,8 +25,12 @@ def binary() -> Path:
 class Server:
     """A server process. Ended by its own process id, at the latest when the block ends."""
 
-    def __init__(self, *options: str | Path) -> None:
+    def __init__(
+        self, *options: str | Path, environment: dict[str, str] | None = None
+    ) -> None:
+        """Options are added to `serve`'s, the environment to this process' own."""
         self._options = options
+        self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
         self._log = open(Path(self._folder.name) / "log", "w+b")
         self._socket = Path(self._folder.name) / "socket"
@@ -38,15 +42,17 @@ class Server:
                 *[binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
                 *self._options,
             ],
+            env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._log,
         )
         try:
-            for line in self._lines(count=2):
-                listening, _, address = line.partition("listening on ")
-                assert listening == "" and address, f"the server said {line!r}"
-                self.addresses["unix" if address.startswith("unix:") else "tcp"] = address
+            for line in self._lines(count=3 if "--admin" in self._options else 2):
+                what, _, address = line.partition(" on ")
+                assert what in ("listening", "admin") and address, f"the server said {line!r}"
+                kind = "unix" if address.startswith("unix:") else "tcp"
+                self.addresses["admin" if what == "admin" else kind] = address
         except BaseException:
             self.__exit__()
             raise

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Logging
+import Metrics
 import SidelightServer
 import SidelightWire
 import Tracing
@@ -10,6 +11,7 @@ func withServer<Result: Sendable>(
   _ configuration: ServerConfiguration = ServerConfiguration(),
   catalogue: FilterCatalogue = .builtIn,
   tracer: (any Tracer)? = nil,
+  metrics: any MetricsFactory = NOOPMetricsHandler.instance,
   clock: SessionClock? = nil,
   listeningOn addresses: [Address] = [.tcp(host: "127.0.0.1", port: 0)],
   _ body: @Sendable (SidelightServer, Address) async throws -> Result
@@ -22,7 +24,7 @@ func withServer<Result: Sendable>(
   logger.logLevel = .critical
   let server = SidelightServer(
     configuration: configuration, catalogue: catalogue, tracer: tracer ?? NoOpTracer(),
-    clock: clock ?? .system, logger: logger)
+    metrics: metrics, clock: clock ?? .system, logger: logger)
   return try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try? await server.run() }
     let result = try await body(server, try await server.listeningAddresses[0])

@@ -1,23 +1,25 @@
 /// How often durations of about a length occurred, in bounded memory: each octave of nanoseconds is cut
 /// into 32 equal parts, so that what is read back is off by 1.6 % at most.
-struct DurationHistogram: Sendable {
+package struct DurationHistogram: Sendable {
   private static let partBits = 5
   private static let partCount = 1 << partBits
 
   /// For each power of two from 1 ns on, its parts; what is shorter than 32 ns is counted exactly.
   private var counts = [Int](repeating: 0, count: 64 * partCount)
   /// How many durations were added.
-  private(set) var count = 0
+  package private(set) var count = 0
+
+  package init() {}
 
   /// Counts a duration; one below zero as zero.
-  mutating func add(_ duration: Duration) {
+  package mutating func add(_ duration: Duration) {
     let nanoseconds = UInt64(min(max(duration / .nanoseconds(1), 0), 0x1p62))
     self.counts[Self.index(nanoseconds)] += 1
     self.count += 1
   }
 
   /// The duration that so many hundredths of all do not exceed; `nil` if there are none.
-  func percentile(_ percent: Int) -> Duration? {
+  package func percentile(_ percent: Int) -> Duration? {
     guard self.count > 0 else { return nil }
     let rank = (self.count - 1) * percent / 100
     var before = 0

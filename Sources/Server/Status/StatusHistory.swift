@@ -1,0 +1,52 @@
+import Synchronization
+
+/// What a server did in each of the last seconds.
+final class StatusHistory: Sendable {
+  private struct State {
+    var seconds: [ServerStatus.Second] = []
+    var made: UInt64 = 0
+    var dropped: UInt64 = 0
+    var sessions: [UInt64: SessionPast] = [:]
+  }
+
+  private static let limit = 120
+
+  private let state = Mutex(State())
+
+  /// The oldest first.
+  var seconds: [ServerStatus.Second] { self.state.withLock { $0.seconds } }
+
+  /// What is known of a session's last minute.
+  func past(of session: SessionHandle) -> SessionPast {
+    self.state.withLock { $0.sessions[session.number] } ?? SessionPast()
+  }
+
+  /// A second is over.
+  ///
+  /// - Parameters:
+  ///   - frames: The server's counts.
+  ///   - durations: What the frames of this second took.
+  ///   - load: The work that arrived, as a part of what the threads can do.
+  ///   - sessions: Those that stand; of others nothing is kept.
+  func note(
+    _ frames: FrameCounts, _ durations: DurationHistogram, load: Double, sessions: [SessionHandle]
+  ) {
+    self.state.withLock { state in
+      if state.seconds.count == Self.limit { state.seconds.removeFirst() }
+      state.seconds.append(
+        ServerStatus.Second(
+          made: frames.made - min(frames.made, state.made),
+          dropped: frames.allDropped - min(frames.allDropped, state.dropped),
+          median: durations.percentile(50).map { $0 / .milliseconds(1) },
+          p99: durations.percentile(99).map { $0 / .milliseconds(1) }, load: load))
+      (state.made, state.dropped) = (frames.made, frames.allDropped)
+      var pasts: [UInt64: SessionPast] = [:]
+      for session in sessions {
+        var past = state.sessions[session.number] ?? SessionPast()
+        past.note(session.outbox.counts, latency: session.lastTotal / .milliseconds(1))
+        pasts[session.number] = past
+      }
+      state.sessions = pasts
+    }
+  }
+}

@@ -1,0 +1,179 @@
+extension OTLPConfiguration {
+  /// Reads OpenTelemetry's environment variables
+  /// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables). A variable
+  /// that is set to nothing counts as not set; one that cannot be read is left out, with a warning.
+  ///
+  /// - Parameters:
+  ///   - environment: The variables.
+  ///   - warn: Told of each that has no effect, and why.
+  /// - Returns: `nil` if nothing is to be sent: `OTEL_SDK_DISABLED` is true, `OTEL_TRACES_EXPORTER` is
+  ///   `none`, or neither that nor an endpoint is set, since most servers have no collector beside them.
+  public init?(environment: [String: String], warn: @escaping (String) -> Void) {
+    let variables = EnvironmentReader(environment: environment, warn: warn)
+    guard !variables.flag("OTEL_SDK_DISABLED") else { return nil }
+    let endpointName = variables.firstSet("ENDPOINT")
+    let exporter = variables.choice("OTEL_TRACES_EXPORTER", of: ["otlp", "none"])
+    guard exporter == "otlp" || (exporter == nil && endpointName != nil) else { return nil }
+    self.init()
+    _ = variables.choice(variables.firstSet("PROTOCOL"), of: ["grpc"])
+    _ = variables.choice(variables.firstSet("COMPRESSION"), of: ["none"])
+    for suffix in ["CLIENT_KEY", "CLIENT_CERTIFICATE"] {
+      if let name = variables.firstSet(suffix) {
+        warn("\(name) is not supported: it has no effect")
+      }
+    }
+    if let endpointName, let text = variables[endpointName] {
+      let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
+      guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {
+        // Spans that go elsewhere than where they were sent are worse than none.
+        warn("\(endpointName) is no URL such as http://localhost:4317: no spans are sent")
+        return nil
+      }
+      self.endpoint = endpoint
+    }
+    self.headers = variables.pairs(variables.firstSet("HEADERS")).map(OTLPHeader.init)
+    self.certificateFile = variables.firstSet("CERTIFICATE").flatMap { variables[$0] }
+    if let milliseconds = variables.milliseconds(variables.firstSet("TIMEOUT")) {
+      self.timeout = milliseconds
+    }
+    for (key, value) in variables.pairs("OTEL_RESOURCE_ATTRIBUTES") { self.resource[key] = value }
+    if let name = variables["OTEL_SERVICE_NAME"] { self.resource["service.name"] = name }
+    if let sampler = variables.sampler { self.sampler = sampler }
+    if let size = variables.count("OTEL_BSP_MAX_QUEUE_SIZE") { self.maxQueueSize = size }
+    if let size = variables.count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") { self.maxBatchSize = size }
+    if self.maxBatchSize > self.maxQueueSize {
+      if variables["OTEL_BSP_MAX_EXPORT_BATCH_SIZE"] != nil {
+        warn("OTEL_BSP_MAX_EXPORT_BATCH_SIZE is above the size of the queue, \(self.maxQueueSize)")
+      }
+      self.maxBatchSize = self.maxQueueSize
+    }
+    if let delay = variables.milliseconds("OTEL_BSP_SCHEDULE_DELAY") { self.scheduleDelay = delay }
+    if let timeout = variables.milliseconds("OTEL_BSP_EXPORT_TIMEOUT") {
+      self.exportTimeout = timeout
+    }
+  }
+}
+
+/// Reads variables as OpenTelemetry says that each kind is to be read.
+private struct EnvironmentReader {
+  let environment: [String: String]
+  let warn: (String) -> Void
+
+  init(environment: [String: String], warn: @escaping (String) -> Void) {
+    self.environment = environment
+    self.warn = warn
+  }
+
+  /// What a variable says; `nil` if it says nothing.
+  subscript(name: String) -> String? {
+    self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The variable for traces, or that for all signals, whichever is set.
+  func firstSet(_ suffix: String) -> String? {
+    ["OTEL_EXPORTER_OTLP_TRACES_\(suffix)", "OTEL_EXPORTER_OTLP_\(suffix)"].first {
+      self[$0] != nil
+    }
+  }
+
+  func flag(_ name: String) -> Bool {
+    switch self[name]?.lowercased() {
+    case "true"?: return true
+    case "false"?, nil: return false
+    default:
+      self.warn("\(name) is neither true nor false: it counts as false")
+      return false
+    }
+  }
+
+  func choice(_ name: String?, of known: [String]) -> String? {
+    guard let name, let value = self[name]?.lowercased() else { return nil }
+    if known.contains(value) { return value }
+    self.warn("\(name) is none of \(known.joined(separator: ", ")): it has no effect")
+    return nil
+  }
+
+  func count(_ name: String) -> Int? {
+    self[name].flatMap { text in
+      if let value = Int(text), (1 ... 1_000_000).contains(value) { return value }
+      self.warn("\(name) is no number from 1 to 1000000: it has no effect")
+      return nil
+    }
+  }
+
+  /// A duration; a day at most.
+  func milliseconds(_ name: String?) -> Duration? {
+    guard let name else { return nil }
+    return self[name].flatMap { text in
+      if let value = Int(text), (1 ... 86_400_000).contains(value) { return .milliseconds(value) }
+      self.warn("\(name) is no number of milliseconds from 1 to 86400000: it has no effect")
+      return nil
+    }
+  }
+
+  /// `KEY=VALUE,KEY=VALUE`, percent-encoded. One that cannot be read makes all of it count for nothing.
+  func pairs(_ name: String?) -> [(String, String)] {
+    guard let name, let text = self[name] else { return [] }
+    var pairs: [(String, String)] = []
+    for member in text.split(separator: ",") {
+      let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, let key = parts[0].trimmed.percentDecoded, !key.isEmpty,
+        let value = parts[1].trimmed.percentDecoded
+      else {
+        // The value may be a secret: only its name is told.
+        self.warn("\(name) is no list such as key=value,key=value: it has no effect")
+        return []
+      }
+      pairs.append((key, value))
+    }
+    return pairs
+  }
+
+  var sampler: Sampler? {
+    let known = [
+      "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off",
+      "parentbased_traceidratio",
+    ]
+    switch self.choice("OTEL_TRACES_SAMPLER", of: known) {
+    case "always_on": return .always
+    case "always_off": return .never
+    case "traceidratio": return .ratio(self.ratio)
+    case "parentbased_always_on": return .parentBased(root: .always)
+    case "parentbased_always_off": return .parentBased(root: .never)
+    case "parentbased_traceidratio": return .parentBased(root: .ratio(self.ratio))
+    default: return nil
+    }
+  }
+
+  private var ratio: Double {
+    guard let text = self["OTEL_TRACES_SAMPLER_ARG"] else { return 1 }
+    if let ratio = Double(text), (0 ... 1).contains(ratio) { return ratio }
+    self.warn("OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1: all traces are taken")
+    return 1
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    var rest = self.drop(while: \.isWhitespace)
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return rest
+  }
+
+  /// The text with `%41` as `A`; `nil` if an escape is broken or what comes out is not UTF-8.
+  fileprivate var percentDecoded: String? {
+    var bytes: [UInt8] = []
+    var rest = self.utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst(), let low = rest.popFirst(),
+        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,119 @@
+import Synchronization
+public import Tracing
+
+/// A span of ``OTLPTracer``. One that is not sampled only carries its context on.
+public final class OTLPSpan: Span {
+  private struct Record {
+    var name: String
+    var attributes: SpanAttributes = [:]
+    var events: [SpanEvent] = []
+    var links: [SpanLink] = []
+    var status: SpanStatus?
+    var leftOut = (events: 0, links: 0)
+  }
+
+  /// Events, and links, that a span holds at most: OpenTelemetry's default.
+  private static let limit = 128
+
+  /// The span's names.
+  public let spanContext: SpanContext
+  /// The context in which it was started, with itself as the span.
+  public let context: ServiceContext
+  private let parent: SpanContext?
+  private let kind: SpanKind
+  private let start: UInt64
+  private let queue: SpanQueue?
+  /// `nil` once it has ended, and where nothing is recorded.
+  private let record: Mutex<Record?>
+
+  /// A span that is recorded.
+  init(
+    name: String, kind: SpanKind, spanContext: SpanContext, parent: SpanContext?,
+    in context: ServiceContext, start: UInt64, queue: SpanQueue
+  ) {
+    self.spanContext = spanContext
+    var own = context
+    own.spanContext = spanContext
+    self.context = own
+    self.parent = parent
+    self.kind = kind
+    self.start = start
+    self.queue = queue
+    self.record = Mutex(Record(name: name))
+  }
+
+  /// A span that is not.
+  init(unsampled spanContext: SpanContext, in context: ServiceContext) {
+    self.spanContext = spanContext
+    self.context = context
+    self.parent = nil
+    self.kind = .internal
+    self.start = 0
+    self.queue = nil
+    self.record = Mutex(nil)
+  }
+
+  /// Whether what is said of it is kept: it is sampled, and has not ended.
+  public var isRecording: Bool { self.queue != nil && self.record.withLock { $0 != nil } }
+
+  /// What it is called; empty once it has ended.
+  public var operationName: String {
+    get { self.record.withLock { $0?.name } ?? "" }
+    set { self.record.withLock { $0?.name = newValue } }
+  }
+
+  /// What is known of it; nothing once it has ended.
+  public var attributes: SpanAttributes {
+    get { self.record.withLock { $0?.attributes } ?? [:] }
+    set { self.record.withLock { $0?.attributes = newValue } }
+  }
+
+  /// Says how it went; the last word counts.
+  public func setStatus(_ status: SpanStatus) {
+    self.record.withLock { $0?.status = status }
+  }
+
+  /// Something happened. The first 128 events are kept, the others counted.
+  public func addEvent(_ event: SpanEvent) {
+    self.record.withLock { record in
+      if record.map({ $0.events.count < Self.limit }) ?? false {
+        record?.events.append(event)
+      } else {
+        record?.leftOut.events += 1
+      }
+    }
+  }
+
+  /// It has to do with another span. The first 128 links are kept, the others counted.
+  public func addLink(_ link: SpanLink) {
+    self.record.withLock { record in
+      if record.map({ $0.links.count < Self.limit }) ?? false {
+        record?.links.append(link)
+      } else {
+        record?.leftOut.links += 1
+      }
+    }
+  }
+
+  /// Adds an event `exception`, as OpenTelemetry's conventions have it.
+  public func recordError<Instant: TracerInstant>(
+    _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+  ) {
+    guard self.isRecording else { return }
+    var attributes = attributes
+    attributes["exception.type"] = String(reflecting: type(of: error))
+    attributes["exception.message"] = "\(error)"
+    self.addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
+  }
+
+  /// It is over, and goes to the collector. Without effect the second time.
+  public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+    guard let queue, let record = self.record.withLock({ $0.take() }) else { return }
+    queue.add(
+      FinishedSpan(
+        name: record.name, kind: self.kind, context: self.spanContext, parent: self.parent,
+        start: self.start, end: max(self.start, instant().nanosecondsSinceEpoch),
+        attributes: record.attributes, events: record.events, links: record.links,
+        status: record.status, leftOut: record.leftOut))
+  }
+}

@@ -1,0 +1,75 @@
+public import Tracing
+
+/// Makes spans, and hands those that are sampled to an ``OTLPExporter``.
+///
+/// Parents come from W3C Trace Context, in whatever carries it. Neither starting nor ending a span ever
+/// waits for the collector.
+public final class OTLPTracer: Tracer {
+  private let sampler: Sampler
+  private let queue: SpanQueue
+  private let identifiers = IdentifierSource()
+
+  package init(sampler: Sampler, queue: SpanQueue) {
+    self.sampler = sampler
+    self.queue = queue
+  }
+
+  /// Starts a span: a child of the context's, or the first of a new trace.
+  public func startSpan<Instant: TracerInstant>(
+    _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+    at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
+  ) -> OTLPSpan {
+    let context = context()
+    let parent = context.spanContext
+    let traceID = parent?.traceID ?? self.identifiers.traceID()
+    guard self.sampler.samples(traceID, parent: parent) else {
+      return self.unsampled(traceID, parent: parent, in: context)
+    }
+    return OTLPSpan(
+      name: operationName, kind: kind,
+      spanContext: SpanContext(
+        traceID: traceID, spanID: self.identifiers.spanID(), isSampled: true,
+        isRandom: parent?.isRandom ?? true, state: parent?.state ?? ""),
+      parent: parent, in: context, start: instant().nanosecondsSinceEpoch, queue: self.queue)
+  }
+
+  /// Carries on the decision, with the parent's name where there is one: it is what comes next that
+  /// tells, and whoever records a descendant finds an ancestor that was recorded.
+  private func unsampled(
+    _ traceID: TraceID, parent: SpanContext?, in context: ServiceContext
+  ) -> OTLPSpan {
+    if let parent, !parent.isSampled { return OTLPSpan(unsampled: parent, in: context) }
+    let own = SpanContext(
+      traceID: traceID, spanID: parent?.spanID ?? self.identifiers.spanID(), isSampled: false,
+      isRandom: parent?.isRandom ?? true, state: parent?.state ?? "")
+    var context = context
+    context.spanContext = own
+    return OTLPSpan(unsampled: own, in: context)
+  }
+
+  /// Has what has ended sent soon, without waiting for it.
+  public func forceFlush() {
+    self.queue.wakeExporter()
+  }
+
+  /// Writes `traceparent` and `tracestate`.
+  public func inject<Carrier, Inject: Injector>(
+    _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+  ) where Inject.Carrier == Carrier {
+    guard let span = context.spanContext else { return }
+    injector.inject(span.traceparent, forKey: "traceparent", into: &carrier)
+    if !span.state.isEmpty { injector.inject(span.state, forKey: "tracestate", into: &carrier) }
+  }
+
+  /// Reads `traceparent` and `tracestate`. What breaks the rules is as if it were not there.
+  public func extract<Carrier, Extract: Extractor>(
+    _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+  ) where Extract.Carrier == Carrier {
+    guard let traceparent = extractor.extract(key: "traceparent", from: carrier),
+      let span = SpanContext(
+        traceparent: traceparent,
+        tracestate: extractor.extract(key: "tracestate", from: carrier) ?? "")
+    else { return }
+    context.spanContext = span
+  }
+}

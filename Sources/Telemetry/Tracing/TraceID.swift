@@ -1,0 +1,30 @@
+/// The 128 bits that all spans of a trace share; never all zero.
+public struct TraceID: Sendable, Hashable, CustomStringConvertible {
+  /// The first 64 bits, in the order in which they are written.
+  public let high: UInt64
+  /// The last 64 bits. W3C asks that at least the last 56 be random; sampling looks at these.
+  public let low: UInt64
+
+  /// - Returns: `nil` if all bits are zero, which stands for no trace.
+  public init?(high: UInt64, low: UInt64) {
+    guard high != 0 || low != 0 else { return nil }
+    self.high = high
+    self.low = low
+  }
+
+  /// 32 lower-case hexadecimal digits.
+  public var description: String { self.high.hexadecimal + self.low.hexadecimal }
+}
+
+extension UInt64 {
+  /// 16 lower-case hexadecimal digits.
+  var hexadecimal: String {
+    String(unsafeUninitializedCapacity: 16) { digits in
+      for place in 0 ..< 16 {
+        let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * place)) & 15
+        digits[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      }
+      return 16
+    }
+  }
+}

@@ -1,0 +1,362 @@
+"""Traces of real frames, in a real collector, from a client's own span down to each pass."""
+
+import json
+import os
+import subprocess
+
+import grpc
+import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool
+from grpc_tools import protoc
+from opentelemetry import propagate, trace
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F401, registers it
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
+
+from sidelight_testing import images
+from sidelight_testing.collector import Collector, attributes
+from sidelight_testing.contract import REPOSITORY, frame_filter, service
+from sidelight_testing.contract import session as messages
+from sidelight_testing.server import Server
+from sidelight_testing.session import Session, pipeline
+
+PIPELINE = pipeline("sepiaTone", ("gaussianBlur", {"radius": 4}))
+FRAMES = 5
+
+
+@pytest.fixture
+def collector():
+    with Collector() as running:
+        yield running
+
+
+def server_that_traces(collector: Collector, **environment: str) -> Server:
+    return Server(
+        environment={
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+            "OTEL_BSP_SCHEDULE_DELAY": "100",
+            **environment,
+        }
+    )
+
+
+def context_of(span) -> messages.TraceContext:
+    """What a frame carries for its trace, as OpenTelemetry's own propagator writes it."""
+    carrier: dict[str, str] = {}
+    propagate.inject(carrier, context=trace.set_span_in_context(span))
+    return messages.TraceContext(**carrier)
+
+
+def filter_frames(server: Server, contexts, **open_fields) -> None:
+    """Sends a frame for each context, one at a time, through a session."""
+    picture = images.noise("RGB24", 320, 180)
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        with Session(service.FrameFilterStub(channel), pipeline=PIPELINE, **open_fields) as session:
+            for context in contexts:
+                session.send_frame(picture, **({"trace": context} if context else {}))
+                session.receive_until("frame")
+            session.finish()
+
+
+def passes_of(server: Server) -> list[str]:
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        answer = service.FrameFilterStub(channel).CheckPipeline(
+            frame_filter.CheckPipelineRequest(
+                pipeline=PIPELINE, width=320, height=180, format="PIXEL_FORMAT_RGB24"
+            )
+        )
+        return [each.name for each in answer.passes]
+
+
+def test_a_trace_goes_from_the_clients_own_span_down_to_each_pass(collector):
+    provider = TracerProvider(resource=Resource({"service.name": "call-server"}))
+    provider.add_span_processor(
+        SimpleSpanProcessor(OTLPSpanExporter(endpoint=collector.endpoint, insecure=True))
+    )
+    tracer = provider.get_tracer("test")
+    # Nothing is sent for time: all but whole batches must come when the server ends.
+    environment = {"OTEL_SERVICE_NAME": "filters", "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
+    with server_that_traces(collector, **environment) as server:
+        passes = passes_of(server)
+        roots = [tracer.start_span("capture") for _ in range(FRAMES)]
+        filter_frames(server, [context_of(root) for root in roots])
+        for root in roots:
+            root.end()
+        assert server.terminate() == 0, server.log
+    provider.shutdown()
+
+    spans = collector.wait_for(FRAMES * (3 + len(passes)))
+    services = {resource["service.name"] for resource in collector.resources}
+    assert services == {"call-server", "filters"}
+    for number, root in enumerate(roots, start=1):
+        trace_id = root.get_span_context().trace_id.to_bytes(16, "big")
+        own = [span for span in spans if span.trace_id == trace_id]
+        assert len(own) == 3 + len(passes), [span.name for span in own]
+        by_name = {span.name: span for span in own}
+        frame, capture = by_name["sidelight.frame"], by_name["capture"]
+        assert capture.parent_span_id == b""
+        assert frame.parent_span_id == capture.span_id
+        assert frame.kind == Span.SPAN_KIND_SERVER
+        assert frame.flags & 0x300 == 0x300, "the parent is known to be elsewhere"
+        assert capture.start_time_unix_nano <= frame.start_time_unix_nano
+        assert frame.end_time_unix_nano <= capture.end_time_unix_nano
+        found = attributes(frame)
+        assert found["sidelight.sequence"] == number
+        assert found["sidelight.outcome"] == "filtered"
+        assert found["sidelight.bytes"] == 320 * 180 * 3
+
+        children = sorted(
+            (span for span in own if span.parent_span_id == frame.span_id),
+            key=lambda span: span.start_time_unix_nano,
+        )
+        assert [span.name for span in children] == ["sidelight.queue", *passes]
+        for span in children:
+            assert frame.start_time_unix_nano <= span.start_time_unix_nano
+            assert span.start_time_unix_nano <= span.end_time_unix_nano
+            assert span.end_time_unix_nano <= frame.end_time_unix_nano
+        for before, after in zip(children, children[1:]):
+            assert before.end_time_unix_nano <= after.start_time_unix_nano
+        for span in children[1:]:
+            assert attributes(span)["sidelight.pass.filters"] == span.name.split("+")
+    assert len({span.span_id for span in spans}) == len(spans)
+
+
+def test_a_call_is_a_span_by_the_conventions_and_the_parent_of_nothing_that_lasts(collector):
+    with server_that_traces(collector) as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            parent = "00-11111111111111111111111111111111-2222222222222222-01"
+            stub.GetServerInfo(
+                frame_filter.GetServerInfoRequest(),
+                metadata=[("traceparent", parent), ("tracestate", "a=1"), ("tracestate", "b=2")],
+            )
+            with pytest.raises(grpc.RpcError):
+                stub.DescribeFilter(frame_filter.DescribeFilterRequest(name="nothing"))
+        assert server.terminate() == 0, server.log
+    info, describe = collector.wait_for(2)
+    assert info.name == "sidelight.v1.FrameFilter/GetServerInfo"
+    assert info.trace_id.hex() == "1" * 32 and info.parent_span_id.hex() == "2" * 16
+    assert info.trace_state == "a=1,b=2"
+    found = attributes(info)
+    assert found["rpc.system.name"] == "grpc"
+    assert found["rpc.method"] == "sidelight.v1.FrameFilter/GetServerInfo"
+    assert found["rpc.response.status_code"] == "OK"
+    assert found["network.peer.address"] == "127.0.0.1"
+    assert 0 < found["network.peer.port"] < 65536
+    assert info.status.code == Status.STATUS_CODE_UNSET
+    # What is the caller's mistake is none of the server's.
+    assert attributes(describe)["rpc.response.status_code"] == "NOT_FOUND"
+    assert "error.type" not in attributes(describe)
+    assert describe.status.code == Status.STATUS_CODE_UNSET
+
+
+def test_passes_over_a_still_are_children_of_its_call(collector):
+    with server_that_traces(collector) as server:
+        passes = passes_of(server)
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            service.FrameFilterStub(channel).Apply(
+                frame_filter.ApplyRequest(
+                    pipeline=PIPELINE, image=images.noise("RGB24", 320, 180)
+                )
+            )
+        assert server.terminate() == 0, server.log
+    spans = collector.spans
+    call = next(span for span in spans if span.name == "sidelight.v1.FrameFilter/Apply")
+    children = [span.name for span in spans if span.parent_span_id == call.span_id]
+    assert children == passes
+
+
+def test_a_dropped_frame_says_why(collector):
+    with server_that_traces(collector) as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            with Session(service.FrameFilterStub(channel), pipeline=PIPELINE) as session:
+                session.send_frame(images.noise("RGB24", 4, 4), budget_us=1)
+                session.send_frame(images.messages.Image())
+                session.finish()
+        assert server.terminate() == 0, server.log
+    frames = [span for span in collector.wait_for(2) if span.name == "sidelight.frame"]
+    late, invalid = sorted(frames, key=lambda span: attributes(span)["sidelight.sequence"])
+    assert attributes(late)["sidelight.drop.reason"].startswith("late_")
+    assert attributes(invalid)["sidelight.drop.reason"] == "invalid_frame"
+    assert attributes(invalid)["error.type"] == "invalid_frame"
+    for span in (late, invalid):
+        assert attributes(span)["sidelight.outcome"] == "dropped"
+        assert span.status.code == Status.STATUS_CODE_ERROR and span.status.message
+
+
+def test_what_the_sender_does_not_record_is_not_recorded(collector):
+    contexts = [
+        messages.TraceContext(traceparent=f"00-{number:032x}-{number:016x}-{number % 2:02x}")
+        for number in range(1, 9)
+    ]
+    with server_that_traces(collector, OTEL_TRACES_SAMPLER="parentbased_always_off") as server:
+        filter_frames(server, contexts)
+        assert server.terminate() == 0, server.log
+    sent = {int.from_bytes(span.trace_id, "big") for span in collector.wait_for(4)}
+    assert sent == {1, 3, 5, 7}
+
+
+def test_frames_that_name_no_trace_have_each_its_own_and_not_the_calls(collector):
+    with server_that_traces(collector) as server:
+        filter_frames(server, [None] * 3)
+        assert server.terminate() == 0, server.log
+    frames = [span for span in collector.spans if span.name == "sidelight.frame"]
+    [call] = [span for span in collector.spans if span.name.endswith("/Process")]
+    assert len({span.trace_id for span in [*frames, call]}) == 4
+    assert all(span.parent_span_id == b"" for span in [*frames, call])
+
+
+def test_a_ratio_takes_the_traces_that_the_sdk_of_others_takes(collector):
+    ids = [int.from_bytes(os.urandom(16), "big") for _ in range(64)]
+    expected = {
+        each
+        for each in ids
+        if TraceIdRatioBased(0.5).should_sample(None, each, "").decision.is_sampled()
+    }
+    contexts = [messages.TraceContext(traceparent=f"00-{each:032x}-{1:016x}-00") for each in ids]
+    with server_that_traces(
+        collector, OTEL_TRACES_SAMPLER="traceidratio", OTEL_TRACES_SAMPLER_ARG="0.5"
+    ) as server:
+        filter_frames(server, contexts)
+        assert server.terminate() == 0, server.log
+    spans = [span for span in collector.spans if span.name == "sidelight.frame"]
+    assert {int.from_bytes(span.trace_id, "big") for span in spans} == expected
+
+
+def test_headers_and_resource_come_from_the_environment(collector):
+    with server_that_traces(
+        collector,
+        OTEL_EXPORTER_OTLP_HEADERS="x-key=secret%20word",
+        OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
+    ) as server:
+        filter_frames(server, [None])
+        collector.wait_for(3)
+        assert server.terminate() == 0, server.log
+        assert "secret" not in server.log
+    assert all(each["x-key"] == "secret word" for each in collector.metadata)
+    for resource in collector.resources:
+        assert resource["service.name"] == "sidelight"
+        assert resource["deployment.environment.name"] == "test"
+        assert resource["telemetry.sdk.language"] == "swift"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for localhost that vouches for itself: paths of key and certificate."""
+    folder = tmp_path_factory.mktemp("certificate")
+    key, path = folder / "key.pem", folder / "certificate.pem"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        + ["-nodes", "-days", "2", "-keyout", key, "-out", path, *names],
+        check=True,
+        capture_output=True,
+        timeout=30,
+    )
+    return key, path
+
+
+def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(certificate):
+    key, path = certificate
+    credentials = grpc.ssl_server_credentials([(key.read_bytes(), path.read_bytes())])
+    with Collector(credentials) as collector:
+        trust = {"OTEL_EXPORTER_OTLP_CERTIFICATE": str(path)}
+        with server_that_traces(collector, **trust) as server:
+            filter_frames(server, [None])
+            assert server.terminate() == 0, server.log
+        assert any(span.name == "sidelight.frame" for span in collector.spans), server
+        before = len(collector.spans)
+        with server_that_traces(collector) as server:
+            filter_frames(server, [None])
+            assert server.terminate() == 0, server.log
+            assert "spans cannot be sent" in server.log
+        assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
+
+
+def test_a_certificate_that_cannot_be_read_costs_spans_and_nothing_else():
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "https://localhost:1",
+        "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nonexistent.pem",
+    }
+    with Server(environment=environment) as server:
+        filter_frames(server, [None])
+        assert server.terminate() == 0, server.log
+        assert "spans cannot be sent" in server.log
+
+
+def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
+    with Collector(refusals=2) as collector:
+        with server_that_traces(collector) as server:
+            filter_frames(server, [None])
+            spans = collector.wait_for(4)
+            assert server.terminate() == 0, server.log
+    assert len({span.span_id for span in spans}) == len(spans)
+
+
+def test_a_collector_that_is_gone_costs_spans_and_nothing_else():
+    with Collector() as gone:
+        pass
+    with server_that_traces(gone, OTEL_BSP_MAX_QUEUE_SIZE="10") as server:
+        filter_frames(server, [None] * 20)
+        assert server.terminate() == 0, server.log
+        lines = [json.loads(line) for line in server.log.splitlines()]
+    warnings = [line for line in lines if line["level"] == "warning"]
+    assert len(warnings) == 1, "said once, not for each batch"
+    assert warnings[0]["endpoint"] == gone.endpoint
+
+
+def test_log_lines_of_a_call_carry_its_session_and_its_trace(collector):
+    with server_that_traces(collector) as server:
+        filter_frames(server, [None])
+        assert server.terminate() == 0, server.log
+        lines = [json.loads(line) for line in server.log.splitlines()]
+    opened, ended = [line for line in lines if line["message"].startswith("session ")]
+    call = next(span for span in collector.wait_for(1) if span.name.endswith("/Process"))
+    frame = next(span for span in collector.spans if span.name == "sidelight.frame")
+    for line in (opened, ended):
+        assert line["session"] == attributes(frame)["sidelight.session"]
+        assert line["trace_id"] == call.trace_id.hex()
+        assert line["span_id"] == call.span_id.hex()
+
+
+@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER"])
+def test_what_cannot_be_read_in_the_environment_is_warned_of(name):
+    with Server(environment={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:1", name: "no:such:"}) as server:
+        assert server.terminate() == 0, server.log
+        assert name in server.log
+
+
+def test_our_copies_of_opentelemetrys_messages_say_what_the_package_says(tmp_path):
+    """Every field of ours is a field of the package, by number, name, type and label."""
+    sources = sorted((REPOSITORY / "Protos/opentelemetry").rglob("*.proto"))
+    names = [str(path.relative_to(REPOSITORY / "Protos")) for path in sources]
+    compiled = tmp_path / "descriptors"
+    assert protoc.main(
+        ["protoc", f"-I{REPOSITORY / 'Protos'}", f"--descriptor_set_out={compiled}", *names]
+    ) == 0
+    ours = descriptor_pb2.FileDescriptorSet.FromString(compiled.read_bytes())
+    assert len(ours.file) == 4
+    compared = 0
+    for file in ours.file:
+        theirs = descriptor_pb2.FileDescriptorProto()
+        descriptor_pool.Default().FindFileByName(file.name).CopyToProto(theirs)
+        compared += compare(file.message_type, theirs.message_type)
+    assert compared > 40
+
+
+def compare(ours, theirs) -> int:
+    """Compares messages of one place, and those within them; returns how many fields they have."""
+    by_name = {message.name: message for message in theirs}
+    count = 0
+    for message in ours:
+        other = by_name[message.name]
+        known = {(each.number, each.name, each.type, each.type_name, each.label) for each in other.field}
+        for field in message.field:
+            key = (field.number, field.name, field.type, field.type_name, field.label)
+            assert key in known, f"{message.name}.{field.name}"
+        count += len(message.field) + compare(message.nested_type, other.nested_type)
+    return count

@@ -1,0 +1,94 @@
+import Foundation
+import Logging
+import SidelightTelemetry
+import Synchronization
+import Testing
+import Tracing
+
+@Suite struct LineLogHandlerTests {
+  /// Logs through a logger of a format, and returns the lines.
+  static func lines(_ format: LogFormat, _ body: (inout Logger) -> Void) -> [String] {
+    let text = Lines()
+    var logger = Logger(label: "test") { label in
+      LineLogHandler(label: label, format: format, now: { Date(timeIntervalSince1970: 1.5) }) {
+        text.write($0)
+      }
+    }
+    body(&logger)
+    return text.all
+  }
+
+  static func object(_ line: String) throws -> [String: String] {
+    try #require(
+      JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String], "\(line)")
+  }
+
+  @Test("A line of JSON says when, how grave, what, and where")
+  func json() throws {
+    let lines = Self.lines(.json) { logger in
+      logger[metadataKey: "session"] = "abc"
+      logger.warning("it is \"late\"", metadata: ["peer": "ipv4:1", "time": "mine"])
+    }
+    #expect(lines.count == 1)
+    #expect(lines[0].hasSuffix("}\n"))
+    #expect(
+      try Self.object(lines[0]) == [
+        "time": "1970-01-01T00:00:01.500Z", "level": "warning", "logger": "test",
+        "message": "it is \"late\"", "session": "abc", "peer": "ipv4:1", "time_": "mine",
+      ])
+  }
+
+  @Test("Arrays and objects stay what they are")
+  func nested() throws {
+    let lines = Self.lines(.json) { logger in
+      logger.info("x", metadata: ["list": ["a", ["b": "c"]]])
+    }
+    #expect(lines[0].contains("\"list\":[\"a\",{\"b\":\"c\"}]"))
+  }
+
+  @Test(
+    "Whoever chose the words, a line is a line",
+    arguments: ["a\nb", "a\r\nb", "\u{1B}[31mred", "\u{0}", "\u{2028}", "\u{85}", "\u{7F}", "😀é"])
+  func controls(words: String) throws {
+    let json = Self.lines(.json) { $0.info("\(words)") }
+    #expect(json.count == 1)
+    #expect(json[0].dropLast().utf8.allSatisfy { $0 >= 0x20 })
+    #expect(try Self.object(json[0])["message"] == words)
+    let text = Self.lines(.text) { $0.info("\(words)", metadata: ["label": "\(words)"]) }
+    #expect(text[0].dropLast().unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
+    #expect(text[0].filter(\.isNewline).count == 1)
+    if words == "😀é" { #expect(text[0].contains("😀é label=😀é\n")) }
+  }
+
+  @Test("Within a span lines carry its names")
+  func traces() throws {
+    let tracer = OTLPTracer(sampler: .always, queue: SpanQueue(capacity: 1, batchSize: 1))
+    let span = tracer.startSpan("root", context: .topLevel)
+    let lines = Self.lines(.json) { logger in
+      ServiceContext.withValue(span.context) { logger.info("within") }
+      logger.info("without")
+    }
+    let within = try Self.object(lines[0])
+    #expect(within["trace_id"] == "\(span.spanContext.traceID)")
+    #expect(within["span_id"] == "\(span.spanContext.spanID)")
+    #expect(try Self.object(lines[1])["trace_id"] == nil)
+  }
+
+  @Test("Errors are told")
+  func errors() throws {
+    struct Broken: Error {}
+    let lines = Self.lines(.json) { $0.error("it broke", error: Broken()) }
+    #expect(try Self.object(lines[0])["error"] == "Broken()")
+  }
+}
+
+/// Lines that were written.
+private final class Lines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var all: [String] { self.lines.withLock { $0 } }
+
+  func write(_ line: String) {
+    self.lines.withLock { $0.append(line) }
+  }
+}

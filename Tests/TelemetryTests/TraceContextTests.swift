@@ -1,0 +1,54 @@
+import SidelightTelemetry
+import Testing
+
+/// W3C Trace Context, as others send it.
+@Suite struct TraceContextTests {
+  static let trace = "0af7651916cd43dd8448eb211c80319c"
+  static let span = "b7ad6b7169203331"
+
+  @Test("What is read is written again as it was", arguments: ["00", "01", "02", "03"])
+  func roundTrip(flags: String) throws {
+    let text = "00-\(Self.trace)-\(Self.span)-\(flags)"
+    let context = try #require(SpanContext(traceparent: text, tracestate: "vendor=1"))
+    #expect(context.traceparent == text)
+    #expect(context.isSampled == (flags == "01" || flags == "03"))
+    #expect(context.isRandom == (flags == "02" || flags == "03"))
+    #expect("\(context.traceID)" == Self.trace)
+    #expect("\(context.spanID)" == Self.span)
+    #expect(context.state == "vendor=1")
+    #expect(context.isRemote)
+  }
+
+  @Test("Later versions are read as far as they agree, and answered in version 00")
+  func laterVersions() throws {
+    for text in [
+      "01-\(Self.trace)-\(Self.span)-01", "cc-\(Self.trace)-\(Self.span)-09-what-is-this",
+    ] {
+      let context = try #require(SpanContext(traceparent: text))
+      #expect(context.traceparent == "00-\(Self.trace)-\(Self.span)-01")
+    }
+  }
+
+  @Test(
+    "What breaks the rules says nothing",
+    arguments: [
+      "", "00", "garbage", "\u{0}\u{FF}", String(repeating: "0", count: 10_000),
+      "00-\(trace)-\(span)", "00-\(trace)-\(span)-1", "00-\(trace)-\(span)-01-more",
+      "00-\(trace)-\(span)-01 ", " 00-\(trace)-\(span)-01", "ff-\(trace)-\(span)-01",
+      "00-\(trace.uppercased())-\(span)-01", "00-\(trace)-\(span)-0g", "00_\(trace)_\(span)_01",
+      "00-00000000000000000000000000000000-\(span)-01", "00-\(trace)-0000000000000000-01",
+      "01-\(trace)-\(span)-01x", "0é-\(trace)-\(span)-01",
+    ])
+  func broken(text: String) {
+    #expect(SpanContext(traceparent: text) == nil)
+  }
+
+  @Test(
+    "A state that not everyone can carry is left out; the parent still counts",
+    arguments: [String(repeating: "x", count: 513), "a=1\nb=2", "a=\u{0}", "a=é"])
+  func state(tracestate: String) throws {
+    let context = try #require(
+      SpanContext(traceparent: "00-\(Self.trace)-\(Self.span)-01", tracestate: tracestate))
+    #expect(context.state.isEmpty)
+  }
+}
