@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python siege soak tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz siege soak tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+fuzz: ## libFuzzer on what strangers send (TARGET=jpeg SECONDS=60; all targets unless one is named)
+	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
 
 siege: ## 100 sessions for 10 minutes, while every attack is made (ARGUMENTS="--minutes 1": shorter)
 	@dev/siege $(ARGUMENTS)

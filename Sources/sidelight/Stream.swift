@@ -109,8 +109,9 @@ struct Stream: AsyncParsableCommand {
       report.showProgress()
       switch event {
       case .outcome(.made(let frame)):
-        last = frame.picture
-        try await output.write(frame.picture)
+        guard let picture = frame.picture.frame else { break }
+        last = picture
+        try await output.write(picture)
       case .outcome(.dropped):
         if let last { try await output.write(last) }
       case .rejected(let change):

@@ -4,15 +4,15 @@ import Testing
 
 /// What is shown in place of frames for want of a connection.
 @Suite struct StandInSourceTests {
-  static func picture(width: Int) throws -> Frame {
+  static func picture(width: Int) throws -> VideoPicture {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: width, height: 1))
-    return try BufferPool().makeFrame(geometry).finish()
+    return .frame(try BufferPool().makeFrame(geometry).finish())
   }
 
   /// The source's answer, as the kind and width of the picture.
   static func answer(_ source: StandInSource) throws -> String? {
     source.standIn(for: try Self.picture(width: 100)).map {
-      "\($0.kind) \($0.picture.size.width)"
+      "\($0.kind) \($0.picture.frame?.size.width ?? 0)"
     }
   }
 

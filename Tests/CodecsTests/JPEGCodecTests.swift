@@ -166,6 +166,11 @@ struct JPEGCodecTests {
     #expect(self.pool.statistics.misses == taken.misses)
     let other = #expect(throws: CodecError.self) { try self.codec.decode(most) }
     #expect(other?.code == .corrupt)
+    // Where a picture is as large as one may be, a scan costs more.
+    let tight = JPEGCodec(pool: self.pool, limits: ImageLimits(maxPixels: 19 * 13))
+    _ = try tight.decode(file)
+    let large = #expect(throws: CodecError.self) { try tight.decode(most) }
+    #expect(large?.message.contains("16 scans") == true)
   }
 
   @Test("skips 10 MB of metadata, and takes no memory for it")
@@ -181,6 +186,18 @@ struct JPEGCodecTests {
     let decoded = try JPEGCodec(pool: pool).decode(large)
     #expect(Scene.packed(decoded) == Scene.packed(try self.codec.decode(file)))
     #expect(pool.statistics.bytesInUse < 65536)
+  }
+
+  @Test("does not walk for ever to find a header")
+  func noHeader() {
+    let fill = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 1 << 20)
+    let segment: [UInt8] = [0xFF, 0xE1, 0, 2]
+    let empty = [0xFF, 0xD8] + Array(repeatElement(segment, count: 1 << 18).joined())
+    for (file, word) in [(fill, "64 bytes"), (empty, "2048 segments")] {
+      let error = #expect(throws: CodecError.self) { try self.codec.header(of: file) }
+      #expect(error?.code == .corrupt)
+      #expect(error?.message.contains(word) == true)
+    }
   }
 
   @Test("names chroma that it cannot place, and damage within a header")

@@ -15,21 +15,45 @@ import Testing
   @Test(arguments: Self.shapes, PixelFormat.allCases)
   func `within a level of the reference`(_ shape: FrameShape, _ format: PixelFormat) async throws {
     let bench = TestBench()
-    for pipeline in [[], [.filter("sepiaTone")]] as [Pipeline] {
+    let resolved = ResolvedPipeline.empty.shaped(shape)
+    for color in FormatSweep.colors(format) {
+      for (number, size) in FormatSweep.sizes.enumerated() {
+        let geometry = FrameGeometry(format: format, size: size, color: color)
+        let frame = try TestFrame.make(
+          geometry, seed: UInt64(number), padding: TestFrame.Padding.allCases[number % 3])
+        let plan = resolved.plan(for: geometry)
+        let result = try await bench.executor.run(plan, on: frame)
+        let expected = ReferenceInterpreter().apply(resolved, to: ReferencePicture(frame))
+        #expect(result.size == shape.size(of: size))
+        #expect(result.geometry == plan.output)
+        #expect(
+          result.worstDifference(from: expected.encoded()) <= 1, "\(size) \(color): \(plan)")
+      }
+    }
+  }
+
+  @Test(arguments: Self.shapes, PixelFormat.allCases)
+  func `of the very frames that the pipeline makes`(
+    _ shape: FrameShape, _ format: PixelFormat
+  ) async throws {
+    let bench = TestBench()
+    let size = FrameSize(width: 97, height: 130)
+    for pipeline in [
+      [.filter("sepiaTone"), .filter("vignette", ["intensity": .number(1)])],
+      [.filter("gaussianBlur", ["radius": .number(2)])],
+      [.filter("crop", ["width": .number(31), "height": .number(44)])],
+    ] as [Pipeline] {
       for color in FormatSweep.colors(format) {
-        for (number, size) in FormatSweep.sizes.enumerated() {
-          let geometry = FrameGeometry(format: format, size: size, color: color)
-          let frame = try TestFrame.make(
-            geometry, seed: UInt64(number), padding: TestFrame.Padding.allCases[number % 3])
-          let resolved = try bench.catalogue.resolve(pipeline).shaped(shape)
-          let plan = resolved.plan(for: geometry)
-          let result = try await bench.executor.run(plan, on: frame)
-          let expected = ReferenceInterpreter().apply(resolved, to: ReferencePicture(frame))
-          #expect(result.size == shape.size(of: size))
-          #expect(result.geometry == plan.output)
-          #expect(
-            result.worstDifference(from: expected.encoded()) <= 1, "\(size) \(color): \(plan)")
-        }
+        let frame = try TestFrame.make(
+          FrameGeometry(format: format, size: size, color: color), seed: 1)
+        let resolved = try bench.catalogue.resolve(pipeline)
+        let result = try await bench.executor.run(
+          resolved.shaped(shape).plan(for: frame.geometry), on: frame)
+        let made = try await bench.executor.run(resolved.plan(for: frame.geometry), on: frame)
+        let shaped = try await bench.executor.run(
+          ResolvedPipeline.empty.shaped(shape).plan(for: made.geometry), on: made)
+        #expect(result.geometry == shaped.geometry)
+        #expect(result.samples == shaped.samples, "\(color)")
       }
     }
   }

@@ -1,5 +1,3 @@
-package import SidelightKernels
-
 /// Says what is shown in place of frames that cannot be filtered for want of a connection. A pure
 /// state machine.
 ///
@@ -10,7 +8,7 @@ package struct StandInSource: Sendable {
   private let policy: ReconnectPolicy.FailOpen
   /// The revision of the override that is in force.
   private var override: UInt64?
-  private var last: (picture: Frame, revision: UInt64)?
+  private var last: (picture: VideoPicture, revision: UInt64)?
 
   package init(policy: ReconnectPolicy.FailOpen) {
     self.policy = policy
@@ -32,14 +30,14 @@ package struct StandInSource: Sendable {
   }
 
   /// A frame came back, made with a revision.
-  package mutating func note(_ picture: Frame, revision: UInt64) {
+  package mutating func note(_ picture: VideoPicture, revision: UInt64) {
     guard self.policy == .lastFrame else { return }
     if let override, revision < override { return }
     self.last = (picture, revision)
   }
 
   /// What stands in for a frame; `nil`: nothing.
-  package func standIn(for original: Frame) -> StandIn? {
+  package func standIn(for original: VideoPicture) -> StandIn? {
     switch self.policy {
     case .original:
       guard self.override == nil else { return nil }

@@ -1,5 +1,3 @@
-public import SidelightKernels
-
 /// What became of a frame. Each frame that was taken in has exactly one outcome, in order, whatever
 /// happens to the connection.
 public enum FrameOutcome: Sendable {
@@ -17,7 +15,7 @@ public enum FrameOutcome: Sendable {
   }
 
   /// What to show now: the picture that came back, or what stands in for it. `nil`: nothing new.
-  public var picture: Frame? {
+  public var picture: VideoPicture? {
     switch self {
     case .made(let frame): frame.picture
     case .dropped(let frame): frame.standIn?.picture

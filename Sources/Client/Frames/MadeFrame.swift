@@ -1,5 +1,3 @@
-public import SidelightKernels
-
 /// A frame that came back.
 public struct MadeFrame: Sendable {
   /// What was done to a frame that came back.
@@ -15,7 +13,7 @@ public struct MadeFrame: Sendable {
   /// The frame's number.
   public var sequence: UInt64
   /// The picture.
-  public var picture: Frame
+  public var picture: VideoPicture
   /// What was done.
   public var disposition: Disposition
   /// The revision of the pipeline that made it.

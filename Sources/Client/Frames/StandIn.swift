@@ -1,5 +1,3 @@
-public import SidelightKernels
-
 /// A picture that is shown in place of one that could not be filtered for want of a connection.
 public struct StandIn: Sendable {
   /// Where a picture comes from.
@@ -13,5 +11,5 @@ public struct StandIn: Sendable {
   /// Where it comes from.
   public var kind: Kind
   /// The picture.
-  public var picture: Frame
+  public var picture: VideoPicture
 }

@@ -3,7 +3,7 @@ public import SidelightKernels
 /// A frame on its way to the server, with what the caller wants back beside its outcome.
 public struct VideoFrame: Sendable {
   /// The picture.
-  public var picture: Frame
+  public var picture: VideoPicture
   /// When the picture was taken, on the caller's clock, in nanoseconds. Comes back untouched.
   public var captureTimeNanoseconds: Int64
   /// The RTP timestamp. Comes back untouched.
@@ -22,9 +22,21 @@ public struct VideoFrame: Sendable {
   /// `ServiceContext`, if it has one.
   public var traceparent: String?
 
+  /// Prepares samples to be sent.
+  public init(
+    _ frame: Frame, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
+    budget: Duration? = nil, priority: Int32 = 0, mustProcess: Bool = false,
+    tags: [String: String] = [:], traceparent: String? = nil
+  ) {
+    self.init(
+      .frame(frame), captureTimeNanoseconds: captureTimeNanoseconds, rtpTimestamp: rtpTimestamp,
+      budget: budget, priority: priority, mustProcess: mustProcess, tags: tags,
+      traceparent: traceparent)
+  }
+
   /// Prepares a picture to be sent.
   public init(
-    _ picture: Frame, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
+    _ picture: VideoPicture, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
     budget: Duration? = nil, priority: Int32 = 0, mustProcess: Bool = false,
     tags: [String: String] = [:], traceparent: String? = nil
   ) {

@@ -76,7 +76,7 @@ extension FilterSession {
         try ring.picture(
           of: message.image, for: message.sequence, sent: sent.frame.picture)
       } else {
-        try message.image.frame(over: pixels, limits: .everything)
+        try VideoPicture(message.image, over: pixels)
       }
     self.flow.resolve(
       MadeFrame(message, picture: picture, roundTrip: self.clock.now() - sent.given))

@@ -94,6 +94,11 @@ public final class FilterSession: Sendable {
     self.ring.withLock { $0 }?.holds(picture) ?? false
   }
 
+  /// Whether a picture lies in the shared memory of the connection that stands.
+  package func isInSharedMemory(_ picture: VideoPicture) -> Bool {
+    picture.frame.map { self.isInSharedMemory($0) } ?? false
+  }
+
   // MARK: Outcomes
 
   /// Everything that the session tells, in order. Iterate once, from one task.

@@ -16,6 +16,7 @@ extension Sidelight_V1_Open {
     self.failurePolicy = Sidelight_V1_FailurePolicy(options.failurePolicy)
     self.allowDegraded = options.allowDegraded
     self.analysisOnly = options.analysisOnly
+    if options.output != OutputOptions() { self.output = Sidelight_V1_OutputSpec(options.output) }
     if let interval = options.statsInterval {
       let (seconds, attoseconds) = interval.components
       self.statsInterval.seconds = seconds
@@ -31,7 +32,7 @@ extension Sidelight_V1_Open {
 }
 
 extension MadeFrame {
-  init(_ message: Sidelight_V1_FilteredFrame, picture: Frame, roundTrip: Duration) {
+  init(_ message: Sidelight_V1_FilteredFrame, picture: VideoPicture, roundTrip: Duration) {
     self.init(
       sequence: message.sequence, picture: picture,
       disposition: Disposition(message.disposition),

@@ -16,7 +16,10 @@ struct OutgoingFrame: Sendable {
   func message(
     ring: ClientRing?
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
-    if let image = ring?.place(self.frame.picture, for: self.sequence) {
+    // Files are small, and travel inline.
+    if case .frame(let frame) = self.frame.picture,
+      let image = ring?.place(frame, for: self.sequence)
+    {
       var message = self.message
       message.image = image
       return .message(.with { $0.frame = message })
@@ -25,18 +28,26 @@ struct OutgoingFrame: Sendable {
   }
 
   private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
-    let picture = self.frame.picture
-    let envelope = try PixelEnvelope<Sidelight_V1_ClientMessage>(
-      .with { $0.frame = self.message }, pixelByteCount: picture.packedByteCount)
-    picture.copyPacked(into: envelope.pixels)
-    return envelope
+    let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
+    switch self.frame.picture {
+    case .frame(let frame):
+      let envelope = try PixelEnvelope(message, pixelByteCount: frame.packedByteCount)
+      frame.copyPacked(into: envelope.pixels)
+      return envelope
+    case .jpeg(let file, _):
+      let envelope = try PixelEnvelope(message, pixelByteCount: file.count)
+      envelope.pixels.copy(PixelBuffer(0 ..< file.count, of: file))
+      return envelope
+    }
   }
 
   private var message: Sidelight_V1_Frame {
     .with {
       $0.sequence = self.sequence
-      $0.image.describe(
-        self.frame.picture.geometry, orientation: self.frame.picture.orientation)
+      switch self.frame.picture {
+      case .frame(let frame): $0.image.describe(frame.geometry, orientation: frame.orientation)
+      case .jpeg(_, let orientation): $0.image.describe(jpegOf: nil, orientation: orientation)
+      }
       $0.captureTimeNs = self.frame.captureTimeNanoseconds
       $0.rtpTimestamp = self.frame.rtpTimestamp
       if let budget = self.frame.budget { $0.budgetUs = budget.wireMicroseconds }

@@ -38,6 +38,8 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `analysisOnly` (default: false): whether only analyses are of interest. Frames then pass
   ///   through, and no pixels come back.
   public var analysisOnly: Bool
+  /// - `output` (default: as the input): the shape in which pictures come back.
+  public var output: OutputOptions
   /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back without
   ///   its pixels; its outcome then has the picture that was sent.
   public var allowUnmodified: Bool
@@ -58,7 +60,8 @@ public struct SessionOptions: Sendable, Hashable {
     mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
-    statsInterval: Duration? = nil, sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
+    output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
+    sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
     self.pipeline = pipeline
@@ -71,6 +74,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.failurePolicy = failurePolicy
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
+    self.output = output
     self.allowUnmodified = allowUnmodified
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory

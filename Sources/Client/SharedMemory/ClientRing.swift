@@ -106,13 +106,13 @@ final class ClientRing: Sendable {
 
   // MARK: From the server
 
-  /// The picture that came in a slot. The slot is held while anybody refers to it.
+  /// The picture that came in a slot. The slot is held while anybody refers to it; a file is copied out.
   ///
   /// - Parameter sent: The picture that the frame was sent with.
   /// - Throws: `RPCError` for a slot that the server may not name.
   func picture(
-    of image: Sidelight_V1_Image, for sequence: UInt64, sent: Frame
-  ) throws -> Frame {
+    of image: Sidelight_V1_Image, for sequence: UInt64, sent: VideoPicture
+  ) throws -> VideoPicture {
     do throws(FieldFault) {
       let (slot, byteCount) = try self.ring.layout.check(image.sharedMemory, .input, .output)
       // In an input slot it is the very frame that was sent.
@@ -121,7 +121,7 @@ final class ClientRing: Sendable {
       let buffer = self.ring.buffer(slot: slot, byteCount: byteCount) {
         self.slots.withLock { $0.release(output: slot, of: sequence) }
       }
-      return try image.frame(over: buffer, limits: .everything)
+      return try VideoPicture(image, over: buffer)
     } catch {
       throw RPCError(
         code: .internalError, message: "The server named no picture: \(error.field) \(error.reason)"

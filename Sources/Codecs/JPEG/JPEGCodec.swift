@@ -10,7 +10,8 @@ public import SidelightKernels
 ///
 /// What is refused, each with a ``CodecError`` and before memory is taken for pixels: files that were
 /// cut off, pictures beyond the limits, CMYK, samples of other than 8 bits, lossless and hierarchical
-/// files, and files of more than 64 scans, each of which costs a pass over the picture. Damage among
+/// files, and files of more than 64 scans, or 16 of the largest pictures, each of which costs a pass
+/// over the picture. Damage among
 /// the samples is found while they are decoded, and ends that. Metadata of any length is skipped; an
 /// EXIF orientation is ignored. A progressive file takes the library 2 bytes of memory a sample more
 /// while it is decoded.
@@ -61,7 +62,7 @@ public final class JPEGCodec: Sendable {
     _ file: RawSpan, as format: PixelFormat? = nil
   ) throws(CodecError) -> Frame {
     _ = try self.header(of: file)
-    let contents = try JPEGContents(file)
+    let contents = try JPEGContents(file, limits: self.limits)
     return try self.decoders.withInstance(isFresh: !contents.isSelfContained) {
       instance throws(CodecError) in
       try unsafe file.withUnsafeBytes { bytes throws(CodecError) in

@@ -7,10 +7,6 @@ import SidelightKernels
 /// of it remembers the tables of earlier files, for those that come without: no caller's picture
 /// shall be decoded with another's.
 struct JPEGContents {
-  /// The most scans that are read. Each costs a pass over the picture, however few bytes it has;
-  /// encoders that search for the best script write at most a few dozen.
-  static let maxScans = 64
-
   /// How samples are coded.
   private struct Coding {
     /// A part of the coefficients, or of their bits, with each scan.
@@ -32,11 +28,15 @@ struct JPEGContents {
 
   /// Walks to the end of the picture.
   ///
-  /// - Precondition: The file begins with JPEG's signature.
-  /// - Throws: ``CodecError``: `truncated`, `corrupt`, `unsupported`, or `limitExceeded` for more
-  ///   than ``maxScans`` scans.
-  init(_ file: RawSpan) throws(CodecError) {
+  /// - Parameter limits: Say how many scans a picture may have: each costs a pass over it, however few
+  ///   bytes it has. Encoders that search for the best script write a few dozen, ordinary ones ten; so
+  ///   it is 64, but no more than come to 16 of the largest picture.
+  /// - Precondition: The picture is within the limits.
+  /// - Throws: ``CodecError``: `truncated`, `corrupt`, `unsupported`, or `limitExceeded` for too many
+  ///   scans.
+  init(_ file: RawSpan, limits: ImageLimits) throws(CodecError) {
     self.header = try JPEGHeader(file)
+    let maxScans = min(64, 16 * limits.maxPixels / self.header.size.pixelCount)
     var markers = JPEGMarkers()
     var coding = Coding()
     while true {
@@ -48,9 +48,9 @@ struct JPEGContents {
       case 0xC4: self.noteHuffman(segment.body, of: file)
       case 0xDA:
         self.scans += 1
-        guard self.scans <= Self.maxScans else {
+        guard self.scans <= maxScans else {
           throw CodecError(
-            .limitExceeded, "the picture has more than \(Self.maxScans) scans")
+            .limitExceeded, "the picture has more than \(maxScans) scans")
         }
         self.noteScan(segment.body, of: file, coding)
       case 0xD9: return

@@ -34,7 +34,7 @@ public struct JPEGHeader: Sendable, Hashable {
       throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are no JPEG")
     }
     var markers = JPEGMarkers()
-    while true {
+    for _ in 0 ..< Self.maxSegments {
       let segment = try markers.next(in: file)
       if segment.isFrameHeader {
         self = try JPEGHeader(segment, of: file)
@@ -47,7 +47,13 @@ public struct JPEGHeader: Sendable, Hashable {
             + "\(segment.body.lowerBound)")
       }
     }
+    throw CodecError(
+      .corrupt, "there is no header among the first \(Self.maxSegments) segments")
   }
+
+  /// The most segments before the frame header: room for a profile and a hundred MB of metadata, and
+  /// no more work than the threads that carry frames can do in passing.
+  private static let maxSegments = 2048
 
   /// - Precondition: The segment is a frame header.
   private init(_ segment: JPEGMarkers.Segment, of file: RawSpan) throws(CodecError) {

@@ -17,6 +17,9 @@ struct JPEGMarkers {
     var isEnd: Bool { self.marker == 0xD9 }
   }
 
+  /// The most bytes of FF before a marker: a file of nothing else would be long to walk through.
+  private static let maxFill = 64
+
   /// Just past the signature.
   private var offset = 2
   private var isInScan = false
@@ -56,9 +59,14 @@ struct JPEGMarkers {
     guard file.byte(at: self.offset) == 0xFF else {
       throw CodecError(.corrupt, "there is no marker at byte \(self.offset)")
     }
-    // Any number of FF may precede a marker.
+    // Any number of FF may precede a marker; nobody writes many.
+    let start = self.offset
     repeat {
       self.offset += 1
+      guard self.offset - start <= Self.maxFill else {
+        throw CodecError(
+          .corrupt, "more than \(Self.maxFill) bytes fill up before byte \(self.offset)")
+      }
     } while self.offset < file.byteCount && file.byte(at: self.offset) == 0xFF
     guard self.offset < file.byteCount else { throw Self.truncated(file) }
     self.offset += 1

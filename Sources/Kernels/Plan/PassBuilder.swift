@@ -50,7 +50,7 @@ struct PassBuilder {
   }
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
-  private mutating func makeFrame() {
+  mutating func makeFrame() {
     let wanted = self.geometry.alpha == .premultiplied
     let exceeds = wanted && self.exceedsAlpha && !self.limitsLast
     if !self.waiting.isEmpty || self.isPremultiplied != wanted || exceeds {

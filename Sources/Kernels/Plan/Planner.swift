@@ -23,9 +23,13 @@ struct Planner {
       to: pipeline.workingSpace, from: .sRGBGamma)
     var builder = PassBuilder(geometry: self.input)
     builder.append(items)
-    // Sizes are changed in the frames' own coding, whatever the space was that colour is computed in.
-    builder.append(
-      pipeline.shape.nodes(for: copy.geometry).map { .node($0, filter: FrameShape.name) })
+    let shaping = pipeline.shape.nodes(for: copy.geometry)
+    if !shaping.isEmpty {
+      // What is asked of results has no say in how they look: it is done to the very frames that the
+      // pipeline makes, and those stay as cheap to make as they are.
+      builder.makeFrame()
+      builder.append(shaping.map { .node($0, filter: FrameShape.name) })
+    }
     return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
   }
 

@@ -180,6 +180,9 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     }
   }
 
+  /// Whether a made frame finds room without displacing another.
+  package var hasRoomForPicture: Bool { self.state.withLock { $0.machine.hasRoomForPicture } }
+
   /// Waits until a made frame finds room without displacing another.
   package func waitForPictureRoom() async {
     await withTaskCancellationHandler {

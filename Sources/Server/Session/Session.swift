@@ -25,8 +25,8 @@ struct Session: Sendable {
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
   let quality: SessionQuality
-  /// What the client did wrong of late.
-  let faults = FaultCount()
+  /// Files that could not be decoded, though their headers were sound: the lane counts them.
+  let unreadable = FaultCount()
   /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
   let ring: SessionRing?
   /// The answer to a client that asked for a ring.

@@ -168,7 +168,7 @@ struct SessionLane {
   ) async throws -> OutgoingPicture {
     let codec = self.engine.codec
     let input = try await codec.decode(frame.picture, observer: observer)
-    if case .file = frame.picture { self.session.faults.reset() }
+    if case .file = frame.picture { self.session.unreadable.reset() }
     let moment = FrameMoment(index: frame.arrival)
     guard program.delivery.coding.isFile else {
       // The last pass writes into the message that goes out, or where the client reads.
@@ -228,7 +228,7 @@ struct SessionLane {
   /// A file whose header was sound is none: that frame ends, whatever the failure policy.
   private func drop(_ frame: IncomingFrame, _ fault: FieldFault) {
     let fault = fault.within("frame.image")
-    self.session.faults.count(fault)
+    self.session.unreadable.count(fault)
     self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
   }
 
@@ -241,7 +241,7 @@ struct SessionLane {
   }
 
   /// The frame comes back as it came, or as a note that it did not change.
-  private func passThrough(
+  func passThrough(
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
     let options = self.session.options

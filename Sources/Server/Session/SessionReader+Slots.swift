@@ -49,7 +49,7 @@ extension SessionReader {
   }
 
   /// The client has consumed pictures.
-  func receive(_ ack: Sidelight_V1_Ack) throws {
+  mutating func receive(_ ack: Sidelight_V1_Ack) throws {
     guard ack.heldSlots.count <= RingLayout.maxSlots else {
       let fault = FieldFault(
         field: "ack.held_slots",

@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -11,6 +12,7 @@ struct SessionReader: ~Copyable {
   private var decimator: FrameDecimator?
   private var analyses = AnalysisSchedule()
   private var lastSequence: UInt64?
+  private var faultsInARow = 0
 
   init(session: Session) {
     self.session = session
@@ -32,7 +34,7 @@ struct SessionReader: ~Copyable {
       if let advice = self.session.quality.takeAdvice() {
         self.outbox.push(.with { $0.advice = advice })
       }
-      try self.checkFaults()
+      try self.checkFiles()
       switch message.kind {
       case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: try self.receive(ack)
@@ -68,8 +70,9 @@ struct SessionReader: ~Copyable {
       let slot =
         pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
       picture = try self.check(message, pixels ?? slot)
+      self.faultsInARow = 0
       // Whether a file is sound is known only when it has been decoded.
-      if case .frame = picture { self.session.faults.reset() }
+      if case .frame = picture { self.session.unreadable.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
@@ -100,10 +103,27 @@ struct SessionReader: ~Copyable {
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
     }
+    guard !self.isFree(frame) else {
+      return SessionLane(session: self.session).passThrough(frame, started: received)
+    }
     guard let displaced = await self.session.mailbox.offer(frame) else { return }
     self.session.drop(
       displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
   }
+
+  /// Whether a frame comes back with so little work that it would only be delayed by changing threads
+  /// for it. Its outcome still stands in the order of arrival.
+  private func isFree(_ frame: IncomingFrame) -> Bool {
+    let options = self.session.options
+    guard frame.program?.changesNothing != false, !Task.isShuttingDownGracefully,
+      options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
+    else { return false }
+    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+      || frame.picture.bytes.byteCount <= Self.smallPicture
+  }
+
+  /// Bytes that are copied in the time that it takes to wake another thread.
+  private static let smallPicture = 64 << 10
 
   /// Why a sound frame has no place in the mailbox, if it has none.
   private mutating func refusal(
@@ -215,7 +235,7 @@ struct SessionReader: ~Copyable {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.session.faults.reset()
+      self.faultsInARow = 0
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
@@ -238,16 +258,20 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  func countFault(_ fault: FieldFault) throws {
-    self.session.faults.count(fault)
-    try self.checkFaults()
+  mutating func countFault(_ fault: FieldFault) throws {
+    self.faultsInARow += 1
+    let limit = self.engine.maxConsecutiveErrors
+    if self.faultsInARow > limit {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 
-  /// The lane counts too: what it cannot decode.
-  private func checkFaults() throws {
+  /// Nor does decoding for ever what turns out to be broken.
+  private func checkFiles() throws {
     let limit = self.engine.maxConsecutiveErrors
-    guard let fault = self.session.faults.last(ifMoreThan: limit) else { return }
-    throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    if let fault = self.session.unreadable.last(ifMoreThan: limit) {
+      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    }
   }
 }
 

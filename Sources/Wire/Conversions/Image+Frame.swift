@@ -102,10 +102,12 @@ extension Sidelight_V1_Image {
   }
 
   /// Says what a JPEG file is, without its bytes.
-  package mutating func describe(jpegOf size: FrameSize, orientation: Orientation) {
+  ///
+  /// - Parameter size: `nil` leaves it to the file.
+  package mutating func describe(jpegOf size: FrameSize?, orientation: Orientation) {
     self.format = .jpeg
-    self.width = UInt32(size.width)
-    self.height = UInt32(size.height)
+    self.width = UInt32(size?.width ?? 0)
+    self.height = UInt32(size?.height ?? 0)
     if orientation != .upright {
       self.orientation = Sidelight_V1_Orientation(orientation)
     }

@@ -53,7 +53,9 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
   /// Two planes: luma; then interleaved Cb, Cr at half width and half height, both rounded up.
   case nv12 // = 6
 
-  /// A complete JPEG file; no planes.
+  /// A complete JPEG file; no planes. Baseline or progressive, of at most 64 scans, grey or colour, 8
+  /// bits. Filtered as I420 (full range, BT.601), grey ones too, or as RGB24 where each pixel has chroma
+  /// of its own (4:4:4). An EXIF orientation is ignored.
   case jpeg // = 16
 
   /// A complete PNG file; no planes. For stills and assets, not for streams.

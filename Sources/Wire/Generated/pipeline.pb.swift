@@ -182,10 +182,10 @@ package nonisolated enum Sidelight_V1_FitMode: SwiftProtobuf.Enum, Swift.CaseIte
   /// Default: FIT_MODE_ASPECT_FIT.
   case unspecified // = 0
 
-  /// Whole image, bars where it does not reach.
+  /// Whole image in the middle; where it does not reach, bars: transparent, black if there is no alpha.
   case aspectFit // = 1
 
-  /// Whole size, what does not fit is cut.
+  /// Whole size; what does not fit is cut off on both sides.
   case aspectFill // = 2
 
   /// Both sides scaled apart.
@@ -631,28 +631,37 @@ package nonisolated struct Sidelight_V1_Vector: Sendable {
   package init() {}
 }
 
-/// The shape of what comes back.
+/// The shape of what comes back: what the pipeline made is turned, fitted and encoded. It holds for
+/// pictures that are made. What passes through comes back as it came; a picture to which only this is done
+/// is a made one, DISPOSITION_FILTERED.
 package nonisolated struct Sidelight_V1_OutputSpec: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The layout of samples. Default: as the input.
+  /// The layout of samples, or the kind of file; PNG for stills only. Default: as the input, so that a
+  /// JPEG is answered with a JPEG. Colour keeps range and matrix where the format has them; where alpha
+  /// gets lost, the picture stands before black.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
-  /// Width in pixels. Default (0): as the input, or by aspect if only the height is given.
+  /// Width in pixels, 1-16384. Default (0): what the pipeline makes of the input, or by aspect if only
+  /// the height is given.
   package var width: UInt32 = 0
 
-  /// Height in pixels. Default (0): as the input, or by aspect if only the width is given.
+  /// Height in pixels, 1-16384. Default (0): what the pipeline makes of the input, or by aspect if only
+  /// the width is given.
   package var height: UInt32 = 0
 
-  /// How the input fits a stated size. Default: aspect fit.
+  /// How the picture fits a stated size of another aspect. Default: aspect fit.
   package var fit: Sidelight_V1_FitMode = .unspecified
 
-  /// Whether rotation and mirroring are applied to the pixels. Default: no, they are passed on.
+  /// Whether rotation and mirroring are applied to the pixels; width and height are those after it.
+  /// Default: no, they are passed on; but samples that become a file are always turned, for a file does
+  /// not say how it is to be shown.
   package var upright: Bool = false
 
-  /// JPEG quality, 1-100. Default (0): 80.
+  /// JPEG quality, 1-100. Default (0): 80. Says how pictures are encoded; a JPEG that nothing is done
+  /// to is not encoded again.
   package var jpegQuality: UInt32 = 0
 
   /// JPEG chroma subsampling. Default: 4:2:0.

@@ -85,10 +85,11 @@ package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.Cas
   /// Never sent.
   case unspecified // = 0
 
-  /// The pipeline made it.
+  /// The pipeline made it, or it was brought to the shape that `output` asks for.
   case filtered // = 1
 
-  /// The input, unchanged: no stage was active, the session is paused, or a stage failed.
+  /// The input, unchanged: there was nothing to do, the session is paused, or a stage failed. It comes
+  /// back as it came, whatever `output` asks for.
   case passedThrough // = 2
 
   /// A cheaper variant of the pipeline made it; or, where `failure` is set, a blur stands in for it.
@@ -161,7 +162,8 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
   /// The session is paused.
   case paused // = 8
 
-  /// The frame could not be read; `diagnostic` says why.
+  /// The frame could not be read, or turned out not to be the file that its header promised (stage
+  /// PIPELINE); `diagnostic` says why.
   case invalidFrame // = 9
 
   /// A stage failed, and the policy is to drop; `diagnostic` says why.

@@ -8,6 +8,11 @@ func picture(_ width: Int = 64, _ height: Int = 48, seed: UInt64 = 1) throws -> 
     .makeFrame(limits: .everything, pool: BufferPool())
 }
 
+extension VideoPicture {
+  /// The samples, or the file, to be compared.
+  var bytes: [UInt8] { self.frame?.bytes ?? self.jpeg ?? [] }
+}
+
 extension Frame {
   /// The samples, to be compared.
   var bytes: [UInt8] { [UInt8](self.packedBytes()) }

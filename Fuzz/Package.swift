@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// libFuzzer on whatever strangers send. Nobody's dependency, so it may use flags that would keep a
+/// package from being one: `Library` leads to the product's own sources, which are compiled here once
+/// more so that the fuzzer sees which ways through them an input takes.
+///
+/// A new target is one file, `Targets/NAME/main.swift`, with seeds in `Seeds/NAME`, and a line in
+/// `targets` below. `dev/fuzz NAME` runs it.
+let targets: [(name: String, uses: [Target.Dependency])] = [
+  ("jpeg", ["SidelightKernels", "SidelightCodecs"])
+]
+
+let sanitizers: SwiftSetting = .unsafeFlags(["-sanitize=fuzzer,address"])
+
+/// As in the product's own manifest, less what only warns.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  sanitizers,
+]
+
+let package = Package(
+  name: "fuzz",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+  ],
+  targets: [
+    .target(name: "CFuzzer", path: "CFuzzer"),
+    .target(name: "FuzzDriver", dependencies: ["CFuzzer"], path: "Driver", swiftSettings: settings),
+    .target(
+      name: "CKernels", path: "Library/CKernels",
+      cSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]),
+    .target(
+      name: "SidelightKernels", dependencies: ["CKernels"], path: "Library/Kernels",
+      swiftSettings: settings),
+    .systemLibrary(name: "CTurboJPEG", path: "Library/CTurboJPEG", pkgConfig: "libturbojpeg"),
+    .systemLibrary(name: "CPNG", path: "Library/CPNG", pkgConfig: "libpng"),
+    .target(
+      name: "SidelightCodecs", dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
+      path: "Library/Codecs", swiftSettings: settings),
+    .target(
+      name: "SidelightWire",
+      dependencies: [
+        "SidelightKernels",
+        .product(name: "GRPCCore", package: "grpc-swift-2"),
+        .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+        .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      path: "Library/Wire", swiftSettings: settings),
+  ]
+    + targets.map { name, uses in
+      .executableTarget(
+        name: "fuzz-\(name)", dependencies: ["FuzzDriver"] + uses, path: "Targets/\(name)",
+        swiftSettings: settings,
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
+    }
+)

@@ -1,0 +1,45 @@
+import FuzzDriver
+import SidelightCodecs
+import SidelightKernels
+
+// Decodes what is said to be a JPEG, by a codec that has seen all inputs before, and by a new one: both
+// must say the same, and what comes must be what the header promised.
+
+let limits = ImageLimits(maxPixels: 1 << 16)
+let pool = BufferPool(maxIdleBytes: 0)
+let used = JPEGCodec(pool: pool, limits: limits)
+
+func samples(of frame: Frame) -> [[UInt8]] {
+  (0 ..< frame.format.planeCount).flatMap { plane in
+    (0 ..< frame.format.rowCount(plane: plane, height: frame.size.height)).map { row in
+      frame.withRow(row, plane: plane) { bytes in bytes.withUnsafeBytes { [UInt8]($0) } }
+    }
+  }
+}
+
+func decode(
+  _ file: RawSpan, as format: PixelFormat?, by codec: JPEGCodec
+) -> Result<Frame, CodecError> {
+  do throws(CodecError) {
+    return .success(try codec.decode(file, as: format))
+  } catch {
+    return .failure(error)
+  }
+}
+
+fuzz { file in
+  for format in [nil, PixelFormat.i420, .rgb24, .gray8] {
+    let fresh = JPEGCodec(pool: pool, limits: limits)
+    switch (decode(file, as: format, by: used), decode(file, as: format, by: fresh)) {
+    case (.success(let frame), .success(let other)):
+      precondition(frame.size.pixelCount <= limits.maxPixels, "the picture is beyond the limits")
+      precondition(samples(of: frame) == samples(of: other), "earlier files leave a trace")
+      let header = try? used.header(of: file)
+      precondition(header?.size == frame.size, "the header says otherwise")
+      precondition(format != nil || header?.geometry == frame.geometry, "it says otherwise")
+    case (.failure(let error), .failure(let other)):
+      precondition(error == other, "earlier files leave a trace: \(error), \(other)")
+    default: preconditionFailure("earlier files decide what can be read")
+    }
+  }
+}

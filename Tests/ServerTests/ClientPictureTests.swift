@@ -1,0 +1,69 @@
+import SidelightClient
+import SidelightCodecs
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Pictures through the client library: files, and the shape in which they come back.
+@Suite(.timeLimit(.minutes(1))) struct ClientPictureTests {
+  static let pipeline: Pipeline = [.filter("sepiaTone")]
+
+  /// What comes back of pictures that are sent one after another.
+  func exchange(_ pictures: [VideoPicture], _ options: SessionOptions) async throws -> [MadeFrame] {
+    try await withServer { _, address in
+      try await SidelightClient.connect(to: address) { client in
+        try await client.withSession(options) { session in
+          for picture in pictures { await session.send(VideoFrame(picture)) }
+          session.finish()
+          var made: [MadeFrame] = []
+          for try await outcome in session.outcomes {
+            if case .made(let frame) = outcome { made.append(frame) }
+          }
+          return made
+        }
+      }
+    }
+  }
+
+  @Test("A JPEG comes back as a JPEG, and how it is to be shown comes with it")
+  func files() async throws {
+    let image = try Sidelight_V1_Image.jpeg(64, 48)
+    let orientation = Orientation(quarterTurns: 1)
+    let made = try await self.exchange(
+      [.jpeg([UInt8](image.inline), orientation: orientation)],
+      SessionOptions(pipeline: Self.pipeline, dropPolicy: .neverDrop))
+    let picture = try #require(made.first).picture
+    let expected = try await image.decoded().filtered(Self.pipeline).jpeg()
+    #expect(picture.jpeg == [UInt8](expected))
+    #expect(picture.orientation == orientation)
+    #expect(picture.frame == nil)
+  }
+
+  @Test("Samples and files in turn come back in the shape that was asked for")
+  func shapes() async throws {
+    let output = OutputOptions(
+      format: .raw(.bgra8), width: 40, height: 40, fit: .fill, isUpright: true)
+    let image = try Sidelight_V1_Image.jpeg(64, 48)
+    let made = try await self.exchange(
+      [
+        .jpeg([UInt8](image.inline), orientation: Orientation(quarterTurns: 3)),
+        .frame(try picture(64, 48)),
+      ],
+      SessionOptions(pipeline: Self.pipeline, dropPolicy: .neverDrop, output: output))
+    #expect(made.map(\.disposition) == [.filtered, .filtered])
+    for frame in made {
+      #expect(frame.picture.frame?.format == .bgra8)
+      #expect(frame.picture.frame?.size == FrameSize(width: 40, height: 40))
+      #expect(frame.picture.orientation == .upright)
+    }
+  }
+
+  @Test("A JPEG that nothing is done to is the caller's own")
+  func untouched() async throws {
+    let file = [UInt8](try Sidelight_V1_Image.jpeg(64, 48).inline)
+    let made = try await self.exchange([.jpeg(file)], SessionOptions(dropPolicy: .neverDrop))
+    #expect(made.first?.picture.jpeg == file)
+    #expect(made.first?.disposition == .passedThrough)
+  }
+}

@@ -1,0 +1,89 @@
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// Files in slots of shared memory.
+@Suite(.timeLimit(.minutes(2))) struct SharedMemoryFileTests {
+  @Test("A file is read before the client can write over it: what it says later changes nothing")
+  func scribbling() async throws {
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    let image = try Sidelight_V1_Image.jpeg(64, 48)
+    let raw = Sidelight_V1_Image.noise(.i420, 64, 48)
+    let expected = try image.decoded().jpeg()
+    try await withServer(.withSharedMemory(), catalogue: catalogue) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withRing([.filter("gate")]) { client in
+          client.say(.frame(1, client.put(raw, in: 0)))
+          for await _ in gate.entered { break }
+          // It waits for its turn, and is not decoded yet.
+          client.say(.frame(2, client.put(image, in: 1)))
+          try await client.settle()
+          client.ring.scribble(0x5A, over: 1)
+          gate.open(for: 2)
+          let first = try await client.hearFrame()
+          #expect(first.sequence == 1)
+          let frame = try await client.hearFrame()
+          #expect(frame.sequence == 2)
+          #expect(frame.image.format == .jpeg)
+          #expect(frame.image.inline == expected)
+        }
+      }
+    }
+  }
+
+  @Test("A file in a slot that nothing is done to comes back in that slot")
+  func passThrough() async throws {
+    let image = try Sidelight_V1_Image.jpeg(64, 48)
+    try await withServer(.withSharedMemory()) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withRing { client in
+          let placed = client.put(image, in: 0)
+          client.say(.frame(1, placed))
+          let frame = try await client.hearFrame()
+          #expect(frame.disposition == .passedThrough)
+          #expect(frame.image == placed)
+        }
+      }
+    }
+  }
+
+  @Test("A file in a slot becomes samples in a slot, where samples are asked for")
+  func toSamples() async throws {
+    let image = try Sidelight_V1_Image.jpeg(64, 48)
+    let expected = try image.decoded().bytes
+    try await withServer(.withSharedMemory()) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withRing([], { $0.output.format = .i420 }) { client in
+          client.say(.frame(1, client.put(image, in: 0)))
+          let frame = try await client.hearFrame()
+          #expect(frame.disposition == .filtered)
+          #expect(frame.image.isInSlot)
+          let bytes = try client.bytes(of: frame.image)
+          #expect(bytes == expected)
+        }
+      }
+    }
+  }
+
+  @Test("Damage in a slot's file ends that frame, and the slot is the client's again")
+  func damaged() async throws {
+    var broken = try Sidelight_V1_Image.jpeg(64, 48)
+    broken.inline.removeLast(20)
+    let image = broken
+    try await withServer(.withSharedMemory()) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withRing([.filter("sepiaTone")]) { client in
+          for sequence in 1 ... 3 as ClosedRange<UInt64> {
+            client.say(.frame(sequence, client.put(image, in: 0)))
+            let drop = try await client.hearDrop()
+            #expect(drop.reason == .invalidFrame)
+          }
+        }
+      }
+    }
+  }
+}
