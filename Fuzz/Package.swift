@@ -8,7 +8,15 @@ import PackageDescription
 /// A new target is one file, `Targets/NAME/main.swift`, with seeds in `Seeds/NAME`, and a line in
 /// `targets` below. `dev/fuzz NAME` runs it.
 let targets: [(name: String, uses: [Target.Dependency])] = [
-  ("jpeg", ["SidelightKernels", "SidelightCodecs"])
+  ("jpeg", ["SidelightKernels", "SidelightCodecs"]),
+  (
+    "frame",
+    [
+      "SidelightKernels", "SidelightWire",
+      .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+      .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+    ]
+  ),
 ]
 
 let sanitizers: SwiftSetting = .unsafeFlags(["-sanitize=fuzzer,address"])
@@ -32,6 +40,7 @@ let package = Package(
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     .target(name: "CFuzzer", path: "CFuzzer"),
@@ -47,10 +56,15 @@ let package = Package(
     .target(
       name: "SidelightCodecs", dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
       path: "Library/Codecs", swiftSettings: settings),
+    .systemLibrary(name: "CMalloc", path: "Library/CMalloc"),
+    .target(name: "CSharedMemory", path: "Library/CSharedMemory"),
     .target(
       name: "SidelightWire",
       dependencies: [
-        "SidelightKernels",
+        "SidelightKernels", "CSharedMemory",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),

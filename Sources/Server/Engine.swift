@@ -120,6 +120,14 @@ struct Engine: Sendable {
       reduced: reduced.map { self.program(for: $0, form, as: output, allowsReduced: false) })
   }
 
+  /// The same, on the task's preferred executor.
+  @concurrent
+  func compile(
+    _ pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape, allowsReduced: Bool
+  ) async -> Program {
+    self.program(for: pipeline, form, as: output, allowsReduced: allowsReduced)
+  }
+
   /// What stands in for a frame that may not be shown as it is.
   ///
   /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.

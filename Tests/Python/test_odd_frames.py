@@ -201,3 +201,14 @@ def test_answers_far_larger_than_any_window_arrive_whole_each_time(stub):
     )
     for _ in range(40):
         assert len(stub.Apply(request, timeout=30).image.inline) == 4096 * 3072
+
+
+@pytest.mark.parametrize("stray", [b"\xa3\x06\xa4\x06", b"\x78\x05", b"\xd2\x3e\x01a"])
+def test_fields_that_nobody_knows_do_not_keep_a_frame_from_coming_back(stub, stray):
+    image = images.noise("GRAY8", 2, 2)
+    odd = image_messages.Image.FromString(image.SerializeToString() + stray)
+    with Session(stub, drop_policy=NEVER_DROP) as session:
+        session.send_frame(odd)
+        session.send_frame(image)
+        transcript = session.finish()
+    assert [each.image.inline for each in transcript.frames] == [image.inline] * 2

@@ -278,6 +278,18 @@ import Testing
     #expect(hasRoom)
   }
 
+  @Test("What was being made when the override came does not go out either")
+  func discardingLater() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    let discarded = machine.discardPictures(before: 2)
+    #expect(discarded.isEmpty)
+    let refused = machine.resolve(arrivals[0], made: Self.made(1))
+    #expect(refused == "frame 1")
+    _ = machine.resolve(arrivals[1], made: Self.made(2, revision: 2))
+    #expect(Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 2 at 2", "frame 2"])
+  }
+
   @Test("After the final counts nothing is counted and nothing is said")
   func afterTheEnd() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)

@@ -111,6 +111,13 @@ struct SharedMemoryFaultTests {
           #expect(try await client.hearFrame().sequence == 3)
           client.say(.frame(4, placed))
           #expect(try await client.hearFrame().sequence == 4)
+
+          var elsewhere = placed
+          elsewhere.sharedMemory.slot = 99
+          client.say(.frame(5, elsewhere))
+          #expect(try await client.hearDrop().diagnostic.message.hasPrefix("frame.image"))
+          client.say(.frame(5, placed))
+          #expect(try await client.hearDrop().diagnostic.message.hasPrefix("frame.sequence"))
         }
       }
     }

@@ -80,6 +80,33 @@ import SidelightWire
     #expect(received.message.frame.sequence == 3)
   }
 
+  @Test(
+    "Fields of an image that nobody knows are not repeated, whatever they look like",
+    arguments: [
+      [0xA3, 0x06, 0xA4, 0x06],  // field 100, an empty group
+      [0x78, 0x05],  // field 15 as a number
+      [0xD2, 0x3E, 0x01, 0x61],  // field 1002, a string
+    ] as [[UInt8]])
+  func unknownFields(_ stray: [UInt8]) throws {
+    let image: [UInt8] = [0x08, 0x04, 0x10, 0x02, 0x18, 0x02] + stray + [0x7A, 0x00]
+    var outcome = Self.outcome
+    outcome.image = try Sidelight_V1_Image(serializedBytes: image)
+    let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: 4)
+    envelope.pixels.bytes.copyBytes(from: [1, 2, 3, 4])
+    let message = try Sidelight_V1_ServerMessage(
+      serializedBytes: try Self.serialize(envelope).contents)
+    #expect(message.frame.image.inline == Data([1, 2, 3, 4]))
+    #expect(message.frame.image.unknownFields.data.isEmpty)
+  }
+
+  @Test("A message without a place for pixels is refused")
+  func noPlace() {
+    #expect(throws: PixelEnvelopeError.self) {
+      try PixelEnvelope<Sidelight_V1_ServerMessage>(
+        .with { $0.stats.received = 1 }, pixelByteCount: 1)
+    }
+  }
+
   @Test("Other transports get a copy")
   func otherBytes() throws {
     let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: 3)

@@ -28,12 +28,19 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
   /// An interpolated value may differ from the field by this: a quarter of a level.
   private static let tolerance = 1.0 / 1024
 
+  /// The most knots: one a pixel of 1080p. Larger frames have fields that are as steep only where
+  /// somebody wants to spend our time and memory, and these are less accurate.
+  private static let maxKnots = 1 << 21
+
   /// Samples a field for a frame, with the widest spacing that is accurate.
   package init(_ field: (Double, Double) -> Double, size: FrameSize) {
     var spacing = 32
-    while spacing > 1, !Self.isAccurate(field, size, spacing) { spacing /= 2 }
-    let columns = (size.width - 1) / spacing + 2
-    let rows = (size.height - 1) / spacing + 2
+    while spacing > 1, Self.knotCount(size, spacing / 2) <= Self.maxKnots,
+      !Self.isAccurate(field, size, spacing)
+    {
+      spacing /= 2
+    }
+    let (columns, rows) = Self.knots(size, spacing)
     let knots = UnsafeMutablePointer<Float>.allocate(capacity: columns * rows)
     var maximum: Float = 0
     for row in 0 ..< rows {
@@ -47,6 +54,15 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
     self.byteCount = columns * rows * MemoryLayout<Float>.stride
     unsafe self.knots = knots
     self.view = unsafe View(spacing: spacing, columns: columns, knots: UnsafePointer(knots))
+  }
+
+  private static func knots(_ size: FrameSize, _ spacing: Int) -> (columns: Int, rows: Int) {
+    ((size.width - 1) / spacing + 2, (size.height - 1) / spacing + 2)
+  }
+
+  private static func knotCount(_ size: FrameSize, _ spacing: Int) -> Int {
+    let (columns, rows) = Self.knots(size, spacing)
+    return columns * rows
   }
 
   deinit {

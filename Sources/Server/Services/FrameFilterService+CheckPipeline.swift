@@ -10,7 +10,9 @@ extension FrameFilterService {
     let request = request.message
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try self.resolve(request.source)
-    let plan = resolved.plan(for: geometry)
+    let plan = await withTaskExecutorPreference(self.engine.compute) {
+      await Self.plan(resolved, geometry)
+    }
     try self.engine.frameLimits.check(output: plan.output)
     let response = Sidelight_V1_CheckPipelineResponse.with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
@@ -24,6 +26,11 @@ extension FrameFilterService {
       }
     }
     return ServerResponse(message: response)
+  }
+
+  @concurrent
+  private static func plan(_ pipeline: ResolvedPipeline, _ geometry: FrameGeometry) async -> Plan {
+    pipeline.plan(for: geometry)
   }
 
   private func resolve(

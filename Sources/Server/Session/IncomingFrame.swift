@@ -29,6 +29,8 @@ struct IncomingFrame: Sendable {
     .with {
       $0.sequence = self.message.sequence
       $0.image = self.message.image
+      // A newer client's: whoever does not know them cannot say that they are still so.
+      $0.image.unknownFields = UnknownStorage()
       $0.captureTimeNs = self.message.captureTimeNs
       $0.rtpTimestamp = self.message.rtpTimestamp
       $0.revision = self.selection.revision.number

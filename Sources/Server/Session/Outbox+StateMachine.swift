@@ -35,6 +35,8 @@ extension Outbox {
     private var announced: UInt64?
     private var isFinished = false
     private var saidGoodbye = false
+    /// What was made before this revision is not to be seen.
+    private var leastRevision: UInt64 = 0
     package private(set) var counts = FrameCounts()
 
     /// - Parameters:
@@ -89,6 +91,11 @@ extension Outbox {
     package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload?
     {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
+      guard frame.revision.number >= self.leastRevision else {
+        self.drop(
+          at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)
+        return frame.payload
+      }
       self.entries[index].fate = .made(frame)
       self.picturesWaiting += 1
       guard self.picturesWaiting > self.pictureLimit else { return nil }
@@ -114,6 +121,8 @@ extension Outbox {
     ///
     /// - Returns: The frames that will not be written.
     package mutating func discardPictures(before revision: UInt64) -> [Payload] {
+      // Those that are being made now come later.
+      self.leastRevision = max(self.leastRevision, revision)
       var discarded: [Payload] = []
       for index in self.entries.indices.reversed() {
         guard case .made(let frame) = self.entries[index].fate, frame.revision.number < revision

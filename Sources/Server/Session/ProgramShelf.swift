@@ -22,14 +22,17 @@ struct ProgramShelf: ~Copyable {
     self.allowsReduced = allowsReduced
   }
 
-  /// The program of a selection for pictures of a form.
-  mutating func program(for selection: Selection, _ form: PictureForm) -> Program {
+  /// The program of a selection for pictures of a form. One that is not there yet is compiled on a
+  /// compute thread: it may take long, and the caller's thread carries other connections too.
+  mutating func program(for selection: Selection, _ form: PictureForm) async -> Program {
     let known = self.entries.first {
       $0.revision == selection.revision.number && $0.form == form
     }
     if let known { return known.program }
-    let program = self.engine.program(
-      for: selection.pipeline, form, as: self.output, allowsReduced: self.allowsReduced)
+    let (engine, output, allowsReduced) = (self.engine, self.output, self.allowsReduced)
+    let program = await withTaskExecutorPreference(engine.compute) {
+      await engine.compile(selection.pipeline, form, as: output, allowsReduced: allowsReduced)
+    }
     if self.entries.count == Self.capacity { self.entries.removeFirst() }
     self.entries.append(
       Entry(revision: selection.revision.number, form: form, program: program))

@@ -124,10 +124,11 @@ final class SessionHandle: Sendable {
   func override(
     with pipeline: Pipeline, reason: String, until end: Duration
   ) throws(PipelineError) -> UInt64 {
+    var revision: UInt64 = 0
     try self.update { desk throws(PipelineError) in
       try desk.override(with: pipeline, reason: reason, until: end)
+      revision = desk.revision
     }
-    let revision = self.current.withLock { $0.revision.number }
     self.outbox.discardPictures(before: revision)
     self.tellState()
     return revision

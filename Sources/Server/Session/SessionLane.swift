@@ -261,8 +261,10 @@ struct SessionLane {
       let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
     } catch {
-      // What came as a message can be a message again.
-      preconditionFailure("a frame cannot be sent back: \(error)")
+      frame.span.record(error)
+      let status = GoogleRPCStatus(
+        code: .internalError, message: "The frame cannot be sent back: \(error)")
+      self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     }
   }
 

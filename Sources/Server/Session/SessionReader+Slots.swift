@@ -30,7 +30,21 @@ extension SessionReader {
         field: "frame.image.shared_memory.length",
         reason: "is \(pixels.byteCount), the limit of a file is \(limit)")
     }
-    return pixels.copy(in: self.engine.pool)
+    return pixels
+  }
+
+  /// What a slot holds, where it does not change any more: of a file a copy, made on a compute thread.
+  func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
+    guard let slot, image.format.isFile else { return slot }
+    let pool = self.engine.pool
+    return await withTaskExecutorPreference(self.engine.compute) {
+      await Self.copy(slot, pool)
+    }
+  }
+
+  @concurrent
+  private static func copy(_ slot: PixelBuffer, _ pool: BufferPool) async -> PixelBuffer {
+    slot.copy(in: pool)
   }
 
   /// A frame's picture for whoever looks at it after the frame's fate is told: what is in a slot is then

@@ -65,11 +65,21 @@ struct SessionReader: ~Copyable {
     let byteCount = pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0
     let span = self.engine.tracing.startFrame(message, byteCount: byteCount, in: self.session)
     let reservation = self.outbox.reserve(sequence: message.sequence, byteCount: byteCount)
+    let pause = self.handle.pause
     let picture: IncomingPicture
     do throws(FieldFault) {
+      try self.checkSequence(of: message)
       let slot =
         pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
-      picture = try self.check(message, pixels ?? slot)
+      // Whoever copies a file looks first whether it is wanted.
+      if let slot, message.image.format.isFile,
+        let reason = self.refusal(of: message, reservation, pause: pause, at: received)
+      {
+        withExtendedLifetime(slot) {}
+        return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
+      }
+      let contents = await self.contents(of: slot, message.image)
+      picture = try self.check(message, pixels ?? contents)
       self.faultsInARow = 0
       // Whether a file is sound is known only when it has been decoded.
       if case .frame = picture { self.session.unreadable.reset() }
@@ -80,11 +90,13 @@ struct SessionReader: ~Copyable {
     }
     self.handle.note(picture.form.geometry)
     let selection = self.handle.selection(at: received)
-    let pause = self.handle.pause
-    if let reason = self.refusal(of: message, reservation, pause: pause, at: received) {
+    let isAdmitted = pixels == nil && message.image.format.isFile
+    if !isAdmitted,
+      let reason = self.refusal(of: message, reservation, pause: pause, at: received)
+    {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
-    let program = self.programs.program(for: selection, picture.form)
+    let program = await self.programs.program(for: selection, picture.form)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
@@ -157,14 +169,17 @@ struct SessionReader: ~Copyable {
     return false
   }
 
-  private mutating func check(
-    _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) throws(FieldFault) -> IncomingPicture {
+  private mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldFault) {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldFault(
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
     }
     self.lastSequence = frame.sequence
+  }
+
+  private func check(
+    _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) throws(FieldFault) -> IncomingPicture {
     let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     guard frame.tags.count <= 16, tagBytes <= 1024 else {
       throw FieldFault(

@@ -56,6 +56,8 @@ struct CompanionService: Sendable {
       // Wakes the thread, now or when it comes to wait.
       shutdown(self.listener.number, CInt(SHUT_RDWR))
     }
+    // The thread may have ended by itself: what nobody can fetch is not offered.
+    self.desk.setSocketPath(nil)
     self.address.remove()
   }
 }

@@ -21,7 +21,8 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   /// - Parameters:
   ///   - message: The message, with an image; whatever pixels that has are left out.
   ///   - pixelByteCount: The bytes of the pixels that will be written.
-  /// - Throws: What the generated code throws for a message that it cannot encode.
+  /// - Throws: What the generated code throws for a message that it cannot encode;
+  ///   ``PixelEnvelopeError`` for one that has no one place for pixels.
   package convenience init(_ message: Message, pixelByteCount: Int) throws {
     try self.init(message, pixelByteCount: pixelByteCount, timingPath: nil)
   }
@@ -29,10 +30,12 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   init(_ message: Message, pixelByteCount: Int, timingPath: [Int]?) throws {
     var template = message
     template.carriedImage?.inline = Data()
+    // What we do not know of an image we do not repeat: it may look like what leads to the pixels.
+    template.carriedImage?.unknownFields = UnknownStorage()
     let encoded: [UInt8] = try template.serializedBytes()
-    let (prefix, suffix, timing) = encoded.withUnsafeBytes { bytes in
+    let (prefix, suffix, timing) = try encoded.withUnsafeBytes { bytes in
       guard let place = PixelPlace(Message.pixelPath, in: bytes) else {
-        preconditionFailure("the message has no image")
+        throw PixelEnvelopeError()
       }
       // The timing stands behind the image: fields are encoded in the order of their numbers.
       let timing = timingPath.flatMap { PixelPlace($0, in: bytes) }?.pixels.lowerBound
@@ -78,6 +81,9 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     return self.bytes.withUnsafeBytes { Bytes($0) }
   }
 }
+
+/// A message has no image, or unknown fields where its pixels are to stand.
+package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
   /// An envelope for a frame's outcome, whose timing may be set until it is sent.

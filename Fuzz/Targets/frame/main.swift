@@ -1,0 +1,29 @@
+import Foundation
+import FuzzDriver
+import GRPCNIOTransportHTTP2Posix
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+// Reads what is said to be a client's message twice: by the reader that leaves pixels where they are,
+// and by the generated code. Both must say the same; a frame that comes of it must lie within the bytes.
+
+typealias Client = Sidelight_V1_ClientMessage
+
+let limits = FrameLimits(maxDimension: 1 << 14, maxPixels: 1 << 20)
+
+fuzz { input in
+  let bytes = input.withUnsafeBytes { [UInt8]($0) }
+  let expected = try? Client(serializedBytes: bytes)
+  let received = try? ReceivedMessageDeserializer<Client>()
+    .deserialize(GRPCNIOTransportBytes(bytes))
+  var whole = received?.message
+  if let pixels = received?.pixels {
+    whole?.carriedImage?.inline = Data(pixels.bytes)
+    if let frame = try? received?.message.frame.image.frame(over: pixels, limits: limits) {
+      precondition(frame.layout.byteCount <= pixels.byteCount, "a frame reaches beyond its bytes")
+      _ = frame.packedBytes()
+    }
+  }
+  precondition(whole == expected, "the two readers differ")
+}
