@@ -52,9 +52,8 @@ class Ring:
         return self._memory[start : start + length]
 
 
-def frames(video, ring, width, height, free):
-    """The images of a Y4M video, one when a slot is free for it."""
-    size = width * height + 2 * ((width + 1) // 2 * ((height + 1) // 2))
+def frames(video, ring, width, height, size, free):
+    """The images of a Y4M video of `size` bytes each, one when a slot is free for it."""
     while video.readline().startswith(b"FRAME"):
         slot = free.pop()
         if video.readinto(ring.slot(slot, size)) < size:
@@ -74,6 +73,7 @@ def main(address, text):
     if not header.startswith(b"YUV4MPEG2 ") or not tags.get(b"C", b"420").startswith(b"420"):
         sys.exit("The input is no Y4M video in 4:2:0; ask ffmpeg for -pix_fmt yuv420p.")
     width, height = int(tags[b"W"]), int(tags[b"H"])
+    size = width * height + 2 * ((width + 1) // 2 * ((height + 1) // 2))
 
     with grpc.insecure_channel(address) as channel:
         server = frame_filter_pb2_grpc.FrameFilterStub(channel)
@@ -88,7 +88,7 @@ def main(address, text):
             open=session_pb2.Open(
                 pipeline=pipeline,
                 drop_policy=session_pb2.DROP_POLICY_NEVER_DROP,
-                shared_memory=session_pb2.SharedMemoryRequest(slot_bytes=width * height * 3 // 2 + 2 * (width + height)),
+                shared_memory=session_pb2.SharedMemoryRequest(slot_bytes=size),
             )
         )
         opened = next(answers).opened
@@ -96,7 +96,7 @@ def main(address, text):
             sys.exit(f"no shared memory: {opened.shared_memory_refusal.message}")
         ring = Ring(opened)
         free = list(range(opened.shared_memory.input_slots))
-        images = frames(video, ring, width, height, free)
+        images = frames(video, ring, width, height, size, free)
         in_flight = {}
         sequence = 0
         ended = False

@@ -164,11 +164,16 @@ int csm_listen(const char *path, uint32_t mode) {
   if (result < 0) return result;
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -errno;
-  // The mode before the name: at no time can anybody else connect.
-  if (fchmod(descriptor, (mode_t)mode) < 0
-      || bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0
-      || listen(descriptor, 64) < 0) {
+  if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
     int error = errno;
+    close(descriptor);
+    return -error;
+  }
+  // By name, since the process's umask takes from what the socket itself was given. Nobody can connect
+  // before it listens.
+  if (chmod(path, (mode_t)mode) < 0 || listen(descriptor, 64) < 0) {
+    int error = errno;
+    unlink(path);
     close(descriptor);
     return -error;
   }

@@ -29,7 +29,8 @@ struct SharedMemoryOptions: ParsableArguments {
     name: .customLong("shared-memory-user"),
     help: ArgumentHelp(
       """
-      A user beside this one and root whose processes may fetch rings, by number. May be repeated.
+      A user beside this one and root whose processes may fetch rings, by number. May be repeated. \
+      Needs --shared-memory-socket.
       """, valueName: "uid"))
   var users: [UInt32] = []
 
@@ -42,6 +43,10 @@ struct SharedMemoryOptions: ParsableArguments {
     if let path = self.socketPath, !(1 ... 107).contains(path.utf8.count) {
       throw ValidationError(
         "--shared-memory-socket has \(path.utf8.count) bytes, the range is 1 to 107.")
+    }
+    // The folder that is made without a path lets nobody else in.
+    guard self.users.isEmpty || self.socketPath != nil else {
+      throw ValidationError("--shared-memory-user needs --shared-memory-socket.")
     }
     guard self.isOffered else { return }
     guard SharedMemoryConfiguration.isSupported else {

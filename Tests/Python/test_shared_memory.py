@@ -4,11 +4,13 @@ Run as a program, this file is a client that is killed, or one that runs as anot
 """
 
 import importlib.util
+import mmap
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from sidelight_testing import images
 from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session, pipeline
 
 if not hasattr(socket, "recv_fds") or sys.platform != "linux":
@@ -178,6 +180,46 @@ def test_descriptors_that_are_sent_to_the_companion_socket_are_not_kept(sharing,
             socket.send_fds(companion, [b"\x02"], [device.fileno()] * 8)
             assert companion.recv(1) == REFUSED
         wait_until(lambda: held(sharing.process.pid) == before, GONE_SECONDS)
+
+
+def test_a_client_that_takes_pages_away_finds_zeros_and_stops_nothing(sharing_stub):
+    """A hole is what shrinking would be, were that not forbidden: pages that are gone come back empty."""
+    picture = images.noise("GRAY8", 256, 256)
+    fields = {"drop_policy": NEVER_DROP, "shared_memory": request(1 << 18)}
+    with Session(sharing_stub, pipeline=pipeline("colorInvert"), **fields) as session:
+        ring = example.Ring(session.opened)
+        pages = ring.slot(0, 0).obj
+        placed = put(ring, picture, 0)
+        pages.madvise(mmap.MADV_REMOVE)
+        session.send_frame(placed)
+        made = session.receive_until("frame").image.shared_memory
+        assert bytes(ring.slot(made.slot, made.length)) == b"\xff" * len(picture.inline)
+
+        # And while frames are made, in both directions.
+        over = threading.Event()
+
+        def punch():
+            while not over.is_set():
+                pages.madvise(mmap.MADV_REMOVE)
+
+        vandal = threading.Thread(target=punch)
+        vandal.start()
+        try:
+            session.select(LONG)
+            for _ in range(4):
+                session.send(ack=messages.Ack(sequence=session.send_frame(placed) - 1))
+                session.receive_until("frame")
+        finally:
+            over.set()
+            vandal.join()
+        assert session.finish().stats[-1].filtered == 5
+
+
+def test_other_users_need_a_socket_that_they_can_reach():
+    command = [binary(), "serve", "--shared-memory", "--shared-memory-user", "5"]
+    refused = subprocess.run(command, capture_output=True, timeout=30)
+    assert refused.returncode != 0
+    assert b"--shared-memory-socket" in refused.stderr
 
 
 def be_a_client(address: str) -> None:

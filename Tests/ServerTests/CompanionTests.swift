@@ -168,6 +168,20 @@ struct CompanionTests {
     }
   }
 
+  @Test("Where other users may fetch rings, anybody can connect, whatever the umask, to be told no")
+  func modeForOthers() async throws {
+    let configuration = ServerConfiguration.withSharedMemory { $0.allowedUserIDs = [12345] }
+    try await withServer(configuration) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withOpened { opened in
+          let attributes = try FileManager.default.attributesOfItem(
+            atPath: opened.sharedMemory.socketPath)
+          #expect(attributes[.posixPermissions] as? Int == 0o666)
+        }
+      }
+    }
+  }
+
   @Test("A ring beyond a limit is not granted, the reason is told, and the session goes on")
   func limits() async throws {
     let configuration = ServerConfiguration.withSharedMemory {

@@ -16,7 +16,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// - `tokenLifetime` (duration, default: 10 s): how long after `opened` a ring can be fetched.
   public var tokenLifetime = Duration.seconds(10)
   /// - `allowedUserIDs` (default: none): users beside the server's own and root whose processes may
-  ///   fetch rings, for clients in containers of their own.
+  ///   fetch rings, for clients in containers of their own. They must be able to reach `socketPath`.
   public var allowedUserIDs: Set<UInt32> = []
   /// - `maxPendingConnections` (count, default: 16): companion connections that have not said yet what
   ///   they want; others are turned away.

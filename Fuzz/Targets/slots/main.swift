@@ -1,0 +1,61 @@
+import FuzzDriver
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+// A ring of any figures, and an image that says it lies in one of its slots: what is accepted must
+// lie within that slot, to the last sample of the last row. The first 16 bytes are the figures of the
+// ring, the rest is the image as it comes over the wire.
+
+let limits = FrameLimits(maxDimension: 16_384, maxPixels: 1 << 20)
+/// The longest pictures that are looked at sample by sample.
+let maxReadBytes = 1 << 20
+
+func number(_ bytes: [UInt8], _ range: Range<Int>) -> UInt64 {
+  bytes[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+}
+
+/// Reads every row of a frame on memory of exactly the length that was stated: the sanitizer sees to
+/// the rest.
+func read(_ image: Sidelight_V1_Image, _ byteCount: Int) {
+  let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+  memory.initializeMemory(as: UInt8.self, repeating: 1)
+  let pixels = PixelBuffer(borrowing: memory) { $0.deallocate() }
+  guard let frame = try? image.frame(over: pixels, limits: limits) else { return }
+  var sum = 0
+  for plane in 0 ..< frame.format.planeCount {
+    for row in 0 ..< frame.format.rowCount(plane: plane, height: frame.size.height) {
+      frame.withRow(row, plane: plane) { bytes in
+        bytes.withUnsafeBytes { sum += $0.reduce(0) { $0 + Int($1) } }
+      }
+    }
+  }
+  precondition(sum > 0, "a frame has no samples")
+}
+
+fuzz { input in
+  let bytes = input.withUnsafeBytes { [UInt8]($0) }
+  guard bytes.count >= 16 else { return }
+  let request = Sidelight_V1_SharedMemoryRequest.with {
+    $0.slotBytes = number(bytes, 0 ..< 8)
+    $0.inputSlots = UInt32(number(bytes, 8 ..< 12))
+    $0.outputSlots = UInt32(number(bytes, 12 ..< 16))
+  }
+  guard let layout = try? RingLayout(request) else { return }
+  precondition(
+    UInt64(layout.slotBytes) >= request.slotBytes, "a slot is smaller than was asked for")
+  precondition(layout.indices(of: .output).upperBound == layout.slotCount, "slots are left over")
+
+  guard let image = try? Sidelight_V1_Image(serializedBytes: Array(bytes[16...])), image.isInSlot
+  else {
+    return
+  }
+  for way in [RingLayout.Way.input, .output] {
+    guard let (slot, byteCount) = try? layout.check(image.sharedMemory, way) else { continue }
+    precondition(layout.indices(of: way).contains(slot), "the slot goes the other way")
+    precondition((0 ... layout.slotBytes).contains(byteCount), "there is more than the slot has")
+    precondition((slot + 1) * layout.slotBytes <= layout.byteCount, "the slot is not in the ring")
+    precondition(UInt64(byteCount) == image.sharedMemory.length, "another length was meant")
+    if byteCount <= maxReadBytes { read(image, byteCount) }
+  }
+}
