@@ -17,6 +17,13 @@ let targets: [(name: String, uses: [Target.Dependency])] = [
       .product(name: "SwiftProtobuf", package: "swift-protobuf"),
     ]
   ),
+  (
+    "slots",
+    [
+      "SidelightKernels", "SidelightWire",
+      .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+    ]
+  ),
 ]
 
 let sanitizers: SwiftSetting = .unsafeFlags(["-sanitize=fuzzer,address"])
@@ -57,7 +64,9 @@ let package = Package(
       name: "SidelightCodecs", dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
       path: "Library/Codecs", swiftSettings: settings),
     .systemLibrary(name: "CMalloc", path: "Library/CMalloc"),
-    .target(name: "CSharedMemory", path: "Library/CSharedMemory"),
+    .target(
+      name: "CSharedMemory", path: "Library/CSharedMemory",
+      cSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]),
     .target(
       name: "SidelightWire",
       dependencies: [
