@@ -1,5 +1,10 @@
 """One server for the whole run, reached over TCP and over a Unix socket."""
 
+import os
+
+# Some tests start processes while calls are open. gRPC's own handlers of `fork` do not stand that.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
 import grpc
 import pytest
 
