@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
+    .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
   dependencies: [
@@ -55,6 +56,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
   ],
   targets: [
     // Pixels: no gRPC, no Foundation.
@@ -160,11 +163,32 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // Who calls: JSON web tokens, for servers that ask for them.
+    .target(
+      name: "SidelightIdentity",
+      dependencies: [
+        "SidelightServer", grpcCore, logging,
+        .product(name: "JWTKit", package: "jwt-kit"),
+      ],
+      path: "Sources/Identity",
+      swiftSettings: strict
+    ),
+    // What the command can be told, and by which way.
+    .target(
+      name: "SidelightConfiguration",
+      dependencies: [
+        "SidelightServer", "SidelightWire", "SidelightTelemetry", logging,
+        .product(name: "Configuration", package: "swift-configuration"),
+      ],
+      path: "Sources/Configuration",
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "sidelight",
       dependencies: [
-        "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightClient",
-        "SidelightCodecs", "SidelightWire", "SidelightKernels",
+        "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
+        "SidelightConfiguration", "SidelightClient", "SidelightCodecs", "SidelightWire",
+        "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
         grpcCore, logging, lifecycle, protobuf, asyncAlgorithms,
@@ -193,6 +217,17 @@ let package = Package(
       dependencies: [
         "SidelightTelemetry", grpcCore, grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConfigurationTests",
+      dependencies: ["SidelightConfiguration", "SidelightServer", "SidelightWire", logging],
+      swiftSettings: strict),
+    .testTarget(
+      name: "IdentityTests",
+      dependencies: [
+        "SidelightIdentity", "SidelightServer", grpcCore, grpcTransport,
+        .product(name: "JWTKit", package: "jwt-kit"),
       ],
       swiftSettings: strict),
     .testTarget(
