@@ -8,6 +8,9 @@ import Foundation
 struct Realtime {
   static func main() async throws {
     do {
+      if CommandLine.arguments.dropFirst().first == PingProcess.option {
+        return try await PingProcess.main(CommandLine.arguments.dropFirst(2))
+      }
       let settings = try Settings(CommandLine.arguments.dropFirst())
       let report = try await Interruption.heeded { try await Self.measure(settings) }
       print(report.markdown)

@@ -16,11 +16,14 @@ struct PingLatency: Measurement {
         let trial = Trial(
           loads: test.loads + [Load(pace: .never, pingsPerSecond: 100)], warmUp: settings.warmUp,
           duration: settings.duration * 2)
+        let pinger = try PingProcess(
+          port: server.port, warmUp: settings.warmUp, duration: trial.duration)
         let outcome = try await trial.run(against: server)
         Progress.note("pings: \(test.name)", outcome)
         checks.append(.accounting([outcome], "ping, \(test.name)"))
         let between = outcome.tallies.dropLast().flatMap(\.pings)
         for (kind, times) in [
+          ("from a process of their own", try pinger.times()),
           ("on a session of their own", outcome.tallies.last?.pings ?? []),
           ("between frames", between),
         ] where !times.isEmpty {
@@ -43,7 +46,9 @@ struct PingLatency: Measurement {
   }
 
   private static let text = """
-    From when a ping was due until its pong had arrived. Both loads are one and a half times what the \
+    From when a ping was due until its pong had arrived: from a process that does nothing else, as \
+    another caller has it, then on a session of its own in the process that sends the frames, whose \
+    threads are at work themselves, then between the frames of a session. Both loads are one and a half times what the \
     server can make of them, which was measured first: \(OverloadCurve.sessions) sessions with small \
     frames and much work (those of the overload curve); and \(largeSessions) sessions with 720p through \
     `\(Pipeline.blur.name)`, where a ping between frames stands in line behind the frame before it, \
