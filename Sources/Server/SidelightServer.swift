@@ -162,11 +162,14 @@ public final class SidelightServer: Service {
       return try await body()
     }
     let companion: CompanionService
-    do throws(SharedMemoryError) {
-      companion = try CompanionService(configuration, desk: desk, logger: self.engine.logger)
+    do {
+      companion = try await CompanionService(
+        configuration, desk: desk, logger: self.engine.logger)
+    } catch let error as CancellationError {
+      throw error
     } catch {
       throw RuntimeError(
-        code: .transportError, message: "Shared memory cannot be offered: \(error).")
+        code: .transportError, message: "Shared memory cannot be offered: \(error).", cause: error)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await companion.run() }
