@@ -90,7 +90,9 @@ public final class SidelightServer: Service {
     defer { self.engine.compute.shutdown() }
     // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
-      try await self.withCompanion { try await self.serve() }
+      try await self.withOpenEndedWork {
+        try await self.withCompanion { try await self.serve() }
+      }
     } onGracefulShutdown: {
       self.health.stopServing()
       self.enter(.draining)
@@ -153,6 +155,15 @@ public final class SidelightServer: Service {
   private func enter(_ phase: ServerPhase) {
     self.currentPhase.withLock { current in
       if current != .draining { current = phase }
+    }
+  }
+
+  /// Runs what sessions leave behind, until all of it has come back.
+  private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.engine.openEnded.run() }
+      defer { self.engine.openEnded.finish() }
+      try await body()
     }
   }
 

@@ -5,24 +5,20 @@ import GRPCProtobuf
 extension SessionLane {
   /// Filters a frame, but goes on without it when that takes ten times what it may: it and those
   /// that come meanwhile get what the failure policy says, until the filter comes back.
-  func supervise(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
-    let work = Completion()
+  func supervise(_ frame: IncomingFrame) async {
+    let work = self.engine.openEnded.begin { begun in await self.process(frame, begun) }
+    // When the session is over, the filter may go on: the session does not wait for it.
+    defer { work.giveUp() }
     // A frame's wait for its turn is not its filter's fault.
-    let begin = Completion()
-    group.addTask(executorPreference: self.engine.compute) {
-      await self.process(frame, begin)
-      begin.finish()
-      work.finish()
-    }
-    await begin.wait()
+    await work.waitUntilBegun()
     let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
     guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
     let status = GoogleRPCStatus(
       code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
     await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
-    while !work.isOver, let next = await self.next() {
-      guard !work.isOver else { return await self.serve(next, in: &group) }
+    while !work.isDone, let next = await self.next() {
+      guard !work.isDone else { return await self.serve(next) }
       // What needs no filter has nothing to wait for.
       guard next.program?.changesNothing == false else {
         await self.process(next)

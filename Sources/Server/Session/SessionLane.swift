@@ -14,10 +14,7 @@ struct SessionLane {
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
   func run() async {
-    // A filter of a user's own that does not come back is left behind here, until it does.
-    await withDiscardingTaskGroup { group in
-      while let frame = await self.next() { await self.serve(frame, in: &group) }
-    }
+    while let frame = await self.next() { await self.serve(frame) }
   }
 
   /// The next frame, once there is room for its picture; `nil` when there will be none any more.
@@ -29,9 +26,9 @@ struct SessionLane {
     return Task.isCancelled ? nil : frame
   }
 
-  func serve(_ frame: IncomingFrame, in group: inout DiscardingTaskGroup) async {
+  func serve(_ frame: IncomingFrame) async {
     if frame.program?.isCustom == true {
-      await self.supervise(frame, in: &group)
+      await self.supervise(frame)
     } else {
       await self.process(frame)
     }
@@ -68,7 +65,8 @@ struct SessionLane {
       self.session.quality.recordMade(
         fullCost: program.cost.expected, slowest: observer.slowest.name)
       self.finish(frame, output, disposition, started: started)
-    } catch is CancellationError where Task.isCancelled {
+    } catch  where Task.isCancelled {
+      // Nobody waits for it any more.
       return
     } catch let expired as LanePassObserver.Expired {
       if expired.stage == .pipeline { program.cost.record(atLeast: self.clock.now() - started) }
