@@ -158,28 +158,6 @@ int csm_connect(const char *path, int timeout_ms) {
   return descriptor;
 }
 
-int csm_listen(const char *path, uint32_t mode) {
-  struct sockaddr_un address;
-  int result = address_of(path, &address);
-  if (result < 0) return result;
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -errno;
-  if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
-    int error = errno;
-    close(descriptor);
-    return -error;
-  }
-  // By name, since the process's umask takes from what the socket itself was given. Nobody can connect
-  // before it listens.
-  if (chmod(path, (mode_t)mode) < 0 || listen(descriptor, 64) < 0) {
-    int error = errno;
-    unlink(path);
-    close(descriptor);
-    return -error;
-  }
-  return descriptor;
-}
-
 int csm_accept(int socket) {
   int descriptor = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   return descriptor < 0 ? -errno : descriptor;
@@ -196,7 +174,6 @@ int csm_send(int socket, const uint8_t *bytes, size_t count, int descriptor) { r
 int csm_receive(int socket, uint8_t *byte, int *descriptor) { return -ENOSYS; }
 int csm_peer(int socket, uint32_t *user) { return -ENOSYS; }
 int csm_connect(const char *path, int timeout_ms) { return -ENOSYS; }
-int csm_listen(const char *path, uint32_t mode) { return -ENOSYS; }
 int csm_accept(int socket) { return -ENOSYS; }
 
 #endif

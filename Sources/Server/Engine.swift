@@ -14,6 +14,7 @@ struct Engine: Sendable {
   let plans = PlanCache()
   let costs = CostTable()
   let scheduler: FrameScheduler
+  let openEnded: OpenEndedWork
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
   /// `nil`: no shared memory is offered.
@@ -54,6 +55,7 @@ struct Engine: Sendable {
         maxPixels: configuration.maxFramePixels, maxDimension: FrameLayout.maxDimension),
       threads: self.compute.threadCount)
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
+    self.openEnded = OpenEndedWork(compute: self.compute)
     self.sessions = SessionRegistry(
       limits: SessionRegistry.Limits(
         total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,

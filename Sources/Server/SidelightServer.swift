@@ -90,7 +90,9 @@ public final class SidelightServer: Service {
     defer { self.engine.compute.shutdown() }
     // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
-      try await self.withCompanion { try await self.serve() }
+      try await self.withOpenEndedWork {
+        try await self.withCompanion { try await self.serve() }
+      }
     } onGracefulShutdown: {
       self.health.stopServing()
       self.enter(.draining)
@@ -156,17 +158,29 @@ public final class SidelightServer: Service {
     }
   }
 
+  /// Runs what sessions leave behind, until all of it has come back.
+  private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.engine.openEnded.run() }
+      defer { self.engine.openEnded.finish() }
+      try await body()
+    }
+  }
+
   /// Hands out rings while `body` serves, where shared memory is offered.
   private func withCompanion(_ body: () async throws -> Void) async throws {
     guard let desk = self.engine.rings, let configuration = self.configuration.sharedMemory else {
       return try await body()
     }
     let companion: CompanionService
-    do throws(SharedMemoryError) {
-      companion = try CompanionService(configuration, desk: desk, logger: self.engine.logger)
+    do {
+      companion = try await CompanionService(
+        configuration, desk: desk, logger: self.engine.logger)
+    } catch let error as CancellationError {
+      throw error
     } catch {
       throw RuntimeError(
-        code: .transportError, message: "Shared memory cannot be offered: \(error).")
+        code: .transportError, message: "Shared memory cannot be offered: \(error).", cause: error)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await companion.run() }

@@ -249,6 +249,7 @@ import Testing
     ) { _, address in
       try await withStub(address) { stub in
         let (looks, look) = AsyncStream<Void>.makeStream()
+        let (returns, returned) = AsyncStream<Void>.makeStream()
         return try await stub.process { writer in
           // Whenever somebody waits for so long, it has taken too long.
           async let _ = clock.tick(by: .seconds(2))
@@ -259,12 +260,14 @@ import Testing
             await looks.next()
           }
           gate.open()
+          // A session that is over does not wait for it.
+          for await _ in returns { break }
         } onResponse: { response in
           var answers: [Sidelight_V1_ServerMessage] = []
           for try await message in response.messages {
             answers.append(message)
-            if case .analysis(let analysis)? = message.kind, analysis.filter == "witness" {
-              look.yield()
+            if case .analysis(let analysis)? = message.kind {
+              (analysis.filter == "witness" ? look : returned).yield()
             }
           }
           return answers

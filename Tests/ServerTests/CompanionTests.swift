@@ -246,34 +246,6 @@ struct CompanionTests {
     }
   }
 
-  @Test("A path where something else is keeps the server from running, and the thing stays")
-  func occupiedPath() async throws {
-    let path = FileManager.default.temporaryDirectory.path + "/ring-\(UUID().uuidString.prefix(8))"
-    defer { unlink(path) }
-    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
-    var configuration = ServerConfiguration.withSharedMemory { $0.socketPath = path }
-    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
-    let server = SidelightServer(configuration: configuration)
-    await #expect(throws: RuntimeError.self) { try await server.run() }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("mine".utf8))
-  }
-
-  @Test("A socket that a server left behind is replaced")
-  func stalePath() async throws {
-    let path = FileManager.default.temporaryDirectory.path + "/ring-\(UUID().uuidString.prefix(8))"
-    _ = try CompanionSocket.listen(at: path, mode: 0o600)
-    try await withServer(.withSharedMemory { $0.socketPath = path }) { _, address in
-      try await withStub(address) { stub in
-        try await stub.withOpened { opened in
-          #expect(opened.sharedMemory.socketPath == path)
-          let answer = try CompanionSocket.fetch(
-            opened.sharedMemory.hello(of: opened.sessionID), at: path)
-          #expect(answer.answer == .ring)
-        }
-      }
-    }
-  }
-
   @Test(
     "Who comes over the network is not on this host",
     arguments: [

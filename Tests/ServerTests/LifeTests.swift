@@ -163,28 +163,4 @@ import Testing
       }
     }
   }
-
-  @Test("A session whose client went while a filter was stuck ends when the filter comes back")
-  func stuckFilter() async throws {
-    let gate = Gate()
-    try await withServer(catalogue: gate.catalogue) { server, address in
-      try await withStub(address) { stub in
-        await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask {
-            try await stub.process { writer in
-              try await writer.write(.open([.filter("gate")]))
-              try await writer.write(.frame(1, .noise(.gray8, 4, 4)))
-              for await _ in AsyncStream<Never>.makeStream().stream {}
-            } onResponse: { response in
-              for try await _ in response.messages {}
-            }
-          }
-          for await _ in gate.entered { break }
-          group.cancelAll()
-        }
-        gate.open(for: 1)
-        try await Self.expectNothingLeft(in: server)
-      }
-    }
-  }
 }

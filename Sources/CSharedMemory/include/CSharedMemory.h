@@ -43,10 +43,6 @@ int csm_peer(int socket, uint32_t *user);
 /// descriptor that exec closes.
 int csm_connect(const char *path, int timeout_ms);
 
-/// Listens on a Unix stream socket at a path where nothing is, with the given mode whatever the umask.
-/// Returns a descriptor that exec closes, and that does not block.
-int csm_listen(const char *path, uint32_t mode);
-
 /// Accepts a connection: exec closes it, and it does not block. Returns its descriptor.
 int csm_accept(int socket);
 

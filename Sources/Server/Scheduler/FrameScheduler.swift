@@ -89,7 +89,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// A session is over; none of its frames waits or is computed any more.
+  /// A session is over; nothing of its waits or is computed any more.
   package func leave(session: UInt64) {
     self.state.withLock { $0.machine.leave(session: session) }
   }

@@ -15,21 +15,24 @@ struct AnalysisLane {
   /// Runs until there is nothing more to look at, or the task is cancelled.
   func run() async {
     var looks: [String: AnalysisLook] = [:]
-    // An analysis that does not come back is left behind here, until it does.
-    await withDiscardingTaskGroup { group in
-      while let job = await self.session.analysisJobs.next() {
-        await self.look(at: job, with: &looks, in: &group)
-        if Task.isCancelled { return }
-      }
+    // Analyses that have not come back in time.
+    var overdue: [Undertaking] = []
+    // When the session is over, they may go on: the session does not wait for them.
+    defer { for work in overdue { work.giveUp() } }
+    while let job = await self.session.analysisJobs.next() {
+      overdue.removeAll(where: \.isDone)
+      overdue += await self.look(at: job, with: &looks)
+      if Task.isCancelled { return }
     }
   }
 
+  /// - Returns: What has not come back in time.
   private func look(
-    at job: AnalysisJob, with looks: inout [String: AnalysisLook],
-    in group: inout DiscardingTaskGroup
-  ) async {
+    at job: AnalysisJob, with looks: inout [String: AnalysisLook]
+  ) async -> [Undertaking] {
     // A file that cannot be read is the frame's own fault, and told with its outcome.
-    guard let picture = try? await self.frame(of: job) else { return }
+    guard let picture = try? await self.frame(of: job) else { return [] }
+    var overdue: [Undertaking] = []
     // Of stages that are gone nothing is remembered.
     if looks.count > job.stages.count {
       looks = looks.filter { job.stages.contains($0.key) }
@@ -38,13 +41,13 @@ struct AnalysisLane {
       let look = Self.look(of: analysis, among: &looks)
       // What has not come back is not asked again.
       guard let analyzer = look.begin() else { continue }
-      let work = Completion()
-      group.addTask(executorPreference: self.engine.compute) {
+      let work = self.engine.openEnded.begin { _ in
         await self.run(analyzer, analysis, on: picture, of: job.frame, look)
-        work.finish()
       }
       let limit = self.engine.customFilterTimeout
-      if await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled {
+      guard await work.wait(atMost: limit, on: self.clock) == false else { continue }
+      overdue.append(work)
+      if !Task.isCancelled {
         self.tell(
           GoogleRPCStatus(
             code: .deadlineExceeded,
@@ -52,6 +55,7 @@ struct AnalysisLane {
               + "\(job.frame.message.sequence) for more than \(limit)."))
       }
     }
+    return overdue
   }
 
   private var clock: SessionClock { self.engine.clock }

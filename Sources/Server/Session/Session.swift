@@ -20,6 +20,8 @@ struct Session: Sendable {
   let handle: SessionHandle
   let options: SessionOptions
   let engine: Engine
+  /// For work of the session's that may outlive it.
+  private let account: SchedulerAccount
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
   /// What the analysis lane is to look at next; the newest wins.
@@ -44,6 +46,7 @@ struct Session: Sendable {
   ) throws(FieldFault) {
     self.options = options
     self.engine = engine
+    self.account = SchedulerAccount(number: number, scheduler: engine.scheduler)
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)

@@ -81,7 +81,6 @@ final class SessionRegistry: Sendable {
     }
     let number = try admission.get()
     defer {
-      self.scheduler.leave(session: number)
       self.state.withLock { state in
         state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {

@@ -7,7 +7,7 @@ import SidelightWire
   import Musl
 #endif
 
-/// Where a companion socket listens, and what is left of it on disk.
+/// Where a companion socket listens.
 struct CompanionAddress: Sendable {
   /// The socket's path.
   let path: String
@@ -34,18 +34,8 @@ struct CompanionAddress: Sendable {
     self.path = "\(folder)/ring.sock"
   }
 
-  /// Removes a socket that a server left behind; one where somebody listens, and any other file, stay.
-  func removeStale() {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
-    guard attributes?[.type] as? FileAttributeType == .typeSocket,
-      !CompanionSocket.isListening(at: self.path)
-    else { return }
-    unlink(self.path)
-  }
-
-  /// Removes socket and folder.
-  func remove() {
-    unlink(self.path)
+  /// Removes the folder, if it was made for the socket and that is gone.
+  func removeFolder() {
     if let folder { rmdir(folder) }
   }
 }

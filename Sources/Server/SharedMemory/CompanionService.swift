@@ -6,6 +6,8 @@ import SidelightWire
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#else
+  import Darwin
 #endif
 
 /// Hands out rings on the companion socket, on a thread of its own: a descriptor can only be passed by
@@ -15,27 +17,34 @@ struct CompanionService: Sendable {
   private let desk: RingDesk
   private let logger: Logger
   private let address: CompanionAddress
+  private let file: UnixSocketFile
   private let listener: OwnedDescriptor
 
   /// Listens. ``run()`` must be called, which ends that.
   ///
-  /// - Throws: ``SharedMemoryError`` if it cannot.
+  /// - Throws: ``SharedMemoryError`` if there is no folder for the socket, ``ListeningError`` if it
+  ///   cannot be bound.
   init(
     _ configuration: SharedMemoryConfiguration, desk: RingDesk, logger: Logger
-  ) throws(SharedMemoryError) {
+  ) async throws {
     self.configuration = configuration
     self.desk = desk
     self.logger = logger
-    self.address = try CompanionAddress(configuration.socketPath)
-    self.address.removeStale()
-    // Who others are, the connection itself says; where there are none, nobody else gets as far.
-    let mode: UInt32 = configuration.allowedUserIDs.isEmpty ? 0o600 : 0o666
-    do throws(SharedMemoryError) {
-      self.listener = try CompanionSocket.listen(at: self.address.path, mode: mode)
+    let address = try CompanionAddress(configuration.socketPath)
+    self.address = address
+    do {
+      self.file = try await UnixSocketFile(
+        listeningAt: address.path,
+        // Who others are, the connection itself says; where there are none, nobody else gets as far.
+        permissions: configuration.allowedUserIDs.isEmpty ? 0o600 : 0o666)
     } catch {
-      if configuration.socketPath == nil { self.address.remove() }
+      address.removeFolder()
       throw error
     }
+    self.listener = OwnedDescriptor(self.file.descriptor)
+    // The loop takes whoever waits, and then serves those that it has.
+    let flags = fcntl(self.listener.number, F_GETFL)
+    _ = fcntl(self.listener.number, F_SETFL, flags | O_NONBLOCK)
   }
 
   /// Serves until the task is cancelled; then nobody listens any more.
@@ -58,6 +67,7 @@ struct CompanionService: Sendable {
     }
     // The thread may have ended by itself: what nobody can fetch is not offered.
     self.desk.setSocketPath(nil)
-    self.address.remove()
+    self.file.remove()
+    self.address.removeFolder()
   }
 }

@@ -10,23 +10,9 @@ import CSharedMemory
 
 /// The calls that a companion socket takes, on either side.
 package enum CompanionSocket {
-  /// Listens at a path where nothing is.
-  ///
-  /// - Parameter mode: The socket file's.
-  package static func listen(
-    at path: String, mode: UInt32
-  ) throws(SharedMemoryError) -> OwnedDescriptor {
-    try Self.descriptor(csm_listen(path, mode), "listening on \(path)")
-  }
-
   /// Connects; sending and receiving then take at most a second each.
   package static func connect(to path: String) throws(SharedMemoryError) -> OwnedDescriptor {
     try Self.descriptor(csm_connect(path, 1000), "connecting to \(path)")
-  }
-
-  /// Whether somebody listens at a path.
-  package static func isListening(at path: String) -> Bool {
-    (try? Self.connect(to: path)) != nil
   }
 
   /// Takes the next connection that waits; `nil` if none does.

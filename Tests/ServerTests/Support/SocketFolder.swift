@@ -25,14 +25,7 @@ struct SocketFolder: Sendable {
   /// Binds a socket, and returns its descriptor.
   func bindSocket(_ name: String = "socket", kind: Int32) throws -> Int32 {
     let descriptor = socket(AF_UNIX, kind, 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: self.file(name).utf8) }
-    let status = withUnsafePointer(to: address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let status = withUnixAddress(self.file(name)) { bind(descriptor, $0, $1) }
     guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     return descriptor
   }
@@ -44,4 +37,18 @@ struct SocketFolder: Sendable {
     static let streamSocket = SOCK_STREAM
     static let datagramSocket = SOCK_DGRAM
   #endif
+}
+
+/// Lends the address of a Unix socket to a system call.
+func withUnixAddress(
+  _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+) -> Int32 {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+  return withUnsafePointer(to: address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
 }

@@ -1,0 +1,42 @@
+import GRPCCore
+import GRPCProtobuf
+
+/// Frames whose filters may not come back: those of a user's own.
+extension SessionLane {
+  /// Filters a frame, but goes on without it when that takes ten times what it may: it and those
+  /// that come meanwhile get what the failure policy says, until the filter comes back.
+  func supervise(_ frame: IncomingFrame) async {
+    let work = self.engine.openEnded.begin { begun in await self.process(frame, begun) }
+    // When the session is over, the filter may go on: the session does not wait for it.
+    defer { work.giveUp() }
+    // A frame's wait for its turn is not its filter's fault.
+    await work.waitUntilBegun()
+    let limit = self.timeout(of: frame)
+    // The wait also ends when the session does; then nothing has overrun.
+    guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
+    let status = GoogleRPCStatus(
+      code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
+    await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
+    while !work.isDone, let next = await self.next() {
+      guard !work.isDone else { return await self.serve(next) }
+      // What needs no filter has nothing to wait for.
+      guard next.program?.changesNothing == false else {
+        await self.process(next)
+        continue
+      }
+      await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
+    }
+  }
+
+  /// When the failure policy applies.
+  private func timeout(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+  }
+
+  /// When the others stop waiting for a frame: long before that.
+  func turnLimit(for frame: IncomingFrame, _ program: Program) -> Duration {
+    min(
+      self.timeout(of: frame),
+      max(FrameScheduler.unknownTurnLimit, (program.cost.expected ?? .zero) * 4))
+  }
+}
