@@ -105,6 +105,34 @@ import Testing
     #expect(received.last == 9_999, "the newest always comes through")
   }
 
+  @Test("What was looked at stays, takes no room from others, and gives way to newer ones")
+  func first() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    _ = await mailbox.offer(1)
+    #expect(await mailbox.first() == 1)
+    #expect(await mailbox.offer(2) == nil, "the first would be gone if nobody had to wait")
+    #expect(await mailbox.offer(3)?.element == 1)
+    #expect(mailbox.take() == 2)
+    #expect(await mailbox.offer(4)?.element == 3, "the room is one again")
+    #expect(mailbox.take { $0 == 3 } == nil, "it is not what is wanted")
+    #expect(mailbox.take() == 4)
+    #expect(mailbox.take() == nil)
+  }
+
+  @Test("Whoever waits to look is woken by an element that stays, and by the end")
+  func lookingAhead() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.first() }
+      _ = await mailbox.offer(7)
+      #expect(await group.next() == 7)
+      mailbox.finish()
+      #expect(await mailbox.first() == 7, "what is in can still be taken out")
+      #expect(mailbox.take() == 7)
+      #expect(await mailbox.first() == nil)
+    }
+  }
+
   /// An element that tells its own standing.
   struct Letter: Sendable, Hashable {
     var number: Int

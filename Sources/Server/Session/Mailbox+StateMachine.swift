@@ -13,11 +13,25 @@ extension Mailbox {
       element: Element, continuation: CheckedContinuation<Displaced?, Never>
     )
 
+    /// A consumer that waits: for an element to take, or for one to look at.
+    package struct Consumer {
+      package var takes: Bool
+      package var continuation: CheckedContinuation<Element?, Never>
+
+      package init(takes: Bool, continuation: CheckedContinuation<Element?, Never>) {
+        self.takes = takes
+        self.continuation = continuation
+      }
+    }
+
     private let depth: Int
     private let policy: DropPolicy
     private let standing: @Sendable (Element) -> MailboxStanding
     private var elements: Deque<Element> = []
-    private var consumer: CheckedContinuation<Element?, Never>?
+    private var consumer: Consumer?
+    /// Whether the consumer has looked at the first element and comes back for it. It takes no room
+    /// from the others meanwhile: it would be gone if the consumer had not to wait for anything else.
+    private var isFirstAwaited = false
     private var producer: Producer?
     private var isFinished = false
 
@@ -32,7 +46,7 @@ extension Mailbox {
     }
 
     package enum OfferAction {
-      /// The consumer waits for it: resume it with the element, and accept.
+      /// The consumer waits for it: resume it with the element, which is accepted.
       case deliver(CheckedContinuation<Element?, Never>)
       /// Taken in.
       case accept
@@ -47,8 +61,14 @@ extension Mailbox {
       guard !self.isFinished else {
         return .handBack(Displaced(element: element, reason: .draining))
       }
-      if let consumer = self.consumer.take() { return .deliver(consumer) }
-      if self.elements.count < self.depth {
+      if let consumer = self.consumer.take() {
+        if !consumer.takes {
+          self.elements.append(element)
+          self.isFirstAwaited = true
+        }
+        return .deliver(consumer.continuation)
+      }
+      if self.elements.count < self.depth + (self.isFirstAwaited ? 1 : 0) {
         self.elements.append(element)
         return .accept
       }
@@ -92,8 +112,17 @@ extension Mailbox {
       case finish
     }
 
+    /// The consumer asks which element is first. That stays, and if a newer one takes its place, the
+    /// first is another when the consumer comes to ``take()`` it.
+    package mutating func look() -> TakeAction {
+      guard let element = self.elements.first else { return self.isFinished ? .finish : .wait }
+      self.isFirstAwaited = true
+      return .take(element, resume: nil)
+    }
+
     /// The consumer asks for an element.
     package mutating func take() -> TakeAction {
+      self.isFirstAwaited = false
       if let element = self.elements.popFirst() {
         guard let (waiting, continuation) = self.producer.take() else {
           return .take(element, resume: nil)
@@ -108,8 +137,8 @@ extension Mailbox {
     var isConsumerWaiting: Bool { self.consumer != nil }
 
     /// The consumer waits.
-    package mutating func suspendConsumer(_ continuation: CheckedContinuation<Element?, Never>) {
-      self.consumer = continuation
+    package mutating func suspendConsumer(_ consumer: Consumer) {
+      self.consumer = consumer
     }
 
     /// Nothing is taken in any more; what is in can still be taken out.
@@ -119,7 +148,7 @@ extension Mailbox {
       consumer: CheckedContinuation<Element?, Never>?, producer: Producer?
     ) {
       self.isFinished = true
-      return (self.consumer.take(), self.producer.take())
+      return (self.consumer.take()?.continuation, self.producer.take())
     }
   }
 }

@@ -58,11 +58,40 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// Takes the oldest element out; waits for one. Ends when the mailbox is finished and empty, or the
   /// task is cancelled.
   package func next() async -> Element? {
+    await self.element(takes: true)
+  }
+
+  /// Looks at the oldest element; waits for one. It stays where it is, and a newer one may take its place
+  /// until it is taken out: whoever still has to wait for something else does not commit himself.
+  /// Ends as ``next()`` does.
+  package func first() async -> Element? {
+    await self.element(takes: false)
+  }
+
+  /// Takes the oldest element out, if there is one.
+  ///
+  /// - Parameter isWanted: Whether it is to be taken.
+  package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
+    let (element, producer) = self.state.withLock { state in
+      if case .take(let element, _) = state.look(), isWanted(element),
+        case .take(let element, let producer) = state.take()
+      {
+        return (Element?.some(element), producer)
+      }
+      return (nil, nil)
+    }
+    producer?.resume(returning: nil)
+    return element
+  }
+
+  private func element(takes: Bool) async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let action = self.state.withLock { state in
-          let action = state.take()
-          if case .wait = action { state.suspendConsumer(continuation) }
+          let action = takes ? state.take() : state.look()
+          if case .wait = action {
+            state.suspendConsumer(.init(takes: takes, continuation: continuation))
+          }
           return action
         }
         switch action {

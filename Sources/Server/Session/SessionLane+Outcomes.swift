@@ -13,6 +13,25 @@ extension SessionLane {
     return frame.selection.isOverride ? max(policy, .blur) : policy
   }
 
+  /// Something went wrong with a frame: it ends as its fault has it, or as the failure policy does.
+  func fail(_ frame: IncomingFrame, _ error: any Error, started: Duration) async {
+    let failure = error as? LanePassObserver.Failure
+    let cause = failure?.cause ?? error
+    frame.span.record(cause)
+    if let unreadable = failure?.cause as? PictureCodec.Unreadable {
+      return self.drop(frame, unreadable.fault)
+    }
+    let status =
+      failure.map { failure in
+        GoogleRPCStatus(
+          code: .internalError,
+          message: "\(failure.filters.joined(separator: "+")) failed: \(failure.cause)")
+      } ?? (error as? FieldFault)?.status ?? error as? GoogleRPCStatus
+      ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
+    await self.fail(
+      frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
+  }
+
   func fail(
     _ frame: IncomingFrame, _ status: GoogleRPCStatus, _ policy: FailurePolicy, started: Duration
   ) async {

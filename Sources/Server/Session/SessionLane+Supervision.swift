@@ -6,7 +6,9 @@ extension SessionLane {
   /// Filters a frame, but goes on without it when that takes ten times what it may: it and those
   /// that come meanwhile get what the failure policy says, until the filter comes back.
   func supervise(_ frame: IncomingFrame) async {
-    let work = self.engine.openEnded.begin { begun in await self.process(frame, begun) }
+    let work = self.engine.openEnded.begin { begun in
+      await self.process(frame, begun) { frame }
+    }
     // When the session is over, the filter may go on: the session does not wait for it.
     defer { work.giveUp() }
     // A frame's wait for its turn is not its filter's fault.
@@ -17,11 +19,13 @@ extension SessionLane {
     let status = GoogleRPCStatus(
       code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
     await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
-    while !work.isDone, let next = await self.next() {
+    while !work.isDone, let next = await self.session.mailbox.next() {
+      await self.waitForRoom()
+      guard !Task.isCancelled else { return }
       guard !work.isDone else { return await self.serve(next) }
       // What needs no filter has nothing to wait for.
       guard next.program?.changesNothing == false else {
-        await self.process(next)
+        self.passThrough(next, started: self.clock.now())
         continue
       }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())

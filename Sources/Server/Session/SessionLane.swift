@@ -6,100 +6,166 @@ import SidelightWire
 import SwiftProtobuf
 
 /// Takes frames out of the mailbox and filters them, one at a time, when the scheduler says so.
+///
+/// A frame stays in the mailbox until its turn has come, so that what is computed is never older than
+/// what the session could have had.
 struct SessionLane {
   let session: Session
 
   var engine: Engine { self.session.engine }
   var clock: SessionClock { self.session.engine.clock }
 
+  /// Frames without a budget of their own stand behind those that have less time than this.
+  static let patience = Duration.milliseconds(200)
+
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
   func run() async {
-    while let frame = await self.next() { await self.serve(frame) }
-  }
-
-  /// The next frame, once there is room for its picture; `nil` when there will be none any more.
-  func next() async -> IncomingFrame? {
-    guard let frame = await self.session.mailbox.next() else { return nil }
-    if self.session.options.dropPolicy != .newestWins {
-      await self.session.outbox.waitForPictureRoom()
+    while let first = await self.session.mailbox.first() {
+      await self.waitForRoom()
+      guard !Task.isCancelled else { return }
+      if first.program?.isCustom == false, first.program?.changesNothing == false {
+        await self.process(first) {
+          // One that has to be watched has taken its place, perhaps.
+          self.session.mailbox.take { $0.program?.isCustom != true }
+        }
+      } else if let frame = self.session.mailbox.take() {
+        await self.serve(frame)
+      }
+      // With the next frame at hand and a turn free this task would go on without ever leaving its
+      // thread, and what else waits for one, such as the first pipeline of a new session, with it.
+      await Task.yield()
     }
-    return Task.isCancelled ? nil : frame
   }
 
+  /// Gives a frame that was taken out its outcome.
   func serve(_ frame: IncomingFrame) async {
     if frame.program?.isCustom == true {
       await self.supervise(frame)
     } else {
-      await self.process(frame)
+      await self.process(frame) { frame }
     }
+  }
+
+  /// Waits until there is room for another picture, where none may be lost for want of it.
+  func waitForRoom() async {
+    guard self.session.options.dropPolicy != .newestWins else { return }
+    await self.session.outbox.waitForPictureRoom()
   }
 
   // MARK: One frame
 
-  /// Gives a frame its outcome.
+  /// Gives a frame its outcome: the first of those that wait, or another in its place.
   ///
-  /// - Parameter begin: Is finished when the frame's turn has come.
-  func process(_ frame: IncomingFrame, _ begin: Completion? = nil) async {
-    guard let program = frame.program, !program.changesNothing else {
-      return self.passThrough(frame, started: self.clock.now())
-    }
-    let observer = LanePassObserver(
-      tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
-    var started = self.clock.now()
-    do {
-      let variant = self.session.quality.isReduced ? program.cheaperVariant : nil
-      try self.checkTime(for: frame, variant ?? program)
-      let disposition = variant == nil ? Disposition.filtered : .degraded
-      let output = try await self.engine.scheduler.withTurn(
-        session: self.session.handle.number,
-        deadline: frame.deadline ?? frame.received + Self.patience,
-        limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
-      ) { bands in
-        started = self.clock.now()
-        begin?.finish()
-        frame.span.leaveQueue()
-        // Its turn may have been long in coming.
-        try self.checkTime(for: frame, variant ?? program)
-        return try await self.filter(frame, variant ?? program, disposition, bands, observer)
-      }
-      self.session.quality.recordMade(
-        fullCost: program.cost.expected, slowest: observer.slowest.name)
-      self.finish(frame, output, disposition, started: started)
-    } catch  where Task.isCancelled {
-      // Nobody waits for it any more.
+  /// - Parameters:
+  ///   - first: Whose turn is waited for.
+  ///   - begin: Is finished when the turn has come.
+  ///   - take: Says which frame it is, once that is so; `nil`: none.
+  func process(
+    _ first: IncomingFrame, _ begin: Completion? = nil, take: () -> IncomingFrame?
+  ) async {
+    guard let program = first.program, !program.changesNothing else {
+      if let frame = take() { self.passThrough(frame, started: self.clock.now()) }
       return
-    } catch let expired as LanePassObserver.Expired {
-      if expired.stage == .pipeline { program.cost.record(atLeast: self.clock.now() - started) }
-      self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
-    } catch let failure as LanePassObserver.Failure {
-      frame.span.record(failure.cause)
-      if let unreadable = failure.cause as? PictureCodec.Unreadable {
-        return self.drop(frame, unreadable.fault)
+    }
+    guard !self.isTooLate(first) else {
+      guard let frame = take() else { return }
+      // A newer one may still be in time.
+      guard self.isTooLate(frame) else { return await self.process(frame, begin) { frame } }
+      return self.refuse(frame)
+    }
+    do {
+      let attempt = try await self.engine.scheduler.withTurn(
+        session: self.session.handle.number,
+        deadline: first.deadline ?? first.received + Self.patience,
+        limit: program.isCustom ? self.turnLimit(for: first, program) : nil
+      ) { bands -> Attempt? in
+        begin?.finish()
+        guard let frame = take() else { return nil }
+        frame.span.leaveQueue()
+        return await self.attempt(frame, bands)
       }
-      let status = GoogleRPCStatus(
-        code: .internalError,
-        message: "\(failure.filters.joined(separator: "+")) failed: \(failure.cause)")
-      await self.fail(
-        frame, status, self.policy(for: frame, failed: failure.filters), started: started)
+      guard let attempt, !Task.isCancelled else { return }
+      await self.conclude(attempt)
     } catch {
-      frame.span.record(error)
-      let status =
-        (error as? FieldFault)?.status ?? error as? GoogleRPCStatus
-        ?? GoogleRPCStatus(code: .internalError, message: "The frame failed: \(error)")
-      await self.fail(frame, status, self.policy(for: frame, failed: nil), started: started)
+      // No turn comes. When the task is cancelled, nobody waits for the frame any more.
+      guard !Task.isCancelled, let frame = take() else { return }
+      await self.fail(frame, error, started: self.clock.now())
     }
   }
 
-  /// Frames without a budget of their own stand behind those that have less time than this.
-  static let patience = Duration.milliseconds(200)
+  /// What is made of a frame now: less work where there is no time for all of it.
+  private func variant(of program: Program) -> (program: Program, disposition: Disposition) {
+    guard self.session.quality.isReduced, let cheaper = program.cheaperVariant else {
+      return (program, .filtered)
+    }
+    return (cheaper, .degraded)
+  }
 
-  /// - Throws: ``LanePassObserver/Expired`` if there is not the time for the work that is expected.
-  private func checkTime(for frame: IncomingFrame, _ program: Program) throws {
-    guard let deadline = frame.deadline else { return }
-    let now = self.clock.now()
-    guard now + (program.cost.expected ?? .zero) > deadline else { return }
-    if now <= deadline { program.cost.recordRefusal() }
-    throw LanePassObserver.Expired(stage: .mailbox)
+  /// Whether there is not the time for the work that is expected.
+  private func isTooLate(_ frame: IncomingFrame) -> Bool {
+    guard let deadline = frame.deadline, let program = frame.program else { return false }
+    let expected = self.variant(of: program).program.cost.expected ?? .zero
+    return self.clock.now() + expected > deadline
+  }
+
+  /// Drops a frame for which there is no time.
+  private func refuse(_ frame: IncomingFrame) {
+    if let program = frame.program, let deadline = frame.deadline, self.clock.now() <= deadline {
+      self.variant(of: program).program.cost.recordRefusal()
+    }
+    self.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
+  }
+
+  /// A frame whose turn came, and what that led to.
+  private struct Attempt {
+    var frame: IncomingFrame
+    var started: Duration
+    var ending: Ending
+
+    enum Ending {
+      case made(OutgoingPicture, Disposition, slowest: String)
+      case unchanged
+      case tooLate
+      case failed(any Error)
+    }
+  }
+
+  private func attempt(_ frame: IncomingFrame, _ bands: Int) async -> Attempt {
+    var attempt = Attempt(frame: frame, started: self.clock.now(), ending: .unchanged)
+    guard let full = frame.program, !full.changesNothing else { return attempt }
+    // Its turn may have been long in coming.
+    guard !self.isTooLate(frame) else {
+      attempt.ending = .tooLate
+      return attempt
+    }
+    let (program, disposition) = self.variant(of: full)
+    let observer = LanePassObserver(
+      tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
+    do {
+      let picture = try await self.filter(frame, program, disposition, bands, observer)
+      attempt.ending = .made(picture, disposition, slowest: observer.slowest.name)
+    } catch {
+      attempt.ending = .failed(error)
+    }
+    return attempt
+  }
+
+  private func conclude(_ attempt: Attempt) async {
+    let frame = attempt.frame
+    switch attempt.ending {
+    case .made(let picture, let disposition, let slowest):
+      self.session.quality.recordMade(fullCost: frame.program?.cost.expected, slowest: slowest)
+      self.finish(frame, picture, disposition, started: attempt.started)
+    case .unchanged:
+      self.passThrough(frame, started: attempt.started)
+    case .tooLate:
+      self.refuse(frame)
+    case .failed(let expired as LanePassObserver.Expired):
+      frame.program?.cost.record(atLeast: self.clock.now() - attempt.started)
+      self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
+    case .failed(let error):
+      await self.fail(frame, error, started: attempt.started)
+    }
   }
 
   private func filter(

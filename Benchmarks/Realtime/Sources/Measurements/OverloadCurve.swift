@@ -53,15 +53,15 @@ struct OverloadCurve: Measurement {
     a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process. "Honoured" \
     senders wait for the server's credits, newest wins, as the client library does; "ignored" ones \
     send whatever the transport takes. "fps a core" is goodput by the processor time that the server \
-    got: it tells work that was wasted from processors that others took.
+    got: it tells work that was wasted from processors that others took. "Least served" is the session \
+    that got fewest frames, by what a session got on average.
     """
   }
 
   private static func table(_ rows: [Row]) -> Table {
     var table = Table([
       "window", "load", "offered fps", "goodput fps", "of peak", "fps a core", "p50 ms", "p99 ms",
-      "drops",
-      "by reason", "CPU", "sender's", "RSS MiB",
+      "least served", "drops", "by reason", "CPU", "sender's", "RSS MiB",
     ])
     for row in rows {
       let total = row.outcome.total
@@ -71,7 +71,8 @@ struct OverloadCurve: Measurement {
         row.outcome.goodput.text(0), Self.partOfPeak(row, rows).percent,
         (row.outcome.goodput / row.outcome.server.processors).text(1),
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
-        total.droppedPart.percent, total.reasons, row.outcome.server.processors.percent(0),
+        Self.leastServed(row).percent, total.droppedPart.percent, total.reasons,
+        row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",
       ])
     }
@@ -84,6 +85,12 @@ struct OverloadCurve: Measurement {
     return row.outcome.goodput / (peak ?? 1)
   }
 
+  /// The frames of the session that got fewest, as a part of those of a session on average.
+  private static func leastServed(_ row: Row) -> Double {
+    let made = row.outcome.tallies.map(\.made)
+    return Double(made.min() ?? 0) * Double(made.count) / Double(max(1, made.reduce(0, +)))
+  }
+
   private static func checks(_ rows: [Row]) -> [Check] {
     var checks: [Check] = [.accounting(rows.map(\.outcome), "overload")]
     for row in rows where [4, 10].contains(row.factor) {
@@ -94,6 +101,12 @@ struct OverloadCurve: Measurement {
         Check(
           "goodput at \(name)", measured: "\(part.percent) of the peak", limit: ">= 90 %",
           holds: part >= 0.9))
+      let least = Self.leastServed(row)
+      checks.append(
+        Check(
+          "the session that got fewest frames, at \(name)",
+          measured: "\(least.percent) of the mean",
+          limit: ">= 75 %", holds: least >= 0.75))
       let total = row.outcome.total
       let limit = Self.budget + total.work.percentile(99)
       checks.append(
