@@ -54,7 +54,7 @@ bench-telemetry: ## Print what a frame's trace and its times cost beside its pix
 gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Write docs/filters.md from the filters' own descriptions
+reference: ## Write docs/filters.md, docs/configuration.md and deploy/sidelight.yaml from what they describe
 	@dev/reference
 
 examples: ## Build the Swift packages in Examples/

@@ -28,16 +28,10 @@ struct Engine: Sendable {
 
   /// How large a frame may be.
   let frameLimits: FrameLimits
-  /// Frames of a session that may be without outcome.
-  let framesInFlight: Int
-  /// How long a filter of a user's own may take where frames have no budget.
-  let customFilterTimeout: Duration
   /// How long sessions may take to finish when the server shuts down.
   let drainTimeout: Duration
-  /// Faults in a row after which a session ends.
-  let maxConsecutiveErrors: Int
-  /// All limits, as clients are told.
-  let limits: Sidelight_V1_Limits
+  private let sessionLimits: Adjustable<SessionLimits>
+  private let fixedLimits: Sidelight_V1_Limits
 
   init(
     configuration: ServerConfiguration, catalogue: FilterCatalogue, tracing: FrameTracing,
@@ -55,17 +49,12 @@ struct Engine: Sendable {
       threads: self.compute.threadCount)
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.sessions = SessionRegistry(
-      limits: SessionRegistry.Limits(
-        total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
-        load: configuration.maxLoad),
-      scheduler: self.scheduler)
+      limits: SessionLimits(configuration).admission, scheduler: self.scheduler)
     self.resumeTokens = ResumeTokens(
-      keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
-    )
+      keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
     }
-    self.customFilterTimeout = configuration.customFilterTimeout
     self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing
@@ -75,19 +64,41 @@ struct Engine: Sendable {
     self.frameLimits = FrameLimits(
       maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,
       maxBytes: configuration.transport.maxMessageBytes - Self.messageOverhead)
-    self.framesInFlight = min(max(1, configuration.framesInFlight), 64)
-    self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
-    self.limits = .with {
+    self.sessionLimits = Adjustable(SessionLimits(configuration))
+    self.fixedLimits = .with {
       $0.maxMessageBytes = UInt64(configuration.transport.maxMessageBytes)
       $0.maxDimension = UInt32(FrameLayout.maxDimension)
       $0.maxPixels = UInt64(configuration.maxFramePixels)
       $0.maxStages = UInt32(Pipeline.maxStages)
-      $0.maxConsecutiveErrors = UInt32(configuration.maxConsecutiveErrors)
       $0.streamWindowBytes = UInt32(configuration.transport.streamWindowBytes)
       $0.http2FrameBytes = UInt32(configuration.transport.http2FrameBytes)
       $0.maxConcurrentStreams = UInt32(configuration.transport.maxConcurrentStreams)
-      $0.maxSessions = UInt32(configuration.maxSessions)
     }
+  }
+
+  /// What sessions may do, as it stands.
+  var limitsOfSessions: SessionLimits { self.sessionLimits.value }
+
+  /// All limits, as clients are told.
+  var limits: Sidelight_V1_Limits {
+    let sessions = self.limitsOfSessions
+    var limits = self.fixedLimits
+    limits.maxConsecutiveErrors = UInt32(sessions.maxConsecutiveErrors)
+    limits.maxSessions = UInt32(sessions.admission.total)
+    return limits
+  }
+
+  /// Takes over what can be changed while sessions stand.
+  func reconfigure(_ configuration: ServerConfiguration) {
+    let limits = SessionLimits(configuration)
+    self.sessionLimits.value = limits
+    self.sessions.adopt(limits.admission)
+    self.resumeTokens.adopt(
+      keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
+  }
+
+  private static func tokenLifetime(_ configuration: ServerConfiguration) -> Duration {
+    max(.seconds(10), configuration.resumeTokenLifetime)
   }
 
   /// What a message may hold beside pixels: times, tags, a diagnostic.

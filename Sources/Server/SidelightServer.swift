@@ -21,7 +21,8 @@ public import Tracing
 /// ```
 public final class SidelightServer: Service {
   private let configuration: ServerConfiguration
-  private let engine: Engine
+  let engine: Engine
+  let guards: Guards
   private let listeners: [Listener]
   private let currentPhase = Mutex(ServerPhase.starting)
   private let health: HealthBoard
@@ -72,6 +73,7 @@ public final class SidelightServer: Service {
     let guards = Guards(
       configuration: configuration.guards,
       maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
+    self.guards = guards
     self.listeners = configuration.addresses.map {
       Listener(
         address: $0, configuration: configuration, guards: guards, services: services,

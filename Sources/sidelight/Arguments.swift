@@ -1,5 +1,4 @@
 public import ArgumentParser
-public import Logging
 public import SidelightKernels
 import SidelightWire
 
@@ -29,8 +28,6 @@ extension FrameSize: ExpressibleByArgument {
 }
 
 extension PixelFormat: ExpressibleByArgument {}
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// The `--pipeline` option, read and checked in one way by every verb.
 struct PipelineOption: ParsableArguments {

@@ -15,7 +15,9 @@ struct SidelightCommand: AsyncParsableCommand {
       'sidelight filters' lists the filters, 'sidelight filters NAME' describes one.
       """,
     version: SidelightVersion.current,
-    subcommands: [Serve.self, Stream.self, Apply.self, Check.self, Filters.self])
+    subcommands: [
+      Serve.self, Stream.self, Apply.self, Check.self, Filters.self, SettingsCommand.self,
+    ])
 }
 
 extension SidelightCommand {
@@ -26,8 +28,9 @@ extension SidelightCommand {
   static func main() async {
     do {
       var command = try Self.parseAsRoot()
-      (command as? Serve)?.transport.configuration.allocator.apply()
-      if var command = command as? any AsyncParsableCommand {
+      if let serve = command as? Serve {
+        await serve.main()
+      } else if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()

@@ -1,5 +1,5 @@
 /// How names of filters and parameters are matched: ours, Core Image's, and near misses.
-enum Spelling {
+package enum Spelling {
   /// `CISepiaTone` becomes `sepiaTone`; every other name stays.
   static func canonicalFilter(_ name: String) -> String {
     Self.stripping("CI", from: name)
@@ -13,7 +13,7 @@ enum Spelling {
   /// The candidate with the fewest edits to the given name, if it takes no more than a third of the
   /// name's length (but at least two are allowed); or else the shortest that begins with the name, as
   /// `sepiaTone` with `sepia`. The first in alphabetical order of several.
-  static func nearest(to name: String, among candidates: [String]) -> String? {
+  package static func nearest(to name: String, among candidates: [String]) -> String? {
     // A name of hostile length must not cost its square.
     guard name.utf8.count <= 64 else { return nil }
     let folded = Array(name.lowercased().utf8)

@@ -5,20 +5,27 @@ import Synchronization
 /// server's listeners.
 final class AddressBudget: Sendable {
   private struct State {
+    var limit: Int
+    var limitPerAddress: Int
     var total = 0
     var ofAddress: [String: Int] = [:]
   }
 
-  private let state = Mutex(State())
-  private let limit: Int
-  private let limitPerAddress: Int
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - limit: The most that may be taken.
   ///   - limitPerAddress: The most of it by one address.
   init(limit: Int, limitPerAddress: Int) {
-    self.limit = limit
-    self.limitPerAddress = limitPerAddress
+    self.state = Mutex(State(limit: limit, limitPerAddress: limitPerAddress))
+  }
+
+  /// Shares out so much from now on. Who has more keeps it, and gets no more.
+  func adopt(limit: Int, limitPerAddress: Int) {
+    self.state.withLock { state in
+      state.limit = limit
+      state.limitPerAddress = limitPerAddress
+    }
   }
 
   /// Takes so much more. What was taken must be given back.
@@ -27,7 +34,7 @@ final class AddressBudget: Sendable {
   func take(_ amount: Int, for address: String) -> Bool {
     self.state.withLock { state in
       let own = state.ofAddress[address, default: 0]
-      guard amount <= self.limit - state.total, amount <= self.limitPerAddress - own else {
+      guard amount <= state.limit - state.total, amount <= state.limitPerAddress - own else {
         return false
       }
       state.total += amount

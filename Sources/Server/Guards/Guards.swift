@@ -6,7 +6,8 @@ struct Guards: Sendable {
   /// Calls that a connection may give up: what keeps under the stack's own limit, 200 in 30 seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
-  private let configuration: GuardConfiguration
+  private let settings: Adjustable<GuardConfiguration>
+  private var configuration: GuardConfiguration { self.settings.value }
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
@@ -18,12 +19,26 @@ struct Guards: Sendable {
   ///   - ledger: For what they do.
   init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: GuardLedger) {
     self.ledger = ledger
-    self.configuration = configuration
+    self.settings = Adjustable(configuration)
     self.maxMessageBytes = maxMessageBytes
     self.connections = AddressBudget(
       limit: configuration.maxConnections,
       limitPerAddress: configuration.maxConnectionsPerAddress)
     self.unfinished = AddressBudget(
+      limit: configuration.maxUnfinishedBytes,
+      limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
+  }
+
+  /// Goes by other numbers from now on: connections and calls that have begun keep theirs, but for those
+  /// of what is shared out. Which guards stand, and the time of a drain, do not change.
+  func reconfigure(_ configuration: GuardConfiguration) {
+    var configuration = configuration
+    configuration.active = self.configuration.active
+    configuration.drainTimeout = self.configuration.drainTimeout
+    self.settings.value = configuration
+    self.connections.adopt(
+      limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+    self.unfinished.adopt(
       limit: configuration.maxUnfinishedBytes,
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }

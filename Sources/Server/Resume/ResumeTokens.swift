@@ -11,24 +11,30 @@ import SwiftProtobuf
 /// override by writing a token of his own. A token from before an override is good until it expires;
 /// the short lifetime bounds that.
 package struct ResumeTokens: Sendable {
-  private let keys: [ResumeKey]
-  /// How long a token is good.
-  package let lifetime: Duration
+  private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
 
   /// - Parameters:
   ///   - keys: The first signs; all are accepted. None: nothing is resumed.
   ///   - lifetime: How long a token is good.
   package init(keys: [ResumeKey], lifetime: Duration) {
-    self.keys = keys
-    self.lifetime = lifetime
+    self.terms = Adjustable((keys, lifetime))
   }
 
+  /// Signs and accepts by other keys from now on, for all who hold these.
+  package func adopt(keys: [ResumeKey], lifetime: Duration) {
+    self.terms.value = (keys, lifetime)
+  }
+
+  /// How long a token is good.
+  package var lifetime: Duration { self.terms.value.lifetime }
+
   /// Whether sessions can be resumed.
-  package var isEnabled: Bool { !self.keys.isEmpty }
+  package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
   /// Makes a token; empty if nothing is resumed.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
-    guard let key = self.keys.first, let bytes: Data = try? state.serializedBytes() else {
+    guard let key = self.terms.value.keys.first, let bytes: Data = try? state.serializedBytes()
+    else {
       return Data()
     }
     let token = Sidelight_V1_ResumeToken.with {
@@ -54,7 +60,7 @@ package struct ResumeTokens: Sendable {
     // What a client can select is bounded, and so are tokens.
     guard token.count <= 1 << 20,
       let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
-      let key = self.keys.first(where: { $0.id == parsed.keyID }),
+      let key = self.terms.value.keys.first(where: { $0.id == parsed.keyID }),
       HMAC<SHA256>.isValidAuthenticationCode(
         parsed.signature, authenticating: Self.message(key, parsed.state),
         using: SymmetricKey(data: key.secret)),

@@ -55,9 +55,9 @@ struct Session: Sendable {
       // Where none may be displaced there is room for all that were granted: a lane that waited for
       // acknowledgements would fill the mailbox, and hold back the reader who is to read them.
       pictureLimit: options.dropPolicy != .newestWins
-        ? max(options.mailboxDepth + 1, engine.framesInFlight)
+        ? max(options.mailboxDepth + 1, options.framesInFlight)
         : options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
-      creditLimit: engine.framesInFlight, outputWindow: options.outputWindow,
+      creditLimit: options.framesInFlight, outputWindow: options.outputWindow,
       now: engine.clock.now,
       discard: { frame, reason in
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
@@ -229,7 +229,7 @@ struct Session: Sendable {
     let revision = self.handle.selection(at: self.engine.clock.now()).revision
     return .with {
       $0.opened.sessionID = self.handle.id
-      $0.opened.framesInFlight = UInt32(self.engine.framesInFlight)
+      $0.opened.framesInFlight = UInt32(self.options.framesInFlight)
       $0.opened.revision = revision.number
       $0.opened.limits = self.engine.limits
       $0.opened.mailboxDepth = UInt32(self.options.mailboxDepth)

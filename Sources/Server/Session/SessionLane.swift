@@ -70,7 +70,8 @@ struct SessionLane {
 
   /// When the failure policy applies.
   private func timeout(of frame: IncomingFrame) -> Duration {
-    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
+    frame.deadline.map { ($0 - frame.received) * 10 }
+      ?? self.engine.limitsOfSessions.customFilterTimeout
   }
 
   /// When the others stop waiting for a frame: long before that.

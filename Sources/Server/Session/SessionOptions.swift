@@ -10,6 +10,8 @@ struct SessionOptions: Sendable {
   var label: String
   /// Who goes when frames come too fast.
   var dropPolicy: DropPolicy
+  /// Frames that may be without outcome: what the server granted when the session was opened.
+  var framesInFlight: Int
   /// Frames that may wait before the lane.
   var mailboxDepth: Int
   /// The time from receipt in which a frame is of use, unless it says otherwise; `nil`: any.
@@ -62,6 +64,7 @@ struct SessionOptions: Sendable {
       throw FieldFault(
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
     }
+    self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
     self.budget = open.budgetUs == 0 ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {

@@ -15,6 +15,7 @@ final class SessionRegistry: Sendable {
   }
 
   private struct State {
+    var limits: Limits
     /// Sessions that stand or are about to, by caller.
     var callers: [String: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
@@ -25,14 +26,16 @@ final class SessionRegistry: Sendable {
     var refused: [AdmissionLimit: UInt64] = [:]
   }
 
-  private let limits: Limits
   private let scheduler: FrameScheduler
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(limits: Limits, scheduler: FrameScheduler) {
-    self.limits = limits
+    self.state = Mutex(State(limits: limits))
     self.scheduler = scheduler
   }
+
+  /// Lets in by other limits from now on. Sessions that stand are left alone.
+  func adopt(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
 
   /// Sessions that stand.
   var count: Int { self.state.withLock { $0.callers.values.reduce(0, +) } }
@@ -71,7 +74,7 @@ final class SessionRegistry: Sendable {
     let load = self.scheduler.load
     let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
       state in
-      if let (limit, refusal) = self.refusal(of: caller, load: load, state) {
+      if let (limit, refusal) = Self.refusal(of: caller, load: load, state) {
         state.refused[limit, default: 0] += 1
         return .failure(refusal)
       }
@@ -97,23 +100,24 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles[handle.number] = handle }
   }
 
-  private func refusal(
+  private static func refusal(
     of caller: String, load: Double, _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
+    let limits = state.limits
     let total = state.callers.values.reduce(0, +)
-    if total >= self.limits.total {
+    if total >= limits.total {
       return Self.refusal(
-        .sessions, subject: "server", limit: "max_sessions is \(self.limits.total)",
+        .sessions, subject: "server", limit: "max_sessions is \(limits.total)",
         message: "The server holds \(total) sessions, its limit (max_sessions).")
     }
     let own = state.callers[caller] ?? 0
-    if own >= self.limits.perCaller {
+    if own >= limits.perCaller {
       return Self.refusal(
         .sessionsPerCaller, subject: caller,
-        limit: "max_sessions_per_caller is \(self.limits.perCaller)",
+        limit: "max_sessions_per_caller is \(limits.perCaller)",
         message: "\(caller) holds \(own) sessions, the limit (max_sessions_per_caller).")
     }
-    if let limit = self.limits.load, load >= limit {
+    if let limit = limits.load, load >= limit {
       let percent = Int(load * 100)
       return Self.refusal(
         .load, subject: "server", limit: "max_load is \(limit)",

@@ -1,0 +1,96 @@
+extension Form {
+  /// A whole number.
+  ///
+  /// - Parameter unit: What it counts: `sessions`.
+  static func count(_ range: ClosedRange<Int>, of unit: String? = nil) -> SettingForm<Int> {
+    let kind = SettingKind(
+      type: "whole number", unit: unit, range: "\(range.lowerBound) to \(range.upperBound)",
+      isCount: true)
+    return SettingForm(
+      kind,
+      parse: { text throws(SettingRefusal) in
+        // What has too many digits is a number all the same.
+        let isNumber = text.drop { $0 == "-" || $0 == "+" }.allSatisfy {
+          ("0" ... "9").contains($0)
+        }
+        guard isNumber else { throw SettingRefusal("a whole number is expected") }
+        guard let value = Int(text), range.contains(value) else {
+          throw SettingRefusal("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: { "\($0)" })
+  }
+
+  /// A number of bytes: `64MiB`, `512KiB`, `65536`.
+  ///
+  /// - Parameter plain: What a number without a unit counts, in bytes.
+  static func size(_ range: ClosedRange<Int>, plain: Int = 1) -> SettingForm<Int> {
+    let text: @Sendable (Int) -> String = { ByteUnit.text(of: $0, plain: plain) }
+    let kind = SettingKind(
+      type: "size", unit: plain == 1 ? "bytes" : "MiB",
+      range: "\(text(range.lowerBound)) to \(text(range.upperBound))")
+    return SettingForm(
+      kind,
+      parse: { text throws(SettingRefusal) in
+        guard let value = ByteUnit.parse(text, plain: plain) else {
+          throw SettingRefusal("a number of bytes is expected, such as 512KiB, 64MiB or 2GiB")
+        }
+        guard range.contains(value) else {
+          throw SettingRefusal("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: text)
+  }
+}
+
+extension Form {
+  /// A number.
+  ///
+  /// - Parameter unit: What it is a part of.
+  static func ratio(_ range: ClosedRange<Double>, of unit: String? = nil) -> SettingForm<Double> {
+    let kind = SettingKind(
+      type: "number", unit: unit,
+      range: "\(range.lowerBound.shortText) to \(range.upperBound.shortText)")
+    return SettingForm(
+      kind,
+      parse: { text throws(SettingRefusal) in
+        guard let value = Double(text), !value.isNaN else {
+          throw SettingRefusal("a number is expected")
+        }
+        guard range.contains(value) else {
+          throw SettingRefusal("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: \.shortText)
+  }
+}
+
+extension Form {
+  /// A time: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
+  static func duration(_ range: ClosedRange<Duration>) -> SettingForm<Duration> {
+    let kind = SettingKind(
+      type: "duration", unit: "s",
+      range:
+        "\(DurationUnit.text(of: range.lowerBound)) to \(DurationUnit.text(of: range.upperBound))")
+    return SettingForm(
+      kind,
+      parse: { text throws(SettingRefusal) in
+        guard let value = DurationUnit.parse(text) else {
+          throw SettingRefusal("a time is expected, such as 500ms, 10s, 5min or 1h")
+        }
+        guard range.contains(value) else {
+          throw SettingRefusal("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: DurationUnit.text(of:))
+  }
+}
+
+extension Double {
+  /// Without a fraction where there is none: `2`, `0.5`.
+  var shortText: String { Int(exactly: self).map(String.init) ?? "\(self)" }
+}

@@ -1,0 +1,2 @@
+/// The forms that settings' values have, by name.
+enum Form {}

@@ -1,0 +1,83 @@
+public import Logging
+public import SidelightServer
+public import SidelightTelemetry
+
+/// All that `sidelight serve` can be told: the server's configuration, and what stands round it.
+public struct ServeConfiguration: Sendable {
+  /// What ``server`` begins with.
+  var base = ServerConfiguration()
+
+  /// The transport that ``profile`` stands for, and what is wanted otherwise.
+  var profile = TransportConfiguration.Profile.latency {
+    didSet { self.base.transport = self.profile.configuration }
+  }
+  /// Threads that filter; `nil`: one a processor.
+  var computeThreads: Int?
+  /// Whether clients on this host are offered ``sharedMemory``.
+  var offersSharedMemory = false
+  /// How, if they are.
+  var sharedMemory = SharedMemoryConfiguration()
+  /// Whether sessions can be resumed at all.
+  var resumesSessions = true
+  /// The keys, where they are stated outright.
+  var resumeKeys: [ResumeKey]?
+  /// The keys, where they are in a file.
+  var resumeKeyFile: ResumeKeyFile?
+
+  /// Where probes, metrics and the live page are served; `nil`: nowhere.
+  public var admin: Address?
+  /// What a shutdown may take; then whatever is left is cut off.
+  public var shutdownGrace = Duration.seconds(10)
+  /// The least level that is logged.
+  public var logLevel = Logger.Level.info
+  /// How the log looks; `nil`: text on a terminal, else JSON.
+  public var logFormat: LogFormat?
+
+  /// The defaults.
+  public init() {}
+
+  /// The server's own.
+  public var server: ServerConfiguration {
+    var server = self.base
+    server.computeThreads = self.computeThreads ?? server.computeThreads
+    server.sharedMemory = self.offersSharedMemory ? self.sharedMemory : nil
+    if !self.resumesSessions {
+      server.resumeKeys = []
+    } else if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
+      server.resumeKeys = keys
+    }
+    return server
+  }
+
+  /// The guards that are taken away.
+  var disabledGuards: [Guard] {
+    get { Guard.allCases.filter { !self.base.guards.active.contains($0) } }
+    set { self.base.guards.active = Set(Guard.allCases).subtracting(newValue) }
+  }
+
+  /// How the C allocator treats buffers of frame size, by its name.
+  var allocator: AllocatorName {
+    get { self.base.transport.allocator == .system ? .system : .frames }
+    set { self.base.transport.allocator = newValue == .system ? .system : .frames }
+  }
+
+  /// How long a flush may wait for more bytes; `nil`: not at all.
+  var flushDelay: Duration? {
+    get { self.base.transport.flushCoalescing?.delay }
+    set {
+      self.base.transport.flushCoalescing = newValue.map {
+        .init(delay: $0, bytes: self.flushBytes)
+      }
+    }
+  }
+
+  /// The bytes from which on a flush does not wait.
+  var flushBytes = TransportConfiguration.FlushCoalescing().bytes {
+    didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
+  }
+
+  /// The allocators that have a name.
+  enum AllocatorName: String, CaseIterable, Sendable {
+    case frames, system
+  }
+}

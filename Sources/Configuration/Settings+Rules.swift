@@ -1,0 +1,74 @@
+import SidelightServer
+
+extension Settings {
+  /// Sets what follows from other settings unless it is given, and says what does not go together.
+  mutating func follow() -> [SettingFault] {
+    var faults: [SettingFault] = []
+    self.followProfile()
+    faults += self.followGrace()
+    if self.isGiven("shared-memory.users"), !self.isGiven("shared-memory.socket") {
+      // The folder that is made without a path lets nobody else in.
+      faults.append(self.fault("shared-memory.users", "needs", "shared-memory.socket"))
+    }
+    if self.configuration.offersSharedMemory, !SharedMemoryConfiguration.isSupported {
+      faults.append(
+        SettingFault(
+          "\(self.name(of: "shared-memory.enabled")) is not to be had on this system; "
+            + "Linux has it"))
+    }
+    if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
+      faults.append(self.fault("resume.keys", "does not go together with", "resume.keys-file"))
+    }
+    return faults
+  }
+
+  private mutating func followProfile() {
+    guard self.isGiven("transport.profile"), self.configuration.profile != .latency else { return }
+    for key in ["transport.executor", "transport.flush-delay"] where !self.isGiven(key) {
+      self.imply(key, by: "transport.profile")
+    }
+  }
+
+  /// Connections are cut off in time for the process to end by itself.
+  private mutating func followGrace() -> [SettingFault] {
+    let grace = self.configuration.shutdownGrace
+    if !self.isGiven("shutdown.drain-timeout") {
+      let drain = min(self.configuration.base.drainTimeout, grace * 0.6)
+      if drain != self.configuration.base.drainTimeout {
+        self.imply("shutdown.drain-timeout", by: "shutdown.grace")
+      }
+      self.configuration.base.drainTimeout = drain
+    }
+    if !self.isGiven("guards.drain-timeout") {
+      if self.isGiven("shutdown.grace") {
+        self.imply("guards.drain-timeout", by: "shutdown.grace")
+      }
+      self.configuration.base.guards.drainTimeout = grace * 0.8
+    }
+    return ["shutdown.drain-timeout", "guards.drain-timeout"].compactMap { key in
+      let value =
+        key == "guards.drain-timeout"
+        ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
+      guard self.isGiven(key), value > grace else { return nil }
+      return SettingFault(
+        "\(self.name(of: key)) is \(DurationUnit.text(of: value)), more than shutdown.grace, "
+          + "\(DurationUnit.text(of: grace))")
+    }
+  }
+
+  private func fault(_ key: String, _ verb: String, _ other: String) -> SettingFault {
+    // In the words of the source: whoever gave a flag looks for a flag.
+    let otherName: String
+    switch self.origins[key] {
+    case .flag: otherName = SettingTable.setting(other)?.flag ?? other
+    case .environment: otherName = SettingTable.setting(other)?.variable ?? other
+    default: otherName = other
+    }
+    return SettingFault("\(self.name(of: key)) \(verb) \(otherName)")
+  }
+
+  private func name(of key: String) -> String {
+    guard let setting = SettingTable.setting(key) else { return key }
+    return setting.named(in: self.origin(of: setting))
+  }
+}

@@ -1,0 +1,138 @@
+import Yams
+
+/// A file of settings, in YAML: sections and keys as their path says, scalars and lists of them.
+///
+/// Of YAML no more is read than that. Anchors and aliases are refused, with them files that grow when they
+/// are read, and so is a key that is stated twice.
+struct FileSource {
+  private(set) var values: [String: [String]] = [:]
+  private(set) var faults: [SettingFault] = []
+  private var lines: [String: Int] = [:]
+  private let path: String
+
+  /// Reads a file. What is wrong with it is in ``faults``.
+  init(path: String) {
+    self.path = path
+    do throws(TextFileError) {
+      self.read(try TextFile.contents(of: path))
+    } catch {
+      self.faults.append(SettingFault("\(path) \(error.reason)"))
+    }
+  }
+
+  /// The file as a source of values.
+  var layer: SettingLayer {
+    SettingLayer(name: self.path, values: self.values) { [path, lines] setting in
+      .file(path: path, line: lines[setting.key] ?? 0)
+    }
+  }
+
+  private mutating func read(_ text: String) {
+    // Before they are composed: a key that is an alias costs time that grows with its powers.
+    if let line = Self.lineOfAlias(in: text) {
+      return self.refuse(
+        line, "anchors and aliases (&, *) are not read; quote the text if it is none")
+    }
+    do {
+      let parser = try Parser(yaml: text, encoding: .utf8)
+      guard let root = try parser.singleRoot() else { return }
+      switch root {
+      case .mapping(let mapping): self.read(mapping, in: nil)
+      case .scalar(let scalar) where Self.isNull(scalar): break
+      default: self.refuse(root.mark?.line, "settings are expected: KEY: VALUE")
+      }
+    } catch let error as YamlError {
+      self.refuse(error)
+    } catch {
+      self.refuse(nil, "cannot be read as YAML")
+    }
+  }
+
+  private mutating func read(_ mapping: Yams.Node.Mapping, in section: String?) {
+    for (name, value) in mapping {
+      guard let name = name.scalar else {
+        self.refuse(name.mark?.line, "a key is expected to be a word")
+        continue
+      }
+      let key = (section.map { "\($0)." } ?? "") + name.string
+      let line = name.mark?.line ?? 0
+      if let setting = SettingTable.setting(key) {
+        self.read(value, of: setting, line)
+      } else if SettingTable.isSection(key) {
+        switch value {
+        case .mapping(let mapping): self.read(mapping, in: key)
+        case .scalar(let scalar) where Self.isNull(scalar): break
+        default: self.refuse(line, "\(key) is a section: its settings stand below it, indented")
+        }
+      } else {
+        let nearest =
+          value.mapping == nil
+          ? SettingTable.nearestKey(to: key) : SettingTable.nearestSection(to: key)
+        let fault = SettingFault(unknown: key.quotedWhereNeeded, nearest: nearest)
+        self.refuse(line, fault.description)
+      }
+    }
+  }
+
+  private mutating func read(_ value: Yams.Node, of setting: Setting, _ line: Int) {
+    guard self.values[setting.key] == nil else {
+      return self.refuse(line, "\(setting.key) is stated a second time")
+    }
+    let texts: [String]
+    switch value {
+    case .scalar(let scalar) where Self.isNull(scalar):
+      return self.refuse(line, "\(setting.key) has no value")
+    case .scalar(let scalar): texts = [scalar.string]
+    case .sequence(let sequence) where setting.kind.isList && sequence.allSatisfy(\.isScalar):
+      texts = sequence.compactMap(\.scalar?.string)
+    case .sequence where setting.kind.isList:
+      return self.refuse(line, "\(setting.key) is no list of single values")
+    case .sequence: return self.refuse(line, "\(setting.key) is a list, one value is expected")
+    default: return self.refuse(line, "\(setting.key) is a section, a value is expected")
+    }
+    self.values[setting.key] = texts
+    self.lines[setting.key] = line
+  }
+
+  private mutating func refuse(_ error: YamlError) {
+    switch error {
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
+      self.refuse(mark.line, "this is no YAML: \(problem)")
+    case .duplicatedKeysInMapping(let keys, let context):
+      let keys = keys.map(\.quotedWhereNeeded).joined(separator: ", ")
+      self.refuse(context.mark.line, "stated more than once in one section: \(keys)")
+    case .reader(let problem, _, _, _): self.refuse(nil, "this is no YAML: \(problem)")
+    default: self.refuse(nil, "cannot be read as YAML")
+    }
+  }
+
+  private mutating func refuse(_ line: Int?, _ reason: String) {
+    let place = line.map { "\(self.path):\($0)" } ?? self.path
+    self.faults.append(SettingFault("\(place): \(reason)"))
+  }
+
+  /// Whether nothing is written, or `null`.
+  private static func isNull(_ scalar: Yams.Node.Scalar) -> Bool {
+    scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+  }
+
+  /// The first line with `&name` or `*name` where a value may begin; in quotation marks and comments
+  /// they mean nothing.
+  private static func lineOfAlias(in text: String) -> Int? {
+    // Without any there is nothing to look for.
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
+      return nil
+    }
+    return text.split(separator: /\r\n|\n|\r/, omittingEmptySubsequences: false)
+      .firstIndex { line in
+        line.replacing(/"([^"\\]|\\.)*"|'[^']*'/, with: "''").replacing(/(^|\s)#.*/, with: "")
+          .firstMatch(of: /(^|[\s,\[{])[&*][^\s]/) != nil
+      }
+      .map { $0 + 1 }
+  }
+}
+
+extension Yams.Node {
+  fileprivate var isScalar: Bool { self.scalar != nil }
+}

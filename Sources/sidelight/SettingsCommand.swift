@@ -1,0 +1,54 @@
+import ArgumentParser
+import SidelightConfiguration
+
+/// `sidelight settings`: what `serve` can be told, from the table of settings.
+struct SettingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "settings",
+    abstract: "Lists what the server can be told, or describes one setting.")
+
+  @Argument(help: "The setting to describe, such as limits.max-sessions. Default: list all.")
+  var key: String?
+
+  @Flag(help: "As a reference page in Markdown.")
+  var markdown = false
+
+  @Flag(help: "As a file for --config to begin with, all of it commented out.")
+  var example = false
+
+  func validate() throws {
+    guard [self.markdown, self.example, self.key != nil].filter(\.self).count <= 1 else {
+      throw ValidationError("A setting, --markdown and --example exclude each other.")
+    }
+  }
+
+  func run() throws {
+    if self.markdown {
+      print(SettingReference().text, terminator: "")
+    } else if self.example {
+      print(Settings.example, terminator: "")
+    } else if let key {
+      print(try Self.page(of: key))
+    } else {
+      print(SettingTable.all.map { "\($0.key): \($0.summary)" }.joined(separator: "\n"))
+    }
+  }
+
+  private static func page(of key: String) throws -> String {
+    guard let setting = SettingTable.setting(key) else {
+      let hint = SettingTable.nearestKey(to: key).map { " Did you mean \($0)?" } ?? ""
+      throw ValidationError("There is no setting '\(key)'.\(hint)")
+    }
+    return """
+      \(setting.key)
+
+        \(setting.summary)
+
+        Flag      \(setting.flag ?? "none")
+        Variable  \(setting.variable)
+        Takes     \(setting.kind.words)
+        Default   \(Settings.defaults.words(for: setting))
+        Change    \(setting.change == .onReload ? "SIGHUP reloads it" : "needs a restart")
+      """
+  }
+}

@@ -1,0 +1,134 @@
+import SidelightConfiguration
+import Testing
+
+@Suite struct BadValueTests {
+  @Test(arguments: [
+    (["--max-sessions", "0"], "--max-sessions is 0, the range is 1 to 65536"),
+    (["--max-sessions", "-1"], "--max-sessions is -1, the range is 1 to 65536"),
+    (
+      ["--max-sessions", "99999999999999999999"],
+      "--max-sessions is 99999999999999999999, the range is 1 to 65536"
+    ),
+    (["--max-sessions", "ten"], "--max-sessions is ten, a whole number is expected"),
+    (["--max-sessions", "1.5"], "--max-sessions is 1.5, a whole number is expected"),
+    (["--max-sessions="], "--max-sessions is \"\", a value is expected"),
+    (["--max-sessions"], "--max-sessions has no value"),
+    (["--max-sessions", "--max-load"], "--max-sessions has no value"),
+    (["--max-load", "nan"], "--max-load is nan, a number is expected"),
+    (
+      ["--max-load", "inf"],
+      "--max-load is inf, the range is 0.01 to 1000, or 0: none is refused for load"
+    ),
+    (
+      ["--max-message-bytes", "64MB"],
+      "--max-message-bytes is 64MB, a number of bytes is expected, such as 512KiB, 64MiB or 2GiB"
+    ),
+    (
+      ["--max-message-bytes", "9999999999GiB"],
+      "--max-message-bytes is 9999999999GiB, a number of bytes is expected, such as 512KiB, 64MiB or "
+        + "2GiB"
+    ),
+    (["--max-message-bytes", "2GiB"], "--max-message-bytes is 2GiB, the range is 64KiB to 1GiB"),
+    (
+      ["--release-memory-after", "soon"],
+      "--release-memory-after is soon, a time is expected, such as 500ms, 10s, 5min or 1h"
+    ),
+    (
+      ["--release-memory-after", "1ms"],
+      "--release-memory-after is 1ms, the range is 1s to 24h, or 0: never"
+    ),
+    (
+      ["--shutdown-grace", "1e300"],
+      "--shutdown-grace is 1e300, a time is expected, such as 500ms, 10s, 5min or 1h"
+    ),
+    (
+      ["--profile", "latencey"],
+      "--profile is latencey, the choice is latency or throughput; did you mean latency?"
+    ),
+    (["--shared-memory=maybe"], "--shared-memory is maybe, true or false is expected"),
+    (["--unix-socket-mode", "888"], "--unix-socket-mode is 888, the range is 0 to 777, in octal"),
+    (
+      ["-l", "nowhere"],
+      "-l is nowhere, which is no address: expected HOST:PORT or unix:PATH"
+    ),
+    (["--listen", "unix:"], "--listen is unix:, which is no address: the path is missing"),
+    (["serve"], "serve is unexpected: sidelight serve takes flags only"),
+    (["--max-sesions", "3"], "--max-sesions is unknown; did you mean --max-sessions?"),
+    (
+      ["--limits-max-sessions", "3"],
+      "--limits-max-sessions is unknown; did you mean --max-sessions?"
+    ),
+    (["--print-config=xml"], "--print-config is xml, the choice is table or yaml"),
+    (["--zzzzzzzzzzzz"], "--zzzzzzzzzzzz is unknown"),
+  ]) func `a bad flag is named with its value and what was expected`(
+    arguments: [String], fault: String
+  ) {
+    #expect(faults(arguments) == [fault])
+  }
+
+  @Test(arguments: [
+    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "0", "is 0, the range is 1 to 65536"),
+    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "", "is \"\", a value is expected"),
+    (
+      "SIDELIGHT_LIMITS_MAX_SESIONS", "1", "is unknown; did you mean SIDELIGHT_LIMITS_MAX_SESSIONS?"
+    ),
+    ("SIDELIGHT_MAX_SESSIONS", "1", "is unknown; did you mean SIDELIGHT_LIMITS_MAX_SESSIONS?"),
+    ("SIDELIGHT_", "1", "is unknown"),
+    (
+      "SIDELIGHT_LOG_LEVEL", "warn\u{1B}[31m",
+      "is \"warn\\u{1B}[31m\", the choice is trace, debug, info, notice, warning, error or critical"
+    ),
+  ]) func `a bad variable is named with its value and what was expected`(
+    name: String, value: String, fault: String
+  ) {
+    #expect(faults(environment: [name: value]) == ["\(name) \(fault)"])
+  }
+
+  @Test(arguments: [
+    "PATH", "OTEL_SERVICE_NAME", "SIDELIGHT_ISA", "SIDELIGHT_BINARY", "SIDELIGHT_TEST_MEDIA",
+    "SIDELIGHT_SERVICE_HOST", "SIDELIGHT_SERVICE_PORT", "SIDELIGHT_SERVICE_PORT_GRPC",
+    "SIDELIGHT_PORT", "SIDELIGHT_PORT_50051_TCP", "SIDELIGHT_PORT_50051_TCP_ADDR",
+    "SIDELIGHT_HEADLESS_SERVICE_HOST",
+  ]) func `variables of others are left alone`(name: String) {
+    #expect(faults(environment: [name: "whatever"]) == [])
+  }
+
+  @Test func `all faults of all sources are told at once, also of values that others override`()
+    throws
+  {
+    try withFile("limits:\n  max-sessions: 0\n  max-lod: 1\nguards: {ping-burst: many}\n") { path in
+      let found = faults(
+        ["--config", path, "--max-sessions", "5", "--what"],
+        environment: ["SIDELIGHT_LOG_LEVEL": "loud", "SIDELIGHT_X": "1"])
+      #expect(
+        found == [
+          "--what is unknown",
+          "SIDELIGHT_X is unknown",
+          "\(path):3: limits.max-lod is unknown; did you mean limits.max-load?",
+          "SIDELIGHT_LOG_LEVEL is loud, the choice is trace, debug, info, notice, warning, error or "
+            + "critical",
+          "\(path):2: limits.max-sessions is 0, the range is 1 to 65536",
+          "\(path):4: guards.ping-burst is many, a whole number is expected",
+        ])
+    }
+  }
+
+  @Test func `a secret is no flag, and is not shown in faults`() throws {
+    #expect(
+      faults(["--resume-keys", "a:b"])
+        == [
+          "--resume-keys is no flag, since a process's arguments can be seen by others: resume.keys "
+            + "stands in a file, or in SIDELIGHT_RESUME_KEYS"
+        ])
+    for text in ["hunter2", "a:aHVudGVyMg==", ":x"] {
+      let found = faults(environment: ["SIDELIGHT_RESUME_KEYS": text])
+      #expect(found.count == 1)
+      #expect(found.allSatisfy { $0.hasPrefix("SIDELIGHT_RESUME_KEYS is <redacted>, which ") })
+      try withFile("# keys\n\n\(text)\n") { path in
+        let found = faults(["--resume-keys-file", path])
+        #expect(found.count == 1 && found[0].contains("\(path), whose line 3 "))
+        #expect(!found.joined().contains("hunter2") && !found.joined().contains("aHVu"))
+      }
+    }
+  }
+}

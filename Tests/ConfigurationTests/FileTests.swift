@@ -1,0 +1,123 @@
+import Foundation
+import SidelightConfiguration
+import Testing
+
+@Suite struct FileTests {
+  @Test(arguments: [
+    "", "\n", "# nothing\n", "---\n", "null\n", "~", "limits:\n", "limits: {}\n",
+    "guards:\n  off: []\n", "\u{FEFF}limits:\n",
+  ]) func `a file that says nothing changes nothing`(text: String) throws {
+    try withFile(text) { path in #expect(faults(["--config", path]) == []) }
+  }
+
+  @Test(arguments: [
+    ("limits: {max-sessions: 3}", 3), ("limits.max-sessions: 4", 4),
+    ("limits:\n  max-sessions: '5'", 5), ("{\"limits\": {\"max-sessions\": 6}}", 6),
+    ("limits:\r\n  max-sessions: 7\r\n", 7),
+    ("# &not *an alias\nlimits:\n  max-sessions: 8  # nor &this\n", 8),
+    ("unix-socket: {mode: 0600}\nlimits: {max-sessions: 9}", 9),
+  ]) func `a file may be written in several ways`(text: String, count: Int) throws {
+    try withFile(text) { path in
+      let settings = try Settings(commandLine: CommandLineSource(["--config", path]))
+      #expect(settings.configuration.server.maxSessions == count)
+    }
+  }
+
+  @Test(arguments: [
+    ("- limits", ":1: settings are expected: KEY: VALUE"),
+    ("limits", ":1: settings are expected: KEY: VALUE"),
+    ("limits: 5", ":1: limits is a section: its settings stand below it, indented"),
+    ("limits: [5]", ":1: limits is a section: its settings stand below it, indented"),
+    ("limits:\n  max-sessions:\n", ":2: limits.max-sessions has no value"),
+    (
+      "limits:\n  max-sessions: [3]\n", ":2: limits.max-sessions is a list, one value is expected"
+    ),
+    (
+      "limits:\n  max-sessions: {a: 3}\n",
+      ":2: limits.max-sessions is a section, a value is expected"
+    ),
+    ("listen: [[1]]", ":1: listen is no list of single values"),
+    ("listen: []", ":1: listen is nothing, at least 1 is expected"),
+    ("limits: {max-sessions: true}", ":1: limits.max-sessions is true, a whole number is expected"),
+    ("maxsessions: 3", ":1: maxsessions is unknown; did you mean limits.max-sessions?"),
+    ("max-sessions: 3", ":1: max-sessions is unknown; did you mean limits.max-sessions?"),
+    ("limit:\n  max-sessions: 3", ":1: limit is unknown; did you mean limits?"),
+    (
+      "limits: {max-sessions: 3}\nlimits.max-sessions: 4",
+      ":2: limits.max-sessions is stated a second time"
+    ),
+    (
+      "limits:\n  max-load: 1\n  max-sessions: 3\n  max-sessions: 4\n",
+      ":3: stated more than once in one section: max-sessions"
+    ),
+    ("[1, 2]: 3", ":1: a key is expected to be a word"),
+    ("limits: {max-sessions: 3", ":2: this is no YAML: did not find expected ',' or '}'"),
+    (
+      "limits:\n\tmax-sessions: 3",
+      ":2: this is no YAML: found character that cannot start any token"
+    ),
+    ("---\n---\n", ":2: this is no YAML: but found another document"),
+    (
+      "limits: &a {max-sessions: 3}",
+      ":1: anchors and aliases (&, *) are not read; quote the text if it is none"
+    ),
+    (
+      "limits:\n  max-sessions: *a",
+      ":2: anchors and aliases (&, *) are not read; quote the text if it is none"
+    ),
+  ]) func `what is wrong with a file is said with its line`(text: String, fault: String) throws {
+    try withFile(text) { path in #expect(faults(["--config", path]) == [path + fault]) }
+  }
+
+  @Test func `a file that grows when it is read is refused before it is`() throws {
+    // Nine levels of nine, the last as a key: 387 million nodes, and each would be hashed.
+    var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+    for level in 1 ... 8 {
+      let below = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
+      bomb += "a\(level): &a\(level) [\(below)]\n"
+    }
+    bomb += "? *a8\n: 1\n"
+    try withFile(bomb) { path in
+      #expect(
+        faults(["--config", path])
+          == [
+            "\(path):1: anchors and aliases (&, *) are not read; quote the text if it is none"
+          ])
+    }
+  }
+
+  @Test(arguments: ["[", "{a: ", "- ", "? "])
+  func `deep nesting ends in a fault`(bracket: String) throws {
+    try withFile(String(repeating: bracket, count: 100_000)) { path in
+      #expect(faults(["--config", path]).count == 1)
+    }
+  }
+
+  @Test func `bytes that are no text are refused`() throws {
+    for bytes in [Data([0x61, 0x3A, 0x20, 0xFF]), Data([0xFF, 0xFE, 0x61, 0x00])] {
+      try withFile(bytes) { path in #expect(faults(["--config", path]) == ["\(path) is not UTF-8"])
+      }
+    }
+    try withFile(Data("limits:\u{0}\n".utf8)) { path in
+      #expect(
+        faults(["--config", path])
+          == ["\(path): this is no YAML: control characters are not allowed"])
+    }
+  }
+
+  @Test func `a file that is too large is refused`() throws {
+    try withFile(Data(repeating: UInt8(ascii: "#"), count: 1 << 20 + 1)) { path in
+      #expect(faults(["--config", path]) == ["\(path) has more than 1 MiB, the limit"])
+    }
+    #expect(faults(["--config", "/dev/zero"]) == ["/dev/zero has more than 1 MiB, the limit"])
+  }
+
+  @Test func `a file that cannot be read is a fault`() throws {
+    let folder = FileManager.default.temporaryDirectory.path
+    #expect(
+      faults(["--config", "\(folder)/none-of-that-name"])
+        == ["\(folder)/none-of-that-name cannot be read: No such file or directory"])
+    #expect(faults(["--config", folder]) == ["\(folder) cannot be read: Is a directory"])
+    #expect(faults(["--config"]) == ["--config has no value"])
+  }
+}

@@ -1,0 +1,116 @@
+import SidelightConfiguration
+import Testing
+
+@Suite struct PrecedenceTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let key: String
+    let texts: [String]
+    var testDescription: String { self.key }
+  }
+
+  /// A setting of each form; a text each for file, variable and flag.
+  static let cases = [
+    Case(key: "limits.max-sessions", texts: ["7", "8", "9"]),
+    Case(key: "limits.max-load", texts: ["0.5", "3", "0"]),
+    Case(key: "guards.keepalive-interval", texts: ["500ms", "1min", "2s"]),
+    Case(key: "transport.max-message-bytes", texts: ["1MiB", "2MiB", "65536KiB"]),
+    Case(key: "shared-memory.mb", texts: ["1MiB", "2GiB", "3GiB"]),
+    Case(key: "transport.profile", texts: ["throughput", "latency", "throughput"]),
+    Case(key: "log.level", texts: ["error", "debug", "trace"]),
+    Case(key: "log.format", texts: ["text", "json", "text"]),
+    Case(key: "resume.enabled", texts: ["false", "true", "false"]),
+    Case(key: "unix-socket.mode", texts: ["660", "666", "777"]),
+    Case(key: "listen", texts: ["127.0.0.1:1", "[::1]:2", "unix:/tmp/three"]),
+    Case(key: "admin.listen", texts: ["127.0.0.1:1", "[::1]:2", "unix:/tmp/three"]),
+    Case(key: "guards.off", texts: ["keepalive", "pings", "drain"]),
+  ]
+
+  @Test(arguments: Self.cases)
+  func `a flag wins over a variable, that over a file, that over the default`(_ test: Case) throws {
+    let setting = try #require(SettingTable.setting(test.key))
+    let flag = try #require(setting.flag)
+    try withFile("\(test.key): \(quoted(test.texts[0]))\n") { path in
+      let file = ["--config", path]
+      let variable = [setting.variable: test.texts[1]]
+      let all: [(Settings, String?, SettingOrigin)] = [
+        (try read(file + ["\(flag)=\(test.texts[2])"], variable), test.texts[2], .flag(flag)),
+        (try read(file, variable), test.texts[1], .environment(setting.variable)),
+        (try read(file), test.texts[0], .file(path: path, line: 1)),
+        (try read([]), Settings.defaults.texts(of: setting)?.first, .default),
+      ]
+      for (settings, text, origin) in all {
+        let canonical = text == "65536KiB" ? "64MiB" : text
+        #expect(settings.texts(of: setting)?.first == canonical)
+        #expect(settings.origin(of: setting) == origin)
+      }
+    }
+  }
+
+  @Test func `a list is given whole by the source that wins`() throws {
+    try withFile("listen: [127.0.0.1:1, 127.0.0.1:2]\n") { path in
+      let environment = ["SIDELIGHT_LISTEN": "127.0.0.1:3, unix:/tmp/four"]
+      #expect(try read(["--config", path]).configuration.server.addresses.count == 2)
+      #expect(
+        try read(["--config", path], environment).configuration.server.addresses
+          == [.tcp(host: "127.0.0.1", port: 3), .unix(path: "/tmp/four")])
+      #expect(
+        try read(["-l", "127.0.0.1:5", "--listen=[::1]:6"], environment)
+          .configuration.server.addresses
+          == [.tcp(host: "127.0.0.1", port: 5), .tcp(host: "::1", port: 6)])
+    }
+  }
+
+  @Test func `of a flag that is given twice the last counts`() throws {
+    #expect(
+      try read(["--max-sessions", "3", "--max-sessions=5"]).configuration.server.maxSessions == 5)
+  }
+
+  @Test func `the file is named by the flag, else by the variable`() throws {
+    try withFile("limits: {max-sessions: 3}") { three in
+      try withFile("limits: {max-sessions: 4}") { four in
+        let environment = ["SIDELIGHT_CONFIG": three]
+        #expect(try read([], environment).configuration.server.maxSessions == 3)
+        #expect(try read(["--config", four], environment).configuration.server.maxSessions == 4)
+      }
+    }
+  }
+
+  @Test func `a profile is the ground that other settings of the transport stand on`() throws {
+    let transport = try read(["--transport-executor=eventLoops", "--profile=throughput"])
+      .configuration.server.transport
+    #expect(transport.executor == .eventLoops)
+    #expect(transport.flushCoalescing == TransportConfiguration.throughput.flushCoalescing)
+    let settings = try read(["--profile=throughput"])
+    let delay = try #require(SettingTable.setting("transport.flush-delay"))
+    #expect(settings.origin(of: delay) == .implied(by: "transport.profile"))
+    #expect(settings.texts(of: delay) == ["100us"])
+  }
+
+  @Test func `drains end within the grace unless they are given`() throws {
+    let short = try read(["--shutdown-grace", "2"]).configuration.server
+    #expect(short.drainTimeout == .milliseconds(1200))
+    #expect(short.guards.drainTimeout == .milliseconds(1600))
+    let given = try read(["--shutdown-grace", "2", "--shutdown-drain-timeout", "500ms"])
+    #expect(given.configuration.server.drainTimeout == .milliseconds(500))
+    #expect(
+      faults(["--shutdown-grace", "2", "--shutdown-drain-timeout", "3s"])
+        == ["--shutdown-drain-timeout is 3s, more than shutdown.grace, 2s"])
+  }
+
+  @Test func `settings of shared memory count only where it is offered`() throws {
+    #expect(try read(["--shared-memory-mb", "16"]).configuration.server.sharedMemory == nil)
+    let offered = try read(["--shared-memory", "--shared-memory-mb", "16"])
+    #expect(offered.configuration.server.sharedMemory?.maxBytes == 16 << 20)
+    #expect(
+      faults(["--shared-memory", "--shared-memory-user", "5"])
+        == ["--shared-memory-user needs --shared-memory-socket"])
+  }
+
+  private func read(
+    _ arguments: [String], _ environment: [String: String] = [:]
+  ) throws -> Settings {
+    try Settings(commandLine: CommandLineSource(arguments), environment: environment)
+  }
+
+  private func quoted(_ text: String) -> String { "\"\(text)\"" }
+}

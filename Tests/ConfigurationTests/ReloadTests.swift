@@ -1,0 +1,50 @@
+import Foundation
+import SidelightConfiguration
+import Testing
+
+@Suite struct ReloadTests {
+  @Test func `of newer settings those are taken that can change, the others are named`() throws {
+    let old = try self.read("limits: {max-sessions: 3}\nguards: {ping-burst: 5}\n")
+    let new = try self.read(
+      "limits: {max-sessions: 4}\nlog: {level: debug}\ntransport: {event-loops: 2}\n")
+    let reload = old.reloading(new)
+    #expect(reload.applied.map(\.key) == ["limits.max-sessions", "guards.ping-burst", "log.level"])
+    #expect(reload.awaitingRestart.map(\.key) == ["transport.event-loops"])
+    let configuration = reload.settings.configuration
+    #expect(configuration.server.maxSessions == 4)
+    #expect(configuration.server.guards.pingBurst == ServerConfiguration().guards.pingBurst)
+    #expect(configuration.logLevel == .debug)
+    #expect(configuration.server.transport.eventLoops == nil)
+    // What waits for a restart is told again at each reload, until it is as it was.
+    #expect(reload.settings.reloading(new).applied.isEmpty)
+    #expect(reload.settings.reloading(new).awaitingRestart.map(\.key) == ["transport.event-loops"])
+  }
+
+  @Test func `settings that did not change keep the random key`() throws {
+    let old = try self.read("")
+    let keys = old.configuration.server.resumeKeys
+    let reload = old.reloading(try self.read("limits: {max-sessions: 4}"))
+    #expect(reload.settings.configuration.server.resumeKeys == keys)
+  }
+
+  @Test func `keys in a file are rotated although the setting is the same`() throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).keys")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let line = { (name: String, byte: UInt8) in
+      "\(name):\(Data(repeating: byte, count: 32).base64EncodedString())\n"
+    }
+    let text = "resume: {keys-file: \"\(url.path)\"}"
+    try Data(line("old", 1).utf8).write(to: url)
+    let old = try self.read(text)
+    try Data((line("new", 2) + line("old", 1)).utf8).write(to: url)
+    let reload = old.reloading(try self.read(text))
+    #expect(reload.applied.map(\.key) == ["resume.keys-file"])
+    #expect(reload.settings.configuration.server.resumeKeys.map(\.id) == ["new", "old"])
+  }
+
+  private func read(_ text: String) throws -> Settings {
+    try withFile(text) { path in
+      try Settings(commandLine: CommandLineSource(["--config", path]))
+    }
+  }
+}

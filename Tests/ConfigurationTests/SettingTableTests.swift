@@ -1,0 +1,65 @@
+import SidelightConfiguration
+import Testing
+
+@Suite struct SettingTableTests {
+  @Test func `no two settings share a key, a flag or a variable`() {
+    let all = SettingTable.all
+    #expect(Set(all.map(\.key)).count == all.count)
+    #expect(Set(all.map(\.variable)).count == all.count)
+    let flags = all.compactMap(\.flag) + CommandLineSource.otherFlags
+    #expect(Set(flags).count == flags.count)
+  }
+
+  @Test func `keys are a section and a name, or a name`() {
+    for setting in SettingTable.all {
+      #expect(setting.key.wholeMatch(of: /([a-z0-9-]+\.)?[a-z0-9-]+/) != nil, "\(setting.key)")
+      // A setting is not a section too.
+      #expect(!SettingTable.all.contains { $0.key.hasPrefix(setting.key + ".") }, "\(setting.key)")
+    }
+  }
+
+  @Test func `each setting says what it is for in whole sentences`() {
+    for setting in SettingTable.all {
+      #expect(setting.summary.hasSuffix("."), "\(setting.key)")
+      #expect(setting.kind.range != nil || setting.kind.type == "path", "\(setting.key)")
+    }
+  }
+
+  @Test(arguments: SettingTable.all.filter { !$0.isSecret })
+  func `a default that is written down is read as itself`(setting: Setting) throws {
+    guard let texts = Settings.defaults.texts(of: setting), !texts.isEmpty else { return }
+    let variable = texts.joined(separator: ",")
+    let settings = try Settings(environment: [setting.variable: variable])
+    #expect(settings.texts(of: setting) == texts)
+    #expect(settings.origin(of: setting) == .environment(setting.variable))
+  }
+
+  @Test func `the flags of old are still there`() {
+    let flags = Set(SettingTable.all.compactMap(\.flag))
+    for flag in [
+      "listen", "profile", "event-loops", "max-message-bytes", "stream-window-bytes",
+      "http2-frame-bytes", "unix-socket-buffer-bytes", "unix-socket-mode", "allocator",
+      "release-memory-after", "compute-threads", "max-sessions", "max-sessions-per-caller",
+      "max-load", "shared-memory", "shared-memory-socket", "shared-memory-session-mb",
+      "shared-memory-mb", "shared-memory-user", "shutdown-grace", "log-level", "log-format",
+      "admin",
+    ] {
+      #expect(flags.contains("--" + flag), "--\(flag)")
+    }
+  }
+
+  /// The library checks a transport itself, for those who embed it; the table must not let through what
+  /// it refuses.
+  @Test func `the ends of a transport's ranges are the library's`() throws {
+    for setting in SettingTable.all where setting.key.hasPrefix("transport.") {
+      guard let ends = setting.kind.range?.firstMatch(of: /^(\S+) to ([^\s,]+)/) else { continue }
+      for end in [ends.1, ends.2] {
+        let settings = try Settings(
+          commandLine: CommandLineSource([
+            "\(setting.flag ?? "")=\(end)", "--transport-flush-delay=1ms",
+          ]))
+        try settings.configuration.server.transport.validate()
+      }
+    }
+  }
+}
