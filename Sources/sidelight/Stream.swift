@@ -44,6 +44,13 @@ struct Stream: AsyncParsableCommand {
   @Flag(help: "Send frames at the video's own rate, and drop those that come too late.")
   var realtime = false
 
+  @Flag(
+    help: """
+      Go on when the connection is lost: at the same address, with the selection that was in force. \
+      Frames that were lost are counted.
+      """)
+  var reconnect = false
+
   func run() async throws {
     let first = try self.pipeline.parsed().pipeline
     let input = try Y4MInput(path: self.input)
@@ -51,7 +58,8 @@ struct Stream: AsyncParsableCommand {
     let report = StreamReport(
       isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
     let options = SessionOptions(
-      pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input)
+      pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input,
+      reconnect: self.reconnect ? ReconnectPolicy(failOpen: .nothing) : nil)
     let pipelines = Pipeline(stages: ([first] + self.changes.map(\.pipeline)).flatMap(\.stages))
     try await pipelines.explainingAssets {
       try await SidelightClient.connect(to: self.server) { client in

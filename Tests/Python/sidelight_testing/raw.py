@@ -28,9 +28,15 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 class RawPeer:
     """A TCP connection to a server. It answers nothing by itself."""
 
+    # The address that connections come from: another than others', so that what is counted by address
+    # counts against nobody else. Default: the system's choice.
+    source: str | None = None
+
     def __init__(self, address: str, preface: bool = True, receive_buffer: int | None = None):
         host, _, port = address.rpartition(":")
         self._socket = socket.socket()
+        if self.source:
+            self._socket.bind((self.source, 0))
         if receive_buffer:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self._socket.settimeout(PATIENCE_SECONDS)
