@@ -50,6 +50,9 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "Shared memory")
   var sharedMemory: SharedMemoryOptions
 
+  @OptionGroup(title: "Assets")
+  var assets: ServerAssetOptions
+
   @Option(
     help: ArgumentHelp(
       "What a shutdown may take; then whatever is left is cut off.", valueName: "seconds"))
@@ -108,12 +111,14 @@ struct Serve: AsyncParsableCommand {
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
     configuration.sharedMemory = self.sharedMemory.configuration
+    configuration.assets = self.assets.configuration
     // Connections are cut off in time for the process to end by itself.
     configuration.drainTimeout = min(
       configuration.drainTimeout, .seconds(self.shutdownGrace * 0.6))
     configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
     let server = SidelightServer(
-      configuration: configuration, tracer: tracing?.tracer, metrics: metrics, logger: logger)
+      configuration: configuration, catalogue: try self.assets.catalogue(), tracer: tracing?.tracer,
+      metrics: metrics, logger: logger)
     let admin = self.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }

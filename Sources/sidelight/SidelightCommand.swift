@@ -15,7 +15,9 @@ struct SidelightCommand: AsyncParsableCommand {
       'sidelight filters' lists the filters, 'sidelight filters NAME' describes one.
       """,
     version: SidelightVersion.current,
-    subcommands: [Serve.self, Stream.self, Apply.self, Check.self, Filters.self])
+    subcommands: [
+      Serve.self, Stream.self, Apply.self, Check.self, Filters.self, Assets.self,
+    ])
 }
 
 extension SidelightCommand {

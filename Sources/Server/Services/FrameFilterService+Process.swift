@@ -36,7 +36,8 @@ extension FrameFilterService {
         number: number, peer: "\(caller)",
         options: try SessionOptions(
           open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
-        engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
+        catalogue: self.engine.catalogue(for: caller), engine: self.engine,
+        callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
       // What was not fetched is not handed out any more. What was lives on while somebody reads it.
       defer { self.engine.rings?.revoke(session.handle.id) }
@@ -57,8 +58,10 @@ extension FrameFilterService {
             "dropped": "\(counts.dropped.values.reduce(0, +))",
           ])
       }
-      try await session.run(
-        messages: messages, writer: writer, cancellation: context.cancellation)
+      try await self.engine.assets.withSession(of: caller.name) {
+        try await session.run(
+          messages: messages, writer: writer, cancellation: context.cancellation)
+      }
     }
   }
 }
