@@ -163,6 +163,12 @@ BROKEN = {
     "a table that states more than it has": (
         lambda: b"LUT_3D_SIZE 129\n0 0 0\n", "ASSET_UNREADABLE", "1 entries",
     ),
+    "a keyword of a million accents": (
+        lambda: ("A" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "no keyword",
+    ),
+    "a number of a million accents": (
+        lambda: ("LUT_1D_SIZE 2\n0 0" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "line 2",
+    ),
     "a table of one endless line": (
         lambda: b"LUT_1D_SIZE 2\n" + b"0 " * 500_000, "ASSET_UNREADABLE", "line 2",
     ),
@@ -187,6 +193,17 @@ def test_an_upload_that_is_refused_at_its_header_ends_while_chunks_still_come(sh
         code, info, _ = refusal(lambda: assets.put(shelf, "..", bytes(15 << 20)))
         assert code == grpc.StatusCode.INVALID_ARGUMENT
         assert info.reason == "ASSET_NAME_INVALID"
+
+
+def test_a_name_that_is_one_character_of_many_bytes_is_refused_in_few_words(shelf):
+    """Errors travel in headers, which have a limit at the client."""
+    name = "e" + "\u0301" * 300_000
+    code, info, sentence = refusal(lambda: assets.put(shelf, name, b"x"))
+    assert info.reason == "ASSET_NAME_INVALID" and len(sentence) < 500
+    code, info, sentence = refusal(
+        lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name=name))
+    )
+    assert code == grpc.StatusCode.NOT_FOUND and len(sentence) < 1000
 
 
 def test_a_chunk_is_no_longer_than_a_message_may_be(shelf):

@@ -74,12 +74,11 @@ public struct CubeFile {
     guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
       return try self.append(words)
     }
-    let keyword = String(decoding: first, as: UTF8.self)
+    let keyword = Self.excerpt(first)
     switch keyword {
     case "TITLE":
-      let text = String(decoding: bytes, as: UTF8.self)
-      let quoted = text.split(separator: "\"").dropFirst().first ?? ""
-      self.title = String(quoted.prefix(256))
+      let quoted = bytes.split(separator: UInt8(ascii: "\"")).dropFirst().first ?? []
+      self.title = String(decoding: quoted.prefix(256), as: UTF8.self)
     case "LUT_1D_SIZE":
       let count = try self.size(words, limit: CubeAsset.maxCurveCount, keyword)
       try self.set(.curves(count: count))
@@ -94,7 +93,7 @@ public struct CubeFile {
       let range = try self.numbers(words.dropFirst(), count: 2)
       (self.low, self.high) = (SIMD3(repeating: range[0]), SIMD3(repeating: range[1]))
     default:
-      throw self.error("\(keyword.prefix(64)) is no keyword of a .cube file")
+      throw self.error("\(keyword) is no keyword of a .cube file")
     }
   }
 
@@ -137,9 +136,9 @@ public struct CubeFile {
   private func size(
     _ words: [ArraySlice<UInt8>], limit: Int, _ keyword: String
   ) throws(CubeFileError) -> Int {
-    let text = words.dropFirst().first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let text = words.dropFirst().first.map(Self.excerpt) ?? ""
     guard words.count == 2, let size = Int(text), (2 ... limit).contains(size) else {
-      throw self.error("\(keyword) is \"\(text.prefix(64))\", the range is 2 ... \(limit)")
+      throw self.error("\(keyword) is \"\(text)\", the range is 2 ... \(limit)")
     }
     return size
   }
@@ -157,13 +156,18 @@ public struct CubeFile {
     }
     var numbers: [Float] = []
     for word in words {
-      let text = String(decoding: word, as: UTF8.self)
-      guard let number = Float(text), abs(number) <= 1e6 else {
-        throw self.error("\"\(text.prefix(64))\" is no number between -1e6 and 1e6")
+      let text = Self.excerpt(word)
+      guard word.count <= 64, let number = Float(text), abs(number) <= 1e6 else {
+        throw self.error("\"\(text)\" is no number between -1e6 and 1e6")
       }
       numbers.append(number)
     }
     return numbers
+  }
+
+  /// A word, or its beginning: no keyword and no number that is meant is longer.
+  private static func excerpt(_ word: ArraySlice<UInt8>) -> String {
+    String(decoding: word.prefix(64), as: UTF8.self)
   }
 
   private func error(_ message: String) -> CubeFileError {

@@ -70,11 +70,12 @@ extension AssetFault {
   /// The fault as gRPC's clients read it.
   var status: GoogleRPCStatus {
     var metadata = ["field": self.field]
-    if let value { metadata["value"] = value }
+    if let value { metadata["value"] = value.clipped(toBytes: 128) }
     if let limit { metadata["limit"] = limit }
+    let description = self.description.clipped(toBytes: 512)
     let info = ErrorDetails.errorInfo(
       reason: self.reason.rawValue, domain: GoogleRPCStatus.errorDomain, metadata: metadata)
-    let message = "\(self.field): \(self.description)"
+    let message = "\(self.field): \(description)"
     if let subject {
       return GoogleRPCStatus(
         code: self.code, message: message,
@@ -84,7 +85,7 @@ extension AssetFault {
     return GoogleRPCStatus(
       code: self.code, message: message,
       details:
-        .badRequest(violations: [.init(field: self.field, description: self.description)]), info)
+        .badRequest(violations: [.init(field: self.field, description: description)]), info)
   }
 }
 

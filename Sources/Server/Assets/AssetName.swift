@@ -13,7 +13,7 @@ enum AssetName {
     func fault(_ description: String) -> AssetFault {
       AssetFault(
         reason: .name, field: field, description: description,
-        value: String(name.prefix(Self.maxByteCount)),
+        value: name,
         limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
     }
     let bytes = name.utf8

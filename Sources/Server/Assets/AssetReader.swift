@@ -42,9 +42,10 @@ struct AssetReader: Sendable {
     } catch let error as AssetFault {
       throw error
     } catch let error as CodecError {
+      let isTooLarge = error.code == .limitExceeded
       throw AssetFault(
-        reason: error.code == .limitExceeded ? .tooLarge : .unreadable, field: "chunk",
-        description: error.message, limit: "\(limits.maxPixels)")
+        reason: isTooLarge ? .tooLarge : .unreadable, field: "chunk", description: error.message,
+        limit: isTooLarge ? "\(limits.maxPixels)" : nil)
     } catch {
       throw AssetFault(reason: .unreadable, field: "chunk", description: "\(error)")
     }

@@ -6,7 +6,7 @@ import SidelightWire
 
 extension AssetsService {
   private enum Part: Sendable {
-    case file(AssetUpload.Contents, AssetLedger.Lease)
+    case asset(StoredAsset)
     case watch
   }
 
@@ -18,10 +18,10 @@ extension AssetsService {
     _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String,
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws -> (StoredAsset, isReplaced: Bool) {
-    let library = self.engine.assets
+    let timeout = self.engine.assets.configuration.uploadTimeout
     return try await withThrowingTaskGroup(of: Part.self) { group in
       defer { group.cancelAll() }
-      group.addTask { try await self.receive(messages, of: owner) }
+      group.addTask { .asset(try await self.receive(messages, of: owner)) }
       group.addTask {
         // A caller that goes ends no handler by itself; nor does a shutdown, which this waits for too.
         try await cancellation.cancelled
@@ -30,7 +30,6 @@ extension AssetsService {
           code: .cancelled, message: "The call was cancelled, or came to its deadline.")
       }
       group.addTask {
-        let timeout = library.configuration.uploadTimeout
         await self.engine.clock.wait(timeout)
         guard Task.isCancelled else {
           throw AssetFault(
@@ -40,27 +39,17 @@ extension AssetsService {
         return .watch
       }
       while let part = try await group.next() {
-        guard case .file(let file, let upload) = part else { continue }
-        // Pictures take turns with the sessions' frames, all of them together as one session.
-        let stored = try await self.engine.scheduler.withTurn(
-          session: .max - 1, deadline: self.engine.clock.now() + Self.patience
-        ) { _ in
-          try await withTaskExecutorPreference(self.engine.compute) {
-            try await AssetReader(library: library, clock: self.engine.clock).read(file, of: owner)
-          }
-        }
-        withExtendedLifetime(upload) {}
-        return (stored, try library.put(stored, of: owner))
+        guard case .asset(let asset) = part else { continue }
+        return (asset, try self.engine.assets.put(asset, of: owner))
       }
       throw CancellationError()
     }
   }
 
-  private static let patience = Duration.seconds(1)
-
+  /// Takes a file in, and decodes it when its turn has come.
   private func receive(
     _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String
-  ) async throws -> Part {
+  ) async throws -> StoredAsset {
     let library = self.engine.assets
     var iterator = messages.makeAsyncIterator()
     var upload = try AssetUpload(
@@ -70,9 +59,27 @@ extension AssetsService {
         reason: .nameTaken, field: "header.name",
         description: "is \"\(upload.name)\", which the server provides itself", value: upload.name)
     }
-    // Before the first chunk is kept.
+    // Before the first chunk is kept, and until the file is no longer needed.
     let lease = try library.takeUpload(upload, of: owner)
+    defer { extendLifetime(lease) }
     while let message = try await iterator.next() { try upload.append(message) }
-    return .file(try upload.finish(), lease)
+    return try await self.decode(try upload.finish(), of: owner)
   }
+
+  /// Files take turns with the sessions' frames, all of them together as one session, on the threads
+  /// that filter.
+  private func decode(
+    _ file: AssetUpload.Contents, of owner: String
+  ) async throws -> StoredAsset {
+    let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
+    return try await self.engine.scheduler.withTurn(
+      session: .max - 1, deadline: self.engine.clock.now() + Self.patience
+    ) { _ in
+      try await withTaskExecutorPreference(self.engine.compute) {
+        try await reader.read(file, of: owner)
+      }
+    }
+  }
+
+  private static let patience = Duration.seconds(1)
 }

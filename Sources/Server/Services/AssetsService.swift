@@ -58,9 +58,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
       throw AssetFault(
         reason: .notFound, field: "name",
         description: isProvided
-          ? "\"\(request.name.prefix(64))\" is the server's own"
-          : "you have put no asset \"\(request.name.prefix(64))\"",
-        value: String(request.name.prefix(64)))
+          ? "\"\(request.name)\" is the server's own"
+          : "you have put no asset \"\(request.name)\"",
+        value: request.name)
     }
     self.engine.logger.info(
       "asset deleted", metadata: ["name": "\(request.name)", "by": "\(caller)"])

@@ -271,17 +271,24 @@ import Tracing
     }
   }
 
-  @Test("Decoding waits for its turn on the threads that filter, and keeps nothing else waiting")
-  func turns() async throws {
-    let gate = Gate()
+  /// A server with one thread that filters, for as long as `body` runs; the gate can hold it.
+  static func withOneThread(
+    _ gate: Gate,
+    _ body: @Sendable (SidelightServer, Address) async throws -> Void
+  ) async throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(gate.filter)
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
-    configuration.customFilterTimeout = .seconds(600)
-    let clock = ManualClock()
-    try await withServer(configuration, catalogue: catalogue, clock: clock.sessionClock) {
-      server, address in
+    // The clock stands, so nobody takes the filter for stuck.
+    try await withServer(
+      configuration, catalogue: catalogue, clock: ManualClock().sessionClock, body)
+  }
+
+  @Test("Decoding waits for its turn on the threads that filter, and keeps nothing else waiting")
+  func turns() async throws {
+    let gate = Gate()
+    try await Self.withOneThread(gate) { server, address in
       try await AssetClient.with(address) { client in
         async let session = client.stub.converse([
           .open([.filter("gate")]), .frame(1, AssetTests.gray),
@@ -300,6 +307,32 @@ import Tracing
         #expect(name == "look")
         let frames = try await session.frames
         #expect(frames.count == 1)
+      }
+    }
+  }
+
+  @Test("A caller that leaves while its file waits to be decoded leaves nothing behind")
+  func leaveInTheQueue() async throws {
+    let gate = Gate()
+    try await Self.withOneThread(gate) { server, address in
+      try await AssetClient.with(address) { client in
+        async let session = client.stub.converse([
+          .open([.filter("gate")]), .frame(1, AssetTests.gray),
+        ])
+        var entered = gate.entered.makeAsyncIterator()
+        await entered.next()
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { _ = try? await client.put("look", AssetFiles.negative) }
+          try? await expectEventually("the file has come") {
+            server.assetContents.uploadBytes == AssetFiles.negative.count
+          }
+          group.cancelAll()
+        }
+        try await expectEventually("nothing is held") { server.assetContents == (0, 0, 0) }
+        gate.open(for: 1)
+        let frames = try await session.frames
+        #expect(frames.count == 1)
+        #expect(try await client.names() == [])
       }
     }
   }
