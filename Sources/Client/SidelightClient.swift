@@ -22,8 +22,8 @@ public import Tracing
 /// Each session, and each still, has a connection of its own: none waits for another's frames, and
 /// what ends one does not end the others. `TransportConfiguration.connections` lets them share a few.
 public struct SidelightClient: Sendable {
-  private let dialer: Dialer
-  private let addresses: [Address]
+  let dialer: Dialer
+  let addresses: [Address]
   private let pool = BufferPool()
   private let tracer: any Tracer
   private let clock: ClientClock

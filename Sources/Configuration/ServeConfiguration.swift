@@ -24,6 +24,9 @@ public struct ServeConfiguration: Sendable {
   /// The keys, where they are in a file.
   var resumeKeyFile: ResumeKeyFile?
 
+  /// What pipelines of all callers can name.
+  public var providedAssets: [ProvidedAsset] = []
+
   /// Where probes, metrics and the live page are served; `nil`: nowhere.
   public var admin: Address?
   /// What a shutdown may take; then whatever is left is cut off.
@@ -46,6 +49,10 @@ public struct ServeConfiguration: Sendable {
     } else if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
     }
+    // One file of a caller, and a few of all, can always be on their way.
+    let file = server.assets.maxFileBytes
+    server.assets.maxUploadBytesPerCaller = max(server.assets.maxUploadBytesPerCaller, file)
+    server.assets.maxUploadBytes = max(server.assets.maxUploadBytes, 4 * file)
     return server
   }
 

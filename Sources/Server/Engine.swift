@@ -6,7 +6,10 @@ import SwiftProtobuf
 
 /// What all sessions of a server share: the catalogue, the pool, the compute threads, the limits.
 struct Engine: Sendable {
+  /// The filters, with the assets that the server itself provides.
   let catalogue: FilterCatalogue
+  /// What callers have put.
+  let assets: AssetLibrary
   let pool: BufferPool
   let compute: ComputePool
   let executor: PlanExecutor
@@ -39,6 +42,8 @@ struct Engine: Sendable {
     metrics: ServerMetrics, clock: SessionClock, logger: Logger
   ) {
     self.catalogue = catalogue
+    self.assets = AssetLibrary(
+      configuration.assets, plans: self.plans, costs: self.costs, clock: clock)
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
     self.compute = ComputePool(
       threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
@@ -105,6 +110,14 @@ struct Engine: Sendable {
 
   /// What a message may hold beside pixels: times, tags, a diagnostic.
   private static let messageOverhead = 8192
+
+  /// The filters, with the assets that a caller's pipelines may name.
+  func catalogue(for caller: Caller) -> FilterCatalogue {
+    var catalogue = self.catalogue
+    catalogue.assets = CallerAssets(
+      provided: self.catalogue.assets, library: self.assets, owner: caller.name)
+    return catalogue
+  }
 
   /// What a pipeline comes to for pictures of a form.
   ///

@@ -59,14 +59,16 @@ public final class SidelightServer: Service {
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
     let interceptor = CallInterceptor(tracer: tracer, metrics: metrics, clock: clock)
-    let own = [Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Sessions.descriptor]
-      .map(\.fullyQualifiedService)
+    let own = [
+      Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Assets.descriptor,
+      Sidelight_V1_Sessions.descriptor,
+    ].map(\.fullyQualifiedService)
     let standard =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
     self.health = HealthBoard(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
-      SessionsService(engine: self.engine),
+      AssetsService(engine: self.engine), SessionsService(engine: self.engine),
       HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
     self.ledger = GuardLedger(logger: logger)
@@ -212,6 +214,11 @@ public final class SidelightServer: Service {
 
   /// Bytes of the rings that are mapped.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
+
+  /// Assets that callers have put, the bytes that they take in memory, and those of files on their way.
+  package var assetContents: (count: Int, bytes: Int, uploadBytes: Int) {
+    self.engine.assets.contents
+  }
 
   /// How often each guard has closed a connection, or ended or reset a call.
   package var guardCounts: [Guard: Int] { self.ledger.counts }

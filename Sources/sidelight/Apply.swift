@@ -50,7 +50,8 @@ struct Apply: AsyncParsableCommand {
       throw ValidationError("--quality is \(self.quality), the range is 1 to 100.")
     }
     guard self.server == nil || self.assets.files.isEmpty else {
-      throw ValidationError("--asset gives a file to this process; a server has assets of its own.")
+      throw ValidationError(
+        "--asset gives a file to this process; 'sidelight assets put' gives one to a server.")
     }
   }
 

@@ -4,6 +4,8 @@ import Logging
 import ServiceLifecycle
 import SidelightAdmin
 import SidelightConfiguration
+import SidelightKernels
+import SidelightServer
 import UnixSignals
 
 /// `sidelight serve`: the server. Its flags are the table of settings.
@@ -66,8 +68,9 @@ struct Serve: AsyncParsableCommand {
         .reduce(ReloadWatch.metricDescriptions) { $0.merging($1) { one, _ in one } })
     let tracing = Self.tracing(logger: logger, metrics: metrics)
     let server = SidelightServer(
-      configuration: configuration.server, tracer: tracing?.tracer, metrics: metrics,
-      logger: logger)
+      configuration: configuration.server,
+      catalogue: try FilterCatalogue(providing: configuration.providedAssets),
+      tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }

@@ -16,7 +16,8 @@ struct SidelightCommand: AsyncParsableCommand {
       """,
     version: SidelightVersion.current,
     subcommands: [
-      Serve.self, Stream.self, Apply.self, Check.self, Filters.self, SettingsCommand.self,
+      Serve.self, Stream.self, Apply.self, Check.self, Filters.self, Assets.self,
+      SettingsCommand.self,
     ])
 }
 

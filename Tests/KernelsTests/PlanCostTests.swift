@@ -79,29 +79,42 @@ import Testing
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     #expect(image.placementsMade == 0)
+    // A session has the old plan until it has the new one.
+    var plan = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
     for step in 1 ... 20 {
-      _ = try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry)
+      plan = try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry)
     }
     #expect(image.placementsMade == 1)
-    // Another place is another image; back at the first one, it is still there.
-    _ = try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry)
+    // Another place is another image; the first one is there for as long as a plan has it.
+    let other = try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry)
     _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
     #expect(image.placementsMade == 2)
+    withExtendedLifetime((plan, other)) {}
+  }
+
+  @Test func `what an image was resampled to goes with the last plan that uses it`() throws {
+    let catalogue = try Self.catalogue()
+    let image = try Self.image(catalogue)
+    for number in 1 ... 3 {
+      _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
+      #expect(image.placementsMade == number)
+    }
   }
 
   @Test func `stages that change beside an image leave it, and spaces have their own`() throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
+    var plans: [Plan] = []
     for amount in 1 ... 10 {
       var pipeline = Self.overlay(1)
       pipeline.stages.insert(
         .filter("sepiaTone", ["intensity": .number(Double(amount) / 10)]), at: 0)
-      _ = try catalogue.resolve(pipeline).plan(for: Self.geometry)
+      plans.append(try catalogue.resolve(pipeline).plan(for: Self.geometry))
     }
     #expect(image.placementsMade == 1)
     var linear = Self.overlay(1)
     linear.workingSpace = .sRGBLinear
-    for _ in 0 ..< 3 { _ = try catalogue.resolve(linear).plan(for: Self.geometry) }
+    for _ in 0 ..< 3 { plans.append(try catalogue.resolve(linear).plan(for: Self.geometry)) }
     #expect(image.placementsMade == 2)
   }
 

@@ -97,6 +97,31 @@ def test_what_is_said_to_people_names_the_field_too(stub, request_name):
     assert caught.value.details().startswith(field)
 
 
+# One character, as people count, and more bytes than a client takes in headers.
+ACCENTS = "e" + "\u0301" * 300_000
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda stub: stub.DescribeFilter(frame_filter.DescribeFilterRequest(name=ACCENTS)),
+        lambda stub: stub.ListFilters(frame_filter.ListFiltersRequest(category=ACCENTS)),
+        lambda stub: stub.CheckPipeline(frame_filter.CheckPipelineRequest(text=ACCENTS[:8000])),
+        lambda stub: stub.CheckPipeline(
+            frame_filter.CheckPipelineRequest(pipeline=filters(ACCENTS))),
+        lambda stub: stub.CheckPipeline(
+            frame_filter.CheckPipelineRequest(pipeline=filters(("sepiaTone", {ACCENTS: 1})))),
+    ],
+)
+def test_an_error_that_repeats_what_was_sent_is_short_enough_for_headers(stub, call):
+    with pytest.raises(grpc.RpcError) as caught:
+        call(stub)
+    code = caught.value.code()
+    assert code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND), caught.value
+    assert fields(caught.value)
+    assert len(caught.value.details().encode()) < 1000
+
+
 @pytest.mark.parametrize(
     "open_fields, field",
     [

@@ -16,7 +16,7 @@ from sidelight_testing.server import Server
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 SERVICE_UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
-SERVICES = ["sidelight.v1.FrameFilter", "sidelight.v1.Sessions"]
+SERVICES = ["sidelight.v1.FrameFilter", "sidelight.v1.Assets", "sidelight.v1.Sessions"]
 
 
 @pytest.fixture(scope="module")
@@ -156,4 +156,4 @@ def test_what_is_not_there_is_an_answer_and_not_the_end(channel):
     assert [each.error_response.error_code for each in answers] == [
         not_found, not_found, invalid, 0, 0,
     ]
-    assert len(answers[4].list_services_response.service) == 5
+    assert len(answers[4].list_services_response.service) == 6

@@ -21,6 +21,14 @@ public enum Asset: Sendable, Hashable {
     case cube
   }
 
+  /// Whether somebody counts its memory.
+  package var isLeased: Bool {
+    switch self {
+    case .image(let image): image.isLeased
+    case .cube(let cube): cube.isLeased
+    }
+  }
+
   /// What kind this one is.
   public var kind: Kind {
     switch self {

@@ -6,6 +6,23 @@ public final class CubeAsset: Sendable {
     case curves(count: Int)
     /// A cube with so many entries along each side.
     case cube(size: Int)
+
+    /// How many entries there are in all.
+    var entryCount: Int {
+      switch self {
+      case .curves(let count): count
+      case .cube(let size): size * size * size
+      }
+    }
+
+    /// The bytes that a table of this shape takes: the entries in threes, and once more as rows take
+    /// them.
+    package var byteCount: Int {
+      switch self {
+      case .curves(let count): 24 * count
+      case .cube(let size): 28 * size * size * size
+      }
+    }
   }
 
   /// What the file calls itself; empty if it does not.
@@ -22,18 +39,22 @@ public final class CubeAsset: Sendable {
   let curves: FloatTable
   /// The entries of a cube in four numbers each, the last of them 0, as rows take them.
   let texels: FloatTable
+  /// Goes when the table does.
+  private let lease: (any AssetLease)?
 
   /// The most entries of a curve.
   public static let maxCurveCount = 65536
   /// The longest side of a cube.
   public static let maxCubeSize = 129
 
+  /// - Parameter lease: Is kept for as long as the table is.
   /// - Precondition: There are three numbers for each entry, at least two entries along each side,
   ///   and the domain's highs exceed its lows.
   package init(
     title: String, shape: Shape, domainLow: SIMD3<Float>, domainHigh: SIMD3<Float>,
-    entries: [Float]
+    entries: [Float], lease: (any AssetLease)? = nil
   ) {
+    self.lease = lease
     self.title = title
     self.shape = shape
     self.domainLow = domainLow
@@ -56,6 +77,9 @@ public final class CubeAsset: Sendable {
     }
     precondition(all(domainLow .< domainHigh), "the domain is empty")
   }
+
+  /// Whether somebody counts its memory.
+  var isLeased: Bool { self.lease != nil }
 }
 
 extension CubeAsset: Hashable {

@@ -22,22 +22,49 @@ public struct CubeFile {
   /// - Parameter bytes: The file: ASCII or UTF-8, lines ended in any of the usual ways.
   /// - Throws: ``CubeFileError`` with the line of the first fault.
   public static func read(_ bytes: [UInt8]) throws(CubeFileError) -> CubeAsset {
+    try self.read(bytes, lease: nil)
+  }
+
+  /// - Parameter lease: Is kept for as long as the table is.
+  package static func read(
+    _ bytes: [UInt8], lease: (any AssetLease)?
+  ) throws(CubeFileError) -> CubeAsset {
+    var file = CubeFile()
+    try file.readLines(bytes) { _ in true }
+    return try file.finish(lease)
+  }
+
+  /// The shape of the table that a file says it is, read without its entries.
+  ///
+  /// - Throws: ``CubeFileError`` with the line of the first fault up to there.
+  package static func shape(of bytes: [UInt8]) throws(CubeFileError) -> CubeAsset.Shape {
+    var file = CubeFile()
+    try file.readLines(bytes) { $0.shape == nil }
+    guard let shape = file.shape else { throw Self.noSize }
+    return shape
+  }
+
+  /// Reads line by line, to the end or for as long as `goesOn` says.
+  private mutating func readLines(
+    _ bytes: [UInt8], while goesOn: (CubeFile) -> Bool
+  ) throws(CubeFileError) {
     guard bytes.count <= Self.maxByteCount else {
       throw CubeFileError(
         line: 0, message: "the file has \(bytes.count) bytes, the limit is \(Self.maxByteCount)")
     }
-    var file = CubeFile()
     var start = 0
-    while start < bytes.count {
+    while start < bytes.count, goesOn(self) {
       let end = bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
-      file.line += 1
-      try file.read(line: bytes[start ..< end])
+      self.line += 1
+      try self.read(line: bytes[start ..< end])
       // A carriage return and a line feed end one line.
       let isPair = end + 1 < bytes.count && bytes[end] == 13 && bytes[end + 1] == 10
       start = end + (isPair ? 2 : 1)
     }
-    return try file.finish()
   }
+
+  private static let noSize = CubeFileError(
+    line: 0, message: "the file has neither LUT_1D_SIZE nor LUT_3D_SIZE")
 
   private mutating func read(line bytes: ArraySlice<UInt8>) throws(CubeFileError) {
     let words = bytes.prefix { $0 != UInt8(ascii: "#") }
@@ -47,18 +74,17 @@ public struct CubeFile {
     guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
       return try self.append(words)
     }
-    let keyword = String(decoding: first, as: UTF8.self)
+    let keyword = Self.excerpt(first)
     switch keyword {
     case "TITLE":
-      let text = String(decoding: bytes, as: UTF8.self)
-      let quoted = text.split(separator: "\"").dropFirst().first ?? ""
-      self.title = String(quoted.prefix(256))
+      let quoted = bytes.split(separator: UInt8(ascii: "\"")).dropFirst().first ?? []
+      self.title = String(decoding: quoted.prefix(256), as: UTF8.self)
     case "LUT_1D_SIZE":
       let count = try self.size(words, limit: CubeAsset.maxCurveCount, keyword)
-      try self.set(.curves(count: count), entries: count)
+      try self.set(.curves(count: count))
     case "LUT_3D_SIZE":
       let size = try self.size(words, limit: CubeAsset.maxCubeSize, keyword)
-      try self.set(.cube(size: size), entries: size * size * size)
+      try self.set(.cube(size: size))
     case "DOMAIN_MIN":
       self.low = try self.colors(words.dropFirst())
     case "DOMAIN_MAX":
@@ -67,12 +93,12 @@ public struct CubeFile {
       let range = try self.numbers(words.dropFirst(), count: 2)
       (self.low, self.high) = (SIMD3(repeating: range[0]), SIMD3(repeating: range[1]))
     default:
-      throw self.error("\(keyword.prefix(64)) is no keyword of a .cube file")
+      throw self.error("\(keyword) is no keyword of a .cube file")
     }
   }
 
   private mutating func append(_ words: [ArraySlice<UInt8>]) throws(CubeFileError) {
-    guard let expected = self.entryCount else {
+    guard let expected = self.shape?.entryCount else {
       throw self.error("numbers before LUT_1D_SIZE or LUT_3D_SIZE")
     }
     guard self.entries.count < 3 * expected else {
@@ -82,26 +108,17 @@ public struct CubeFile {
     self.entries += [color.x, color.y, color.z]
   }
 
-  private mutating func set(_ shape: CubeAsset.Shape, entries: Int) throws(CubeFileError) {
+  private mutating func set(_ shape: CubeAsset.Shape) throws(CubeFileError) {
     guard self.shape == nil else {
       throw self.error("a second size; a table is either of curves or a cube")
     }
     self.shape = shape
-    self.entries.reserveCapacity(3 * min(entries, 1 << 16))
+    self.entries.reserveCapacity(3 * min(shape.entryCount, 1 << 16))
   }
 
-  private var entryCount: Int? {
-    switch self.shape {
-    case .curves(let count): count
-    case .cube(let size): size * size * size
-    case nil: nil
-    }
-  }
-
-  private consuming func finish() throws(CubeFileError) -> CubeAsset {
-    guard let shape = self.shape, let expected = self.entryCount else {
-      throw CubeFileError(line: 0, message: "the file has neither LUT_1D_SIZE nor LUT_3D_SIZE")
-    }
+  private consuming func finish(_ lease: (any AssetLease)?) throws(CubeFileError) -> CubeAsset {
+    guard let shape = self.shape else { throw Self.noSize }
+    let expected = shape.entryCount
     guard self.entries.count == 3 * expected else {
       throw CubeFileError(
         line: 0,
@@ -113,15 +130,15 @@ public struct CubeFile {
     }
     return CubeAsset(
       title: self.title, shape: shape, domainLow: self.low, domainHigh: self.high,
-      entries: self.entries)
+      entries: self.entries, lease: lease)
   }
 
   private func size(
     _ words: [ArraySlice<UInt8>], limit: Int, _ keyword: String
   ) throws(CubeFileError) -> Int {
-    let text = words.dropFirst().first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let text = words.dropFirst().first.map(Self.excerpt) ?? ""
     guard words.count == 2, let size = Int(text), (2 ... limit).contains(size) else {
-      throw self.error("\(keyword) is \"\(text.prefix(64))\", the range is 2 ... \(limit)")
+      throw self.error("\(keyword) is \"\(text)\", the range is 2 ... \(limit)")
     }
     return size
   }
@@ -139,13 +156,18 @@ public struct CubeFile {
     }
     var numbers: [Float] = []
     for word in words {
-      let text = String(decoding: word, as: UTF8.self)
-      guard let number = Float(text), abs(number) <= 1e6 else {
-        throw self.error("\"\(text.prefix(64))\" is no number between -1e6 and 1e6")
+      let text = Self.excerpt(word)
+      guard word.count <= 64, let number = Float(text), abs(number) <= 1e6 else {
+        throw self.error("\"\(text)\" is no number between -1e6 and 1e6")
       }
       numbers.append(number)
     }
     return numbers
+  }
+
+  /// A word, or its beginning: no keyword and no number that is meant is longer.
+  private static func excerpt(_ word: ArraySlice<UInt8>) -> String {
+    String(decoding: word.prefix(64), as: UTF8.self)
   }
 
   private func error(_ message: String) -> CubeFileError {

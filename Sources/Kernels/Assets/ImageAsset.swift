@@ -9,16 +9,34 @@ public final class ImageAsset: Sendable {
   private let raster: Raster
   private let linear = Mutex<Raster?>(nil)
   let placements = ImagePlacements()
+  /// Goes when the pixels do.
+  private let lease: (any AssetLease)?
 
   /// Converts a frame of any format. Its orientation is left to whoever decoded it.
   ///
   /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
-  public init(_ frame: Frame) throws(FrameLayoutError) {
+  public convenience init(_ frame: Frame) throws(FrameLayoutError) {
+    try self.init(frame, lease: nil)
+  }
+
+  /// - Parameter lease: Is kept for as long as the pixels are.
+  package init(_ frame: Frame, lease: (any AssetLease)?) throws(FrameLayoutError) {
     self.size = frame.size
+    self.lease = lease
     let pool = BufferPool(maxIdleBytes: 0)
     self.raster = Raster(
       layout: try FrameLayout(aligned: .rgba8, size: frame.size), depth: .deep, pool: pool)
     Self.convert(frame, to: self.raster)
+  }
+
+  /// Whether somebody counts its memory.
+  var isLeased: Bool { self.lease != nil }
+
+  /// The most bytes that an image of a size takes, with its pixels in both working spaces. What is
+  /// resampled for frames belongs to the plans that use it.
+  package static func maxByteCount(of size: FrameSize) -> Int {
+    // Rows of four samples of two bytes, and what keeps them aligned.
+    2 * size.height * (8 * size.width + 256)
   }
 
   /// The pixels in a working space; those in linear light are made when they are first asked for.

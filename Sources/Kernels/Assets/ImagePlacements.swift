@@ -3,7 +3,8 @@ import Synchronization
 /// Where an image was brought into frames lately, so that a change of another parameter (the
 /// opacity of a sticker, say) does not resample it anew.
 ///
-/// Holds a few, the latest; plans hold those that they use.
+/// Knows a few, the latest, and holds none: the plans that use them do. So images that are kept cost
+/// no more than their own pixels, however large the frames are that they were laid over.
 final class ImagePlacements: Sendable {
   /// All that a placed image depends on.
   struct Key: Sendable, Hashable {
@@ -13,11 +14,16 @@ final class ImagePlacements: Sendable {
     let space: WorkingSpace
   }
 
-  /// The most that are held.
+  /// The most that are known.
   static let capacity = 4
 
+  private struct Entry {
+    let key: Key
+    weak var image: PlacedImage?
+  }
+
   private struct State {
-    var latest: [(key: Key, image: PlacedImage)] = []
+    var latest: [Entry] = []
     var made = 0
   }
 
@@ -31,6 +37,7 @@ final class ImagePlacements: Sendable {
   /// - Parameter make: Called outside the lock; `nil` if nothing of the image is in the frame.
   func image(_ key: Key, make: () -> PlacedImage?) -> PlacedImage? {
     let found = self.state.withLock { state -> PlacedImage? in
+      state.latest.removeAll { $0.image == nil }
       guard let index = state.latest.firstIndex(where: { $0.key == key }) else { return nil }
       let entry = state.latest.remove(at: index)
       state.latest.append(entry)
@@ -40,7 +47,7 @@ final class ImagePlacements: Sendable {
     guard let image = make() else { return nil }
     self.state.withLock { state in
       if state.latest.count == Self.capacity { state.latest.removeFirst() }
-      state.latest.append((key, image))
+      state.latest.append(Entry(key: key, image: image))
       state.made += 1
     }
     return image

@@ -61,6 +61,18 @@ public final class PlanCache: Sendable {
     return plan
   }
 
+  /// Lets the plans go that use an asset that the condition holds for.
+  package func removePlans(usingAssetWhere condition: (Asset) -> Bool) {
+    // What they hold is freed outside the lock.
+    var removed: [Plan] = []
+    self.state.withLock { state in
+      for (key, entry) in state.plans where key.pipeline.usesAsset(where: condition) {
+        removed.append(entry.plan)
+        Self.remove(key, &state)
+      }
+    }
+  }
+
   private static func remove(_ key: Key, _ state: inout State) {
     guard let entry = state.plans.removeValue(forKey: key) else { return }
     state.byteCost -= entry.plan.byteCost

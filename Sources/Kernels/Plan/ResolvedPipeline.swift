@@ -59,6 +59,22 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
+  /// Whether any of its filters, active or not, uses an asset that the condition holds for.
+  package func usesAsset(where condition: (Asset) -> Bool) -> Bool {
+    Self.usesAsset(self.stages, where: condition)
+  }
+
+  private static func usesAsset(
+    _ stages: [ResolvedStage], where condition: (Asset) -> Bool
+  ) -> Bool {
+    stages.contains { stage in
+      switch stage.content {
+      case .filter(_, let arguments, _): arguments.assets.values.contains(where: condition)
+      case .stages(let inner, _): Self.usesAsset(inner, where: condition)
+      }
+    }
+  }
+
   private static func activeFilters(of stages: [ResolvedStage]) -> [String] {
     stages.filter(\.isActive).flatMap { stage in
       switch stage.content {

@@ -53,6 +53,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
   ///   clients on this host. None: they travel inline.
   public var sharedMemory: SharedMemoryConfiguration?
+  /// What callers may put, and for how long it is kept.
+  public var assets = AssetConfiguration()
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
   /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be

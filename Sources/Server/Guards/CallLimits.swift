@@ -12,7 +12,6 @@ struct CallLimits: Sendable {
   /// Methods that take pixels; those of all others are small.
   private static let takingPixels: Set = [
     "/sidelight.v1.FrameFilter/Process", "/sidelight.v1.FrameFilter/Apply",
-    "/sidelight.v1.Assets/PutAsset",
   ]
 
   /// - Parameters:

@@ -1,6 +1,10 @@
 extension SidelightServer {
   /// What the server's metrics mean, by name: the help texts of Prometheus. Times are in seconds.
   public static let metricDescriptions = [
+    "sidelight_asset_bytes":
+      "Bytes of assets that callers have put: decoded, those that only sessions still use too; and of "
+      + "files on their way.",
+    "sidelight_assets": "Assets that callers have put.",
     "sidelight_build_info": "Always 1; the label says which version runs.",
     "sidelight_compute_threads": "Threads that filter.",
     "sidelight_frame_bytes_total": "Bytes of pixels that came in and went out.",

@@ -11,6 +11,9 @@ struct ServerGauges: Sendable {
   private let poolInUse: Gauge
   private let poolIdle: Gauge
   private let rings: Gauge
+  private let assets: Gauge
+  private let assetMemory: Gauge
+  private let assetUploads: Gauge
 
   init(factory: any MetricsFactory) {
     func gauge(_ label: String, _ dimensions: [(String, String)] = []) -> Gauge {
@@ -24,6 +27,9 @@ struct ServerGauges: Sendable {
     self.poolInUse = gauge("sidelight_pool_bytes", [("state", "in_use")])
     self.poolIdle = gauge("sidelight_pool_bytes", [("state", "idle")])
     self.rings = gauge("sidelight_ring_bytes")
+    self.assets = gauge("sidelight_assets")
+    self.assetMemory = gauge("sidelight_asset_bytes", [("state", "decoded")])
+    self.assetUploads = gauge("sidelight_asset_bytes", [("state", "upload")])
     gauge("sidelight_build_info", [("version", SidelightVersion.current)]).record(1)
   }
 
@@ -39,5 +45,9 @@ struct ServerGauges: Sendable {
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
     self.rings.record(engine.rings?.bytesTaken ?? 0)
+    let assets = engine.assets.contents
+    self.assets.record(assets.count)
+    self.assetMemory.record(assets.bytes)
+    self.assetUploads.record(assets.uploadBytes)
   }
 }

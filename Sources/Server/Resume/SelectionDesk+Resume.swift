@@ -39,11 +39,12 @@ extension SelectionDesk {
   /// - Throws: ``FieldFault`` if this server's catalogue cannot make the pipeline.
   package init(
     resuming state: Sidelight_V1_ResumeState, at now: Duration, wallNow: UInt64,
-    catalogue: FilterCatalogue
+    catalogue: FilterCatalogue, overrideCatalogue: FilterCatalogue? = nil
   ) throws(FieldFault) {
     do {
       try self.init(
-        pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue)
+        pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
+        overrideCatalogue: overrideCatalogue)
       let left = state.overrideExpiresNs - Int64(clamping: wallNow)
       // The number was the override's, which is over.
       if state.hasOverride, left <= 0 { self.countChange() }

@@ -17,6 +17,13 @@ final class CostTable: Sendable {
     self.capacity = capacity
   }
 
+  /// Lets the estimates go of pipelines that use an asset that the condition holds for.
+  func removeEstimates(usingAssetWhere condition: (Asset) -> Bool) {
+    self.estimates.withLock { estimates in
+      estimates = estimates.filter { !$0.key.pipeline.usesAsset(where: condition) }
+    }
+  }
+
   /// The estimate of a pipeline for pictures of a form.
   func estimate(
     for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape

@@ -28,7 +28,9 @@ extension FrameFilterService {
     } catch {
       throw error.within("output")
     }
-    let outcome = try await self.apply(pipeline, to: request.image, output: output, started)
+    let outcome = try await self.apply(
+      pipeline, to: request.image, output: output, started,
+      self.engine.catalogue(for: context.caller))
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
     let response = Sidelight_V1_ApplyResponse.with {
       $0.image = outcome.image
@@ -42,10 +44,11 @@ extension FrameFilterService {
   private static let patience = Duration.seconds(1)
 
   private func apply(
-    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape, _ started: Duration
+    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape, _ started: Duration,
+    _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
-      catalogue: self.engine.catalogue, executor: self.engine.executor, codec: self.engine.codec,
+      catalogue: catalogue, executor: self.engine.executor, codec: self.engine.codec,
       limits: self.engine.frameLimits, observer: self.engine.tracing.passObserver)
     do {
       // Stills take turns with the sessions' frames, all stills together as if they were one

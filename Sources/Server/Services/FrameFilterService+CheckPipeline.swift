@@ -9,7 +9,8 @@ extension FrameFilterService {
   ) async throws -> ServerResponse<Sidelight_V1_CheckPipelineResponse> {
     let request = request.message
     let geometry = try self.geometry(of: request)
-    let (pipeline, resolved) = try self.resolve(request.source)
+    let (pipeline, resolved) = try Self.resolve(
+      request.source, with: self.engine.catalogue(for: context.caller))
     let plan = await withTaskExecutorPreference(self.engine.compute) {
       await Self.plan(resolved, geometry)
     }
@@ -33,14 +34,14 @@ extension FrameFilterService {
     pipeline.plan(for: geometry)
   }
 
-  private func resolve(
-    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?
+  private static func resolve(
+    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?, with catalogue: FilterCatalogue
   ) throws(FieldFault) -> (Pipeline, ResolvedPipeline) {
     switch source {
     case .pipeline(let wire)?:
       do {
         let pipeline = try Pipeline(wire)
-        return (pipeline, try self.engine.catalogue.resolve(pipeline))
+        return (pipeline, try catalogue.resolve(pipeline))
       } catch let error as PipelineError {
         throw FieldFault(error).within("pipeline")
       } catch let error as FieldFault {
@@ -52,7 +53,7 @@ extension FrameFilterService {
       do throws(PipelineTextError) {
         let parsed = try PipelineText(text)
         let resolved = try parsed.resolve { pipeline throws(PipelineError) in
-          try self.engine.catalogue.resolve(pipeline)
+          try catalogue.resolve(pipeline)
         }
         return (parsed.pipeline, resolved)
       } catch {

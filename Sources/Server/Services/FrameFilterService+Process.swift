@@ -37,7 +37,8 @@ extension FrameFilterService {
         options: try SessionOptions(
           open, framesInFlight: self.engine.limitsOfSessions.framesInFlight,
           limits: self.engine.frameLimits),
-        engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
+        catalogue: self.engine.catalogue(for: caller), engine: self.engine,
+        callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
       // What was not fetched is not handed out any more. What was lives on while somebody reads it.
       defer { self.engine.rings?.revoke(session.handle.id) }
@@ -58,8 +59,10 @@ extension FrameFilterService {
             "dropped": "\(counts.dropped.values.reduce(0, +))",
           ])
       }
-      try await session.run(
-        messages: messages, writer: writer, cancellation: context.cancellation)
+      try await self.engine.assets.withSession(of: caller.name) {
+        try await session.run(
+          messages: messages, writer: writer, cancellation: context.cancellation)
+      }
     }
   }
 }

@@ -22,6 +22,10 @@ extension FrameFilterService {
       $0.load.schedulerLoad = self.engine.scheduler.load
       $0.load.frames = Sidelight_V1_Stats(self.engine.sessions.totals, isFinal: false)
       $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesTaken ?? 0)
+      let assets = self.engine.assets.contents
+      $0.load.assets = UInt32(clamping: assets.count)
+      $0.load.assetBytes = UInt64(clamping: assets.bytes)
+      $0.assetLimits = Sidelight_V1_AssetLimits(self.configuration.assets)
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
     }
     return ServerResponse(message: response)
@@ -29,7 +33,7 @@ extension FrameFilterService {
 
   /// Optional behaviours of the contract that this build has.
   private static let features = [
-    "apply.jpeg", "apply.png", "output", "process.activate", "process.allow_degraded",
+    "apply.jpeg", "apply.png", "assets", "output", "process.activate", "process.allow_degraded",
     "process.analysis",
     "process.analysis_only",
     "process.budget",

@@ -21,7 +21,8 @@ extension GoogleRPCStatus {
   ///   - limit: The faults in a row that are let pass.
   ///   - last: The fault that was one too many.
   static func tooManyFaults(limit: Int, last: FieldFault) -> GoogleRPCStatus {
-    GoogleRPCStatus(
+    let last = last.clipped
+    return GoogleRPCStatus(
       code: .invalidArgument,
       message: "More than \(limit) faults in a row; the last was \(last.field): \(last.reason)",
       details:

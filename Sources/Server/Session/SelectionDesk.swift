@@ -38,19 +38,24 @@ package struct SelectionDesk: Sendable {
   /// The revision in force.
   package private(set) var revision: UInt64
   private let catalogue: FilterCatalogue
+  private let overrideCatalogue: FilterCatalogue
 
   /// - Parameters:
   ///   - pipeline: The first selection.
   ///   - catalogue: Says what filters there are.
+  ///   - overrideCatalogue: The same for operators, to whom the participant's assets are nothing: what
+  ///     they force is theirs. By default as `catalogue`.
   /// - Throws: ``PipelineError`` if the pipeline cannot be.
   package init(
-    pipeline: Pipeline, revision: UInt64 = 1, catalogue: FilterCatalogue
+    pipeline: Pipeline, revision: UInt64 = 1, catalogue: FilterCatalogue,
+    overrideCatalogue: FilterCatalogue? = nil
   ) throws(PipelineError) {
     self.resolved = try catalogue.resolve(pipeline)
     self.pipeline = pipeline
     self.requestID = 0
     self.revision = revision
     self.catalogue = catalogue
+    self.overrideCatalogue = overrideCatalogue ?? catalogue
   }
 
   /// What frames are made with that arrive now.
@@ -116,7 +121,8 @@ package struct SelectionDesk: Sendable {
     with pipeline: Pipeline, reason: String, until end: Duration
   ) throws(PipelineError) {
     self.override = Override(
-      pipeline: pipeline, resolved: try self.catalogue.resolve(pipeline), reason: reason, end: end)
+      pipeline: pipeline, resolved: try self.overrideCatalogue.resolve(pipeline), reason: reason,
+      end: end)
     self.revision += 1
   }
 

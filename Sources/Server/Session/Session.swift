@@ -39,10 +39,11 @@ struct Session: Sendable {
   /// - Parameters:
   ///   - number: For the scheduler.
   ///   - peer: The caller's address.
+  ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
   /// - Throws: ``FieldFault`` if the first pipeline cannot be, or the resume token is not good.
   init(
-    number: UInt64, peer: String, options: SessionOptions, engine: Engine,
-    callContext: ServiceContext
+    number: UInt64, peer: String, options: SessionOptions, catalogue: FilterCatalogue,
+    engine: Engine, callContext: ServiceContext
   ) throws(FieldFault) {
     self.options = options
     self.engine = engine
@@ -69,7 +70,8 @@ struct Session: Sendable {
     self.handle = SessionHandle(
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
-      desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+      desk: try Self.desk(options, catalogue, engine), clock: engine.clock,
+      tokens: engine.resumeTokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
@@ -254,16 +256,17 @@ struct Session: Sendable {
   }
 
   private static func desk(
-    _ options: SessionOptions, _ engine: Engine
+    _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine
   ) throws(FieldFault) -> SelectionDesk {
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
       return try SelectionDesk(
         resuming: try engine.resumeTokens.verify(token, at: wallNow), at: engine.clock.now(),
-        wallNow: wallNow, catalogue: engine.catalogue)
+        wallNow: wallNow, catalogue: catalogue, overrideCatalogue: engine.catalogue)
     }
     do throws(PipelineError) {
-      return try SelectionDesk(pipeline: options.pipeline, catalogue: engine.catalogue)
+      return try SelectionDesk(
+        pipeline: options.pipeline, catalogue: catalogue, overrideCatalogue: engine.catalogue)
     } catch {
       throw FieldFault(error).within("open.pipeline")
     }

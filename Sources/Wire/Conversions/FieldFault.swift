@@ -21,11 +21,19 @@ package struct FieldFault: Error, Sendable, Hashable {
     FieldFault(code: self.code, field: "\(parent).\(self.field)", reason: self.reason)
   }
 
+  /// The same fault, short enough to travel in a header, whatever it repeats of a message.
+  package var clipped: FieldFault {
+    FieldFault(
+      code: self.code, field: self.field.clipped(toBytes: 256),
+      reason: self.reason.clipped(toBytes: 640))
+  }
+
   /// The fault with `google.rpc.BadRequest` details.
   package var status: GoogleRPCStatus {
-    GoogleRPCStatus(
-      code: self.code, message: "\(self.field): \(self.reason)",
-      details: .badRequest(violations: [.init(field: self.field, description: self.reason)]))
+    let (field, reason) = (self.clipped.field, self.clipped.reason)
+    return GoogleRPCStatus(
+      code: self.code, message: "\(field): \(reason)",
+      details: .badRequest(violations: [.init(field: field, description: reason)]))
   }
 }
 

@@ -392,6 +392,16 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   /// Clears the value of `transport`. Subsequent reads from it will return its default value.
   package mutating func clearTransport() {_uniqueStorage()._transport = nil}
 
+  /// What it takes in assets.
+  package var assetLimits: Sidelight_V1_AssetLimits {
+    get {_storage._assetLimits ?? Sidelight_V1_AssetLimits()}
+    set {_uniqueStorage()._assetLimits = newValue}
+  }
+  /// Returns true if `assetLimits` has been explicitly set.
+  package var hasAssetLimits: Bool {_storage._assetLimits != nil}
+  /// Clears the value of `assetLimits`. Subsequent reads from it will return its default value.
+  package mutating func clearAssetLimits() {_uniqueStorage()._assetLimits = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -540,6 +550,18 @@ package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
   package var sharedMemoryBytes: UInt64 {
     get {_storage._sharedMemoryBytes}
     set {_uniqueStorage()._sharedMemoryBytes = newValue}
+  }
+
+  /// Assets that callers have put.
+  package var assets: UInt32 {
+    get {_storage._assets}
+    set {_uniqueStorage()._assets = newValue}
+  }
+
+  /// Bytes that they take in memory, those that only sessions still use among them.
+  package var assetBytes: UInt64 {
+    get {_storage._assetBytes}
+    set {_uniqueStorage()._assetBytes = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1001,7 +1023,7 @@ nonisolated extension Sidelight_V1_GetServerInfoRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GetServerInfoResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0\u{1}transport\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0\u{1}transport\0\u{3}asset_limits\0")
 
   fileprivate class _StorageClass {
     var _version: String = String()
@@ -1010,6 +1032,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
     var _load: Sidelight_V1_Load? = nil
     var _instructionSet: String = String()
     var _transport: Sidelight_V1_TransportSettings? = nil
+    var _assetLimits: Sidelight_V1_AssetLimits? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1026,6 +1049,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       _load = source._load
       _instructionSet = source._instructionSet
       _transport = source._transport
+      _assetLimits = source._assetLimits
     }
   }
 
@@ -1050,6 +1074,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._load) }()
         case 5: try { try decoder.decodeSingularStringField(value: &_storage._instructionSet) }()
         case 6: try { try decoder.decodeSingularMessageField(value: &_storage._transport) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._assetLimits) }()
         default: break
         }
       }
@@ -1080,6 +1105,9 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       try { if let v = _storage._transport {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
       } }()
+      try { if let v = _storage._assetLimits {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1095,6 +1123,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         if _storage._load != rhs_storage._load {return false}
         if _storage._instructionSet != rhs_storage._instructionSet {return false}
         if _storage._transport != rhs_storage._transport {return false}
+        if _storage._assetLimits != rhs_storage._assetLimits {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -1245,7 +1274,7 @@ nonisolated extension Sidelight_V1_AllocatorSettings: SwiftProtobuf.Message, Swi
 
 nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Load"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0\u{3}shared_memory_bytes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}compute_threads\0\u{3}pool_bytes_in_use\0\u{3}pool_bytes_idle\0\u{3}pool_hit_rate\0\u{3}scheduler_load\0\u{1}frames\0\u{3}shared_memory_bytes\0\u{1}assets\0\u{3}asset_bytes\0")
 
   fileprivate class _StorageClass {
     var _sessions: UInt32 = 0
@@ -1256,6 +1285,8 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
     var _schedulerLoad: Double = 0
     var _frames: Sidelight_V1_Stats? = nil
     var _sharedMemoryBytes: UInt64 = 0
+    var _assets: UInt32 = 0
+    var _assetBytes: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1274,6 +1305,8 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
       _schedulerLoad = source._schedulerLoad
       _frames = source._frames
       _sharedMemoryBytes = source._sharedMemoryBytes
+      _assets = source._assets
+      _assetBytes = source._assetBytes
     }
   }
 
@@ -1300,6 +1333,8 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
         case 6: try { try decoder.decodeSingularDoubleField(value: &_storage._schedulerLoad) }()
         case 7: try { try decoder.decodeSingularMessageField(value: &_storage._frames) }()
         case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._sharedMemoryBytes) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._assets) }()
+        case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._assetBytes) }()
         default: break
         }
       }
@@ -1336,6 +1371,12 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._sharedMemoryBytes != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._sharedMemoryBytes, fieldNumber: 8)
       }
+      if _storage._assets != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._assets, fieldNumber: 9)
+      }
+      if _storage._assetBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._assetBytes, fieldNumber: 10)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1353,6 +1394,8 @@ nonisolated extension Sidelight_V1_Load: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._schedulerLoad != rhs_storage._schedulerLoad {return false}
         if _storage._frames != rhs_storage._frames {return false}
         if _storage._sharedMemoryBytes != rhs_storage._sharedMemoryBytes {return false}
+        if _storage._assets != rhs_storage._assets {return false}
+        if _storage._assetBytes != rhs_storage._assetBytes {return false}
         return true
       }
       if !storagesAreEqual {return false}

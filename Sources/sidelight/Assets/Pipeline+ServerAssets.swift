@@ -17,7 +17,8 @@ extension Pipeline {
         """
         \(error)
         The pipeline names the asset "\(use.name)". A server has assets of its own and reads no \
-        files from here; 'sidelight apply' without --server does.
+        files from here: 'sidelight assets put' gives it one, and 'sidelight apply' without --server \
+        reads files.
         """)
     }
   }

@@ -37,6 +37,8 @@ GENERATED = _generate()
 
 # Only now is there something to import.
 from google.rpc import error_details_pb2 as error_details
+from sidelight.v1 import assets_pb2 as assets
+from sidelight.v1 import assets_pb2_grpc as assets_service
 from sidelight.v1 import catalogue_pb2 as catalogue
 from sidelight.v1 import frame_filter_pb2 as frame_filter
 from sidelight.v1 import frame_filter_pb2_grpc as service
@@ -49,6 +51,8 @@ from sidelight.v1 import sessions_pb2_grpc as sessions_service
 __all__ = [
     "GENERATED",
     "REPOSITORY",
+    "assets",
+    "assets_service",
     "catalogue",
     "error_details",
     "frame_filter",

@@ -2,11 +2,13 @@ import CKernels
 
 /// An image resampled for its place in frames of one size: made for a plan, read with every frame.
 /// ``ImageAsset/placed(x:y:width:height:fit:in:_:)`` shares it among plans.
-struct PlacedImage: Sendable {
+final class PlacedImage: Sendable {
   /// Premultiplied red, green, blue and alpha of the pixels in ``rect``.
   private let raster: Raster
   /// The pixels of the frame that the image covers.
   let rect: PixelRect
+  /// The image, where the raster is its own.
+  private let owner: ImageAsset?
 
   /// Brings an image into a rectangle of a frame.
   ///
@@ -47,6 +49,7 @@ struct PlacedImage: Sendable {
       rows.count == image.size.height
     {
       self.raster = source
+      self.owner = image
       return
     }
     let placed = FrameSize(width: columns.count, height: rows.count)
@@ -65,6 +68,7 @@ struct PlacedImage: Sendable {
       unsafe raster.row(y).copyMemory(from: samples, byteCount: placed.width * 8)
     }
     self.raster = raster
+    self.owner = nil
   }
 
   /// The pixels whose centres lie between two edges.

@@ -1,0 +1,92 @@
+import SidelightKernels
+import Synchronization
+
+/// Counts the memory of assets and of uploads, by owner and in all.
+///
+/// What was taken is given back when its ``Lease`` goes, which an asset keeps for as long as it lives:
+/// a deleted one that a session still uses counts, and when the last plan lets it go it does not.
+final class AssetLedger: Sendable {
+  /// What is counted.
+  enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Decoded assets.
+    case memory = "max_memory_bytes"
+    /// Files on their way.
+    case upload = "max_upload_bytes"
+  }
+
+  /// Bytes that are taken; given back by `deinit`.
+  final class Lease: AssetLease {
+    /// How many.
+    let byteCount: Int
+    private let kind: Kind
+    private let owner: String
+    private let ledger: AssetLedger
+
+    fileprivate init(_ byteCount: Int, _ kind: Kind, _ owner: String, _ ledger: AssetLedger) {
+      self.byteCount = byteCount
+      self.kind = kind
+      self.owner = owner
+      self.ledger = ledger
+    }
+
+    deinit {
+      self.ledger.giveBack(self.byteCount, self.kind, self.owner)
+    }
+  }
+
+  private struct Account {
+    var total = 0
+    var owners: [String: Int] = [:]
+  }
+
+  private let configuration: AssetConfiguration
+  private let accounts = Mutex<[Kind: Account]>([:])
+
+  init(_ configuration: AssetConfiguration) {
+    self.configuration = configuration
+  }
+
+  /// What is taken in all.
+  func total(_ kind: Kind) -> Int { self.accounts.withLock { $0[kind]?.total ?? 0 } }
+
+  /// Takes bytes for an owner.
+  ///
+  /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/quota`` if the owner, or all together,
+  ///   would have more than they may.
+  func take(_ byteCount: Int, _ kind: Kind, for owner: String) throws(AssetFault) -> Lease {
+    let (perOwner, limit) = self.limits(kind)
+    let fault = self.accounts.withLock { accounts -> AssetFault? in
+      var account = accounts[kind] ?? Account()
+      let own = (account.owners[owner] ?? 0) + byteCount
+      guard own <= perOwner else {
+        return .quota(of: owner, "\(kind.rawValue)_per_caller", value: own, limit: perOwner)
+      }
+      account.total += byteCount
+      guard account.total <= limit else {
+        return .quota(of: "server", kind.rawValue, value: account.total, limit: limit)
+      }
+      account.owners[owner] = own
+      accounts[kind] = account
+      return nil
+    }
+    if let fault { throw fault }
+    return Lease(byteCount, kind, owner, self)
+  }
+
+  private func limits(_ kind: Kind) -> (perOwner: Int, total: Int) {
+    switch kind {
+    case .memory:
+      (self.configuration.maxMemoryBytesPerCaller, self.configuration.maxMemoryBytes)
+    case .upload:
+      (self.configuration.maxUploadBytesPerCaller, self.configuration.maxUploadBytes)
+    }
+  }
+
+  private func giveBack(_ byteCount: Int, _ kind: Kind, _ owner: String) {
+    self.accounts.withLock { accounts in
+      accounts[kind]?.total -= byteCount
+      let left = (accounts[kind]?.owners[owner] ?? 0) - byteCount
+      accounts[kind]?.owners[owner] = left > 0 ? left : nil
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Crypto
+import GRPCCore
+import SidelightCodecs
+import SidelightKernels
+
+/// Makes assets of files. Memory is taken as the file's header states it, before anything is decoded.
+struct AssetReader: Sendable {
+  let library: AssetLibrary
+  let clock: SessionClock
+
+  /// Verifies and decodes a file. Blocks while it computes; runs on the task's preferred executor.
+  ///
+  /// - Throws: ``AssetFault`` for a file that is not what was stated, is no sound asset, or for which
+  ///   there is no room.
+  @concurrent
+  func read(_ file: AssetUpload.Contents, of owner: String) async throws(AssetFault) -> StoredAsset
+  {
+    let digest = Array(SHA256.hash(data: file.bytes))
+    guard file.digest.isEmpty || file.digest == digest else {
+      throw AssetFault(
+        reason: .digest, field: "header.sha256", description: "is not that of what has come",
+        value: Self.hex(digest), limit: Self.hex(file.digest))
+    }
+    let isPicture = ImageFileFormat(sniffing: file.bytes.span.bytes) != nil
+    let (asset, memoryByteCount) =
+      isPicture
+      ? try self.readPicture(file.bytes, of: owner) : try self.readTable(file.bytes, of: owner)
+    return StoredAsset(
+      name: file.name, asset: asset, fileByteCount: file.bytes.count,
+      memoryByteCount: memoryByteCount, digest: digest, stored: self.clock.now())
+  }
+
+  private func readPicture(
+    _ bytes: [UInt8], of owner: String
+  ) throws(AssetFault) -> (Asset, byteCount: Int) {
+    let limits = ImageLimits(maxPixels: self.library.configuration.maxPixels)
+    do {
+      let size = try ImageDecoder.size(of: bytes.span.bytes, limits: limits)
+      let lease = try self.library.takeMemory(ImageAsset.maxByteCount(of: size), of: owner)
+      let frame = try ImageDecoder(pool: BufferPool(maxIdleBytes: 0), limits: limits).decode(bytes)
+      return (.image(try ImageAsset(frame, lease: lease)), lease.byteCount)
+    } catch let error as AssetFault {
+      throw error
+    } catch let error as CodecError {
+      let isTooLarge = error.code == .limitExceeded
+      throw AssetFault(
+        reason: isTooLarge ? .tooLarge : .unreadable, field: "chunk", description: error.message,
+        limit: isTooLarge ? "\(limits.maxPixels)" : nil)
+    } catch {
+      throw AssetFault(reason: .unreadable, field: "chunk", description: "\(error)")
+    }
+  }
+
+  private func readTable(
+    _ bytes: [UInt8], of owner: String
+  ) throws(AssetFault) -> (Asset, byteCount: Int) {
+    do {
+      let shape = try CubeFile.shape(of: bytes)
+      let lease = try self.library.takeMemory(shape.byteCount, of: owner)
+      return (.cube(try CubeFile.read(bytes, lease: lease)), lease.byteCount)
+    } catch let error as AssetFault {
+      throw error
+    } catch {
+      throw AssetFault(
+        reason: .unreadable, field: "chunk",
+        description: bytes.prefix(512).contains(0)
+          ? "the file is no PNG, no JPEG and no .cube table"
+          : "the file is no PNG and no JPEG, and as a .cube table it is at fault: \(error)")
+    }
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0\(digits)" : digits
+    }.joined()
+  }
+}

@@ -1,0 +1,99 @@
+import SidelightWire
+import SwiftProtobuf
+
+/// An upload on its way: which message may come next, and what has come. A pure state machine.
+///
+/// Life: ``begin(_:)`` with the header, ``append(_:)`` for each chunk, ``finish()`` when the client has
+/// closed its side. A fault ends it.
+struct AssetUpload: Sendable {
+  /// A file that has come whole.
+  struct Contents: Sendable {
+    let name: String
+    let bytes: [UInt8]
+    /// What the client says that its SHA-256 is; empty: nothing.
+    let digest: [UInt8]
+  }
+
+  /// Under what name.
+  let name: String
+  /// How long the file is to be.
+  let byteCount: Int
+  private let digest: [UInt8]
+  private var bytes: [UInt8] = []
+  private var chunkCount = 0
+
+  /// Begins with the first message.
+  ///
+  /// - Parameter maxFileBytes: The largest file.
+  /// - Throws: ``AssetFault`` if it is no header, or the header cannot be.
+  init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetFault) {
+    guard case .header(let header)? = first?.part else {
+      throw AssetFault(reason: .order, field: "header", description: "must be the first message")
+    }
+    try AssetName.check(header.name, field: "header.name")
+    guard header.sizeBytes > 0 else {
+      throw AssetFault(
+        reason: .length, field: "header.size_bytes", description: "is 0; no asset is empty",
+        value: "0", limit: "\(maxFileBytes)")
+    }
+    guard header.sizeBytes <= UInt64(maxFileBytes) else {
+      throw AssetFault(
+        reason: .tooLarge, field: "header.size_bytes",
+        description: "is \(header.sizeBytes), the limit (max_file_bytes) is \(maxFileBytes)",
+        value: "\(header.sizeBytes)", limit: "\(maxFileBytes)")
+    }
+    guard [0, 32].contains(header.sha256.count) else {
+      throw AssetFault(
+        reason: .digest, field: "header.sha256",
+        description: "has \(header.sha256.count) bytes, a SHA-256 has 32",
+        value: "\(header.sha256.count)", limit: "32")
+    }
+    self.name = header.name
+    self.byteCount = Int(header.sizeBytes)
+    self.digest = [UInt8](header.sha256)
+  }
+
+  /// Takes the next message.
+  ///
+  /// - Throws: ``AssetFault`` if it is no chunk, an empty one, one too many, or more than was stated.
+  mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetFault) {
+    switch message.part {
+    case .chunk(let chunk)?:
+      self.chunkCount += 1
+      guard self.chunkCount <= AssetConfiguration.maxChunks else {
+        throw AssetFault(
+          reason: .tooLarge, field: "chunk",
+          description: "is one too many, the limit (max_chunks) is \(AssetConfiguration.maxChunks)",
+          value: "\(self.chunkCount)", limit: "\(AssetConfiguration.maxChunks)")
+      }
+      guard !chunk.isEmpty else {
+        throw AssetFault(reason: .order, field: "chunk", description: "is empty")
+      }
+      guard chunk.count <= self.byteCount - self.bytes.count else {
+        throw self.lengthFault(Int(self.bytes.count) + chunk.count)
+      }
+      self.bytes.reserveCapacity(self.byteCount)
+      self.bytes.append(contentsOf: chunk)
+    case .header?:
+      throw AssetFault(reason: .order, field: "header", description: "came a second time")
+    case nil:
+      throw AssetFault(
+        reason: .order, field: "part", description: "is neither a header nor a chunk")
+    }
+  }
+
+  /// The client has closed its side.
+  ///
+  /// - Throws: ``AssetFault`` if less has come than was stated.
+  consuming func finish() throws(AssetFault) -> Contents {
+    guard self.bytes.count == self.byteCount else { throw self.lengthFault(self.bytes.count) }
+    return Contents(name: self.name, bytes: self.bytes, digest: self.digest)
+  }
+
+  private func lengthFault(_ count: Int) -> AssetFault {
+    AssetFault(
+      reason: .length, field: "header.size_bytes",
+      description: "is \(self.byteCount), the chunks have come to \(count)",
+      value: "\(count)", limit: "\(self.byteCount)")
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import GRPCCore
+import GRPCProtobuf
+import Logging
+import ServiceLifecycle
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// `sidelight.v1.Assets`: callers put what their pipelines use beside the frame. Uploading is a file
+/// beside this one.
+struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
+  let engine: Engine
+
+  func putAsset(
+    request: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, context: ServerContext
+  ) async throws -> Sidelight_V1_PutAssetResponse {
+    let caller = context.caller
+    let (stored, isReplaced) = try await self.put(
+      request, of: caller.name, cancellation: context.cancellation)
+    self.engine.logger.info(
+      "asset put",
+      metadata: [
+        "name": "\(stored.name)", "kind": "\(stored.asset.kind)",
+        "file_bytes": "\(stored.fileByteCount)", "memory_bytes": "\(stored.memoryByteCount)",
+        "by": "\(caller)",
+      ])
+    let now = self.engine.clock.now()
+    return .with {
+      $0.asset = Sidelight_V1_Asset(stored, at: now)
+      $0.replaced = isReplaced
+    }
+  }
+
+  func listAssets(
+    request: Sidelight_V1_ListAssetsRequest, context: ServerContext
+  ) async throws -> Sidelight_V1_ListAssetsResponse {
+    let now = self.engine.clock.now()
+    let provided = self.engine.catalogue.assets
+    let names = Set(provided.names)
+    let own = self.engine.assets.assets(of: context.caller.name)
+      .filter { !names.contains($0.name) }
+    return .with {
+      $0.assets =
+        (own.map { Sidelight_V1_Asset($0, at: now) }
+        + names.compactMap { name in
+          provided.asset(named: name).map { Sidelight_V1_Asset($0, named: name) }
+        }).sorted { $0.name < $1.name }
+    }
+  }
+
+  func deleteAsset(
+    request: Sidelight_V1_DeleteAssetRequest, context: ServerContext
+  ) async throws -> Sidelight_V1_DeleteAssetResponse {
+    let caller = context.caller
+    guard self.engine.assets.remove(request.name, of: caller.name) else {
+      let isProvided = self.engine.catalogue.assets.asset(named: request.name) != nil
+      throw AssetFault(
+        reason: .notFound, field: "name",
+        description: isProvided
+          ? "\"\(request.name)\" is the server's own"
+          : "you have put no asset \"\(request.name)\"",
+        value: request.name)
+    }
+    self.engine.logger.info(
+      "asset deleted", metadata: ["name": "\(request.name)", "by": "\(caller)"])
+    return Sidelight_V1_DeleteAssetResponse()
+  }
+}
+
+extension Sidelight_V1_Asset {
+  /// An asset that a caller has put.
+  fileprivate init(_ stored: StoredAsset, at now: Duration) {
+    self.init(stored.asset, named: stored.name)
+    self.origin = .caller
+    self.fileBytes = UInt64(stored.fileByteCount)
+    self.memoryBytes = UInt64(stored.memoryByteCount)
+    self.sha256 = Data(stored.digest)
+    self.age = Google_Protobuf_Duration(milliseconds: now - stored.stored)
+  }
+
+  /// An asset of the server's own.
+  fileprivate init(_ asset: Asset, named name: String) {
+    self.init()
+    self.name = name
+    self.origin = .server
+    switch asset {
+    case .image(let image):
+      self.kind = .image
+      self.width = UInt32(image.size.width)
+      self.height = UInt32(image.size.height)
+    case .cube(let cube):
+      self.kind = .cube
+      switch cube.shape {
+      case .curves(let count): self.entries = UInt32(count)
+      case .cube(let size):
+        self.entries = UInt32(size)
+        self.isCube = true
+      }
+    }
+  }
+}
+
+extension Sidelight_V1_AssetLimits {
+  /// What a configuration says, as clients are told.
+  init(_ configuration: AssetConfiguration) {
+    self.init()
+    self.maxFileBytes = UInt64(clamping: configuration.maxFileBytes)
+    self.maxPixels = UInt64(clamping: configuration.maxPixels)
+    self.maxAssetsPerCaller = UInt32(clamping: configuration.maxAssetsPerCaller)
+    self.maxAssets = UInt32(clamping: configuration.maxAssets)
+    self.maxMemoryBytesPerCaller = UInt64(clamping: configuration.maxMemoryBytesPerCaller)
+    self.maxMemoryBytes = UInt64(clamping: configuration.maxMemoryBytes)
+    self.maxUploadBytesPerCaller = UInt64(clamping: configuration.maxUploadBytesPerCaller)
+    self.maxUploadBytes = UInt64(clamping: configuration.maxUploadBytes)
+    self.maxChunks = UInt32(clamping: AssetConfiguration.maxChunks)
+    self.uploadTimeout = Google_Protobuf_Duration(milliseconds: configuration.uploadTimeout)
+    self.lifetime = Google_Protobuf_Duration(milliseconds: configuration.lifetime)
+  }
+}
+
+extension Google_Protobuf_Duration {
+  /// A duration in whole milliseconds.
+  fileprivate init(milliseconds duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000_000_000) * 1_000_000)
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import SidelightClient
+
+/// `sidelight assets list`: what pipelines may name at a server.
+struct AssetsList: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Lists the assets that your pipelines may name, one a line.")
+
+  @OptionGroup var at: AssetServerOption
+
+  func run() async throws {
+    let assets = try await SidelightClient.connect(to: self.at.server) { client in
+      try await client.listAssets()
+    }
+    for asset in assets { print(asset.line) }
+  }
+}
+
+extension AssetDescription {
+  /// The name, what it is, whose it is, and what it takes, for people.
+  var line: String {
+    let words =
+      switch self.contents {
+      case .image(let size): "image \(size)"
+      case .cube(let entries): "cube of \(entries) entries a side"
+      case .curves(let entries): "curves of \(entries) entries"
+      case nil: "unknown"
+      }
+    return self.isProvidedByServer
+      ? "\(self.name)\t\(words)\tprovided by the server"
+      : "\(self.name)\t\(words)\t\(self.memoryByteCount) bytes in memory"
+  }
+}

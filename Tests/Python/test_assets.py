@@ -1,0 +1,294 @@
+"""Uploads of assets by a client of generated code: what is taken, what is refused, and how it is said."""
+
+import hashlib
+import struct
+import zlib
+
+import grpc
+import numpy as np
+import PIL.Image
+import pytest
+from grpc_status import rpc_status
+
+from sidelight_testing import assets
+from sidelight_testing.command import sidelight
+from sidelight_testing.contract import assets as messages
+from sidelight_testing.contract import assets_service, error_details, frame_filter, service
+from sidelight_testing.server import Server
+
+RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
+
+
+@pytest.fixture
+def shelf(server):
+    """A caller on a connection of its own, that takes away what it has put."""
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+        stub = assets_service.AssetsStub(channel)
+        yield stub
+        for name in names(stub):
+            stub.DeleteAsset(messages.DeleteAssetRequest(name=name))
+
+
+def names(stub) -> list[str]:
+    return [each.name for each in stub.ListAssets(messages.ListAssetsRequest(), timeout=10).assets]
+
+
+def load(server):
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = service.FrameFilterStub(channel)
+        return stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
+
+
+def refusal(call) -> tuple[grpc.StatusCode, error_details.ErrorInfo, str]:
+    """The code, the ErrorInfo and the sentence with which a call is refused."""
+    with pytest.raises(grpc.RpcError) as caught:
+        call()
+    status = rpc_status.from_call(caught.value)
+    assert status is not None, f"no details: {caught.value}"
+    info = error_details.ErrorInfo()
+    (packed,) = [each for each in status.details if each.Is(info.DESCRIPTOR)]
+    packed.Unpack(info)
+    assert info.domain == "sidelight.v1" and info.metadata["field"]
+    # A program finds the same in the detail that goes with the code.
+    kinds = {each.TypeName() for each in status.details} - {"google.rpc.ErrorInfo"}
+    assert len(kinds) == 1 and kinds <= {"google.rpc.BadRequest", "google.rpc.QuotaFailure"}
+    return caught.value.code(), info, caught.value.details()
+
+
+def test_a_picture_is_put_listed_and_deleted(shelf):
+    file = assets.png(RED)
+    answer = assets.put(shelf, "hat", file)
+    assert not answer.replaced
+    assert answer.asset.kind == messages.ASSET_KIND_IMAGE
+    assert answer.asset.origin == messages.ASSET_ORIGIN_CALLER
+    assert (answer.asset.width, answer.asset.height) == (4, 4)
+    assert answer.asset.file_bytes == len(file)
+    assert answer.asset.sha256 == hashlib.sha256(file).digest()
+    assert names(shelf) == ["hat"]
+    assert assets.put(shelf, "hat", file).replaced
+    shelf.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
+    assert names(shelf) == []
+    code, info, _ = refusal(
+        lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
+    )
+    assert code == grpc.StatusCode.NOT_FOUND and info.reason == "ASSET_NOT_FOUND"
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 777, 1 << 19])
+def test_chunks_may_have_any_length(shelf, chunk_bytes):
+    file = assets.cube_file(np.zeros((4, 4, 4, 3)))
+    answer = assets.put(shelf, "look", file, chunk_bytes=chunk_bytes)
+    assert answer.asset.kind == messages.ASSET_KIND_CUBE
+    assert answer.asset.is_cube and answer.asset.entries == 4
+
+
+GOOD_PICTURES = {
+    "rgba.png": lambda p: assets.encoded(p.convert("RGBA"), "PNG"),
+    "palette.png": lambda p: assets.encoded(p.convert("P"), "PNG"),
+    "gray.png": lambda p: assets.encoded(p.convert("L"), "PNG"),
+    "bits.png": lambda p: assets.encoded(p.convert("1"), "PNG"),
+    "plain.jpg": lambda p: assets.encoded(p, "JPEG"),
+    "progressive.jpg": lambda p: assets.encoded(p, "JPEG", progressive=True),
+    "gray.jpg": lambda p: assets.encoded(p.convert("L"), "JPEG"),
+    "exif.jpg": lambda p: assets.encoded(p, "JPEG", exif=b"Exif\0\0" + bytes(60000)),
+}
+
+
+@pytest.mark.parametrize("kind", GOOD_PICTURES)
+def test_pictures_of_every_kind_are_taken(shelf, kind):
+    colors = np.random.default_rng(1).integers(0, 256, (50, 70, 3), dtype=np.uint8)
+    file = GOOD_PICTURES[kind](PIL.Image.fromarray(colors))
+    answer = assets.put(shelf, kind, file)
+    assert (answer.asset.width, answer.asset.height) == (70, 50)
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A short PNG that states a large picture."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    pixels = zlib.compress(bytes(1 << 20))
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    )
+
+
+def jpeg_bomb() -> bytes:
+    """A short JPEG that states 65,000 by 65,000 pixels."""
+    file = bytearray(assets.encoded(PIL.Image.new("RGB", (16, 16)), "JPEG"))
+    at = file.index(b"\xff\xc0")
+    file[at + 5 : at + 9] = struct.pack(">HH", 65000, 65000)
+    return bytes(file)
+
+
+def noisy(size: int = 64) -> PIL.Image.Image:
+    colors = np.random.default_rng(2).integers(0, 256, (size, size, 3), dtype=np.uint8)
+    return PIL.Image.fromarray(colors)
+
+
+def corrupt(file: bytes) -> bytes:
+    middle = len(file) // 2
+    return file[:middle] + bytes(64) + file[middle + 64 :]
+
+
+BROKEN = {
+    "an image bomb": (lambda: bomb(16000, 16000), "ASSET_TOO_LARGE", "16000x16000"),
+    "a picture wider than any": (lambda: bomb(1 << 30, 1), "ASSET_TOO_LARGE", "1073741824"),
+    "a picture just over the limit": (lambda: bomb(4097, 2160), "ASSET_TOO_LARGE", "8847360"),
+    "a picture without pixels": (lambda: bomb(0, 5), "ASSET_UNREADABLE", "0x5"),
+    "a JPEG bomb": (jpeg_bomb, "ASSET_TOO_LARGE", "65000x65000"),
+    "a PNG that is cut off": (
+        lambda: assets.encoded(noisy(), "PNG")[:-40], "ASSET_UNREADABLE", "ends",
+    ),
+    "a PNG of its signature": (lambda: b"\x89PNG\r\n\x1a\n", "ASSET_UNREADABLE", "ends"),
+    "a corrupt PNG": (lambda: corrupt(assets.encoded(noisy(), "PNG")), "ASSET_UNREADABLE", ""),
+    "a JPEG that is cut off": (
+        lambda: assets.encoded(noisy(), "JPEG")[:-200], "ASSET_UNREADABLE", "",
+    ),
+    "a corrupt JPEG": (
+        lambda: corrupt(assets.encoded(noisy(), "JPEG")), "ASSET_UNREADABLE", "",
+    ),
+    "a CMYK JPEG": (
+        lambda: assets.encoded(noisy().convert("CMYK"), "JPEG"), "ASSET_UNREADABLE", "CMYK",
+    ),
+    "a GIF": (lambda: assets.encoded(noisy().convert("P"), "GIF"), "ASSET_UNREADABLE", ".cube"),
+    "zeros": (lambda: bytes(4096), "ASSET_UNREADABLE", ".cube"),
+    "noise": (
+        lambda: np.random.default_rng(5).bytes(100_000), "ASSET_UNREADABLE", ".cube",
+    ),
+    "a table that states more than it has": (
+        lambda: b"LUT_3D_SIZE 129\n0 0 0\n", "ASSET_UNREADABLE", "1 entries",
+    ),
+    "a keyword of a million accents": (
+        lambda: ("A" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "no keyword",
+    ),
+    "a number of a million accents": (
+        lambda: ("LUT_1D_SIZE 2\n0 0" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "line 2",
+    ),
+    "a table of one endless line": (
+        lambda: b"LUT_1D_SIZE 2\n" + b"0 " * 500_000, "ASSET_UNREADABLE", "line 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_files_that_are_no_sound_assets_are_refused_with_the_reason(server, shelf, kind):
+    make, reason, words = BROKEN[kind]
+    code, info, sentence = refusal(lambda: assets.put(shelf, "x", make()))
+    assert code == grpc.StatusCode.INVALID_ARGUMENT
+    assert info.reason == reason
+    assert words in sentence, sentence
+    assert len(sentence) < 500
+    assert names(shelf) == []
+    assert load(server).asset_bytes == 0
+
+
+def test_an_upload_that_is_refused_at_its_header_ends_while_chunks_still_come(shelf):
+    """A client that writes on must learn why, and not of a reset."""
+    for _ in range(5):
+        code, info, _ = refusal(lambda: assets.put(shelf, "..", bytes(15 << 20)))
+        assert code == grpc.StatusCode.INVALID_ARGUMENT
+        assert info.reason == "ASSET_NAME_INVALID"
+
+
+def test_a_name_that_is_one_character_of_many_bytes_is_refused_in_few_words(shelf):
+    """Errors travel in headers, which have a limit at the client."""
+    name = "e" + "\u0301" * 300_000
+    code, info, sentence = refusal(lambda: assets.put(shelf, name, b"x"))
+    assert info.reason == "ASSET_NAME_INVALID" and len(sentence) < 500
+    code, info, sentence = refusal(
+        lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name=name))
+    )
+    assert code == grpc.StatusCode.NOT_FOUND and len(sentence) < 1000
+
+
+def test_a_chunk_is_no_longer_than_a_message_may_be(shelf):
+    with pytest.raises(grpc.RpcError) as caught:
+        assets.put(shelf, "x", bytes(3 << 20), chunk_bytes=2 << 20)
+    assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "max_control_message_bytes" in caught.value.details()
+
+
+def test_a_caller_that_gives_up_in_the_midst_leaves_nothing_behind(server, shelf):
+    """A deadline of the caller's own, with the rest of the file still to come."""
+
+    def halted():
+        yield from list(assets.upload("x", bytes(1 << 20)))[:3]
+        import threading
+
+        threading.Event().wait(30)
+
+    call = shelf.PutAsset.future(halted(), timeout=1)
+    assert call.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    assert names(shelf) == []
+    assert load(server).assets == 0
+
+
+def test_another_user_finds_nothing_of_it(server, shelf):
+    """The same names over the Unix socket are another caller's."""
+    assets.put(shelf, "hat", assets.png(RED))
+    with grpc.insecure_channel(server.addresses["unix"]) as channel:
+        other = assets_service.AssetsStub(channel)
+        assert names(other) == []
+        code, _, _ = refusal(lambda: other.DeleteAsset(messages.DeleteAssetRequest(name="hat")))
+        assert code == grpc.StatusCode.NOT_FOUND
+    assert names(shelf) == ["hat"]
+
+
+def test_the_limits_are_those_that_the_server_was_started_with(tmp_path):
+    (tmp_path / "logo.png").write_bytes(assets.png(RED))
+    options = [
+        *("--asset", f"logo={tmp_path / 'logo.png'}", "--max-assets-per-caller", "1"),
+        *("--max-asset-file-bytes", "1000", "--asset-lifetime", "5"),
+    ]
+    with Server(*options) as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            info = service.FrameFilterStub(channel).GetServerInfo(
+                frame_filter.GetServerInfoRequest(), timeout=10
+            )
+            limits = info.asset_limits
+            assert limits.max_assets_per_caller == 1 and limits.max_file_bytes == 1000
+            assert limits.lifetime.seconds == 5
+            stub = assets_service.AssetsStub(channel)
+            (listed,) = stub.ListAssets(messages.ListAssetsRequest()).assets
+            assert listed.name == "logo" and listed.origin == messages.ASSET_ORIGIN_SERVER
+            code, why, _ = refusal(lambda: assets.put(stub, "logo", assets.png(RED)))
+            assert code == grpc.StatusCode.ALREADY_EXISTS and why.reason == "ASSET_NAME_TAKEN"
+            code, why, _ = refusal(lambda: assets.put(stub, "x", bytes(1001)))
+            assert why.metadata == {
+                "field": "header.size_bytes", "value": "1001", "limit": "1000"
+            }
+            assets.put(stub, "one", assets.png(RED))
+            code, why, _ = refusal(lambda: assets.put(stub, "two", assets.png(RED)))
+            assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert why.metadata["field"] == "max_assets_per_caller"
+        assert server.terminate() == 0, server.log
+
+
+def test_the_command_puts_lists_and_deletes(server, shelf, tmp_path):
+    (tmp_path / "hat.png").write_bytes(assets.png(RED))
+    (tmp_path / "look.cube").write_bytes(assets.cube_file(np.zeros((2, 2, 2, 3))))
+    (tmp_path / "in.png").write_bytes(assets.png(np.zeros((4, 4, 3), dtype=np.uint8)))
+    at = ("--server", server.addresses["tcp"])
+    said = sidelight("assets", "put", "hat", tmp_path / "hat.png", *at).stdout.decode()
+    assert said.startswith("hat\timage 4x4\t")
+    sidelight("assets", "put", "look", tmp_path / "look.cube", *at)
+    said = sidelight("assets", "list", *at).stdout.decode()
+    assert [line.split("\t")[:2] for line in said.splitlines()] == [
+        ["hat", "image 4x4"], ["look", "cube of 2 entries a side"]
+    ]
+    out = tmp_path / "out.png"
+    sidelight("apply", tmp_path / "in.png", out, "--pipeline", "overlay(asset: hat)", *at)
+    assert np.all(np.asarray(PIL.Image.open(out)) == (255, 0, 0))
+    sidelight("assets", "delete", "hat", *at)
+    assert names(shelf) == ["look"]
+    said = sidelight("assets", "delete", "hat", *at, fails=True).stderr.decode()
+    assert "you have put no asset" in said
+    said = sidelight("assets", "put", "x", tmp_path / "none", *at, fails=True).stderr.decode()
+    assert "none" in said
+    said = sidelight("assets", "put", "x", __file__, *at, fails=True).stderr.decode()
+    assert "is no PNG" in said or ".cube" in said

@@ -1,0 +1,75 @@
+import Foundation
+import GRPCCore
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// A session of generated code, in which a test says and hears one thing at a time.
+final class TalkingSession: @unchecked Sendable {  // one task uses it at a time
+  let opened: Sidelight_V1_Opened
+  private var answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>.AsyncIterator
+  private let saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+  private var sequence: UInt64 = 0
+
+  fileprivate init(
+    _ answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>,
+    _ saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+  ) async throws {
+    self.answers = answers.makeAsyncIterator()
+    self.saying = saying
+    guard case .opened(let opened)? = try await self.answers.next()?.kind else {
+      throw RPCError(code: .internalError, message: "The session did not open.")
+    }
+    self.opened = opened
+  }
+
+  func say(_ message: Sidelight_V1_ClientMessage) { self.saying.yield(message) }
+
+  /// Sends a frame, and returns the first pixel of what comes back.
+  func color(of image: Sidelight_V1_Image = AssetTests.gray) async throws -> [UInt8] {
+    self.sequence += 1
+    self.say(.frame(self.sequence, image))
+    while let message = try await self.answers.next() {
+      if case .frame(let frame)? = message.kind { return AssetTests.color(frame.image) }
+    }
+    throw RPCError(code: .internalError, message: "The server says no more.")
+  }
+
+  /// The next error.
+  func hearError() async throws -> Sidelight_V1_Error {
+    while let message = try await self.answers.next() {
+      if case .error(let error)? = message.kind { return error }
+    }
+    throw RPCError(code: .internalError, message: "The server says no more.")
+  }
+}
+
+extension AssetTests {
+  /// Opens a session for as long as `body` runs.
+  static func withSession<Result: Sendable>(
+    _ client: AssetClient, _ pipeline: Pipeline,
+    _ body: @escaping @Sendable (TalkingSession) async throws -> Result
+  ) async throws -> Result {
+    let (sayings, saying) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
+    return try await client.stub.process(options: largeMessages) { writer in
+      try await writer.write(.open(pipeline))
+      for await message in sayings { try await writer.write(message) }
+    } onResponse: { response in
+      defer { saying.finish() }
+      return try await body(try await TalkingSession(response.messages, saying))
+    }
+  }
+}
+
+extension Sidelight_V1_Image {
+  /// An opaque BGRA picture of one grey.
+  static func gray(_ width: Int, _ height: Int, level: UInt8 = 128) -> Self {
+    .with {
+      $0.format = .bgra8
+      $0.width = UInt32(width)
+      $0.height = UInt32(height)
+      $0.color.alpha = .opaque
+      $0.inline = Data(repeating: level, count: 4 * width * height)
+    }
+  }
+}
