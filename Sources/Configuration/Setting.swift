@@ -1,6 +1,6 @@
 /// One thing that `sidelight serve` can be told. Flags, variables, files, help, the reference page and
 /// what is refused all come from here.
-public struct Setting: Sendable {
+public struct Setting: Sendable, CustomStringConvertible {
   /// How often it is needed; the everyday ones are in the short help.
   public enum Use: Sendable, Hashable {
     case everyday, rare
@@ -62,6 +62,9 @@ public struct Setting: Sendable {
     self.isSame = { $0[keyPath: place] == $1[keyPath: place] }
     self.copyValue = { $1[keyPath: place] = $0[keyPath: place] }
   }
+
+  /// The key.
+  public var description: String { self.key }
 
   /// Its environment variable: `SIDELIGHT_LIMITS_MAX_SESSIONS`.
   public var variable: String {

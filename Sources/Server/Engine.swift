@@ -83,8 +83,8 @@ struct Engine: Sendable {
   var limits: Sidelight_V1_Limits {
     let sessions = self.limitsOfSessions
     var limits = self.fixedLimits
-    limits.maxConsecutiveErrors = UInt32(sessions.maxConsecutiveErrors)
-    limits.maxSessions = UInt32(sessions.admission.total)
+    limits.maxConsecutiveErrors = UInt32(clamping: sessions.maxConsecutiveErrors)
+    limits.maxSessions = UInt32(clamping: sessions.admission.total)
     return limits
   }
 

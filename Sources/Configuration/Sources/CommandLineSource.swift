@@ -30,7 +30,9 @@ public struct CommandLineSource: Sendable {
       case "--help", "-h": self.request = .help
       case "--help-all": self.request = .helpAll
       case "--print-config": self.readPrinting(attached)
-      case "--config": self.file = self.value(of: name, attached, &rest)
+      case "--config":
+        self.file = self.value(of: name, attached, &rest)
+        if self.file == "" { self.faults.append(SettingFault("\(name) has no value")) }
       default: self.readSetting(name, attached, &rest)
       }
     }

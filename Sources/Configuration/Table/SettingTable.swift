@@ -52,6 +52,8 @@ public enum SettingTable {
     let keys = Self.all.map(\.key)
     if let key = keys.first(where: { last($0) == last(key) }) { return key }
     if let key = Spelling.nearest(to: key, among: keys) { return key }
+    // What is that short is like everything.
+    guard last(key).count > 3 else { return nil }
     return Spelling.nearest(to: last(key), among: keys.map(last)).flatMap { name in
       keys.first { last($0) == name }
     }
