@@ -34,7 +34,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
   private let writeTexts:
     @Sendable ([String], inout ServeConfiguration) throws(SettingRefusal) -> Void
-  private let isSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
+  private let valuesAreSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
   private let copyValue: @Sendable (ServeConfiguration, inout ServeConfiguration) -> Void
 
   /// Declares a setting.
@@ -59,7 +59,7 @@ public struct Setting: Sendable, CustomStringConvertible {
     self.writeTexts = { texts, configuration throws(SettingRefusal) in
       configuration[keyPath: place] = try form.parse(texts)
     }
-    self.isSame = { $0[keyPath: place] == $1[keyPath: place] }
+    self.valuesAreSame = { $0[keyPath: place] == $1[keyPath: place] }
     self.copyValue = { $1[keyPath: place] = $0[keyPath: place] }
   }
 
@@ -85,7 +85,7 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   /// Whether two configurations have the same value.
   func isSame(_ one: ServeConfiguration, _ other: ServeConfiguration) -> Bool {
-    self.isSame(one, other)
+    self.valuesAreSame(one, other)
   }
 
   /// Takes the value of another configuration.

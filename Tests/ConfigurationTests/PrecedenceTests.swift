@@ -90,6 +90,19 @@ import Testing
     #expect(settings.texts(of: delay) == ["100us"])
   }
 
+  @Test(arguments: SettingTable.all.filter { $0.key != "transport.profile" })
+  func `a profile takes nothing away that is given`(setting: Setting) throws {
+    guard let flag = setting.flag, let range = setting.kind.range, range.contains(" to "),
+      let end = range.split(separator: " ").first
+    else { return }
+    // Users of shared memory need a socket.
+    let given = ["--shared-memory-socket=/tmp/s", "\(flag)=\(end)"]
+    let alone = try read(given)
+    let both = try read(["--profile=throughput"] + given)
+    #expect(both.texts(of: setting) == alone.texts(of: setting))
+    #expect(both.origin(of: setting) == .flag(flag))
+  }
+
   @Test func `drains end within the grace unless they are given`() throws {
     let short = try read(["--shutdown-grace", "2"]).configuration.server
     #expect(short.drainTimeout == .milliseconds(1200))

@@ -226,6 +226,10 @@ def test_help_is_short_and_all_of_it_is_to_be_had():
     assert max(map(len, short.splitlines())) <= 90
 
 
+def test_the_version_is_the_commands():
+    assert serve("--version").stdout == sidelight("--version").stdout.decode()
+
+
 def test_the_example_is_what_is_there_by_default():
     example = REPOSITORY / "deploy/sidelight.yaml"
     assert sidelight("settings", "--example").stdout.decode() == example.read_text()

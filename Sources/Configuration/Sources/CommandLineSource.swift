@@ -11,6 +11,8 @@ public struct CommandLineSource: Sendable {
     case help
     /// Help on everything.
     case helpAll
+    /// Tell the version.
+    case version
   }
 
   /// What is wanted.
@@ -29,6 +31,7 @@ public struct CommandLineSource: Sendable {
       switch name {
       case "--help", "-h": self.request = .help
       case "--help-all": self.request = .helpAll
+      case "--version": self.request = .version
       case "--print-config": self.readPrinting(attached)
       case "--config":
         self.file = self.value(of: name, attached, &rest)
@@ -102,7 +105,9 @@ public struct CommandLineSource: Sendable {
 
   private static let command = "sidelight serve"
   /// Flags that are no settings.
-  public static let otherFlags = ["--config", "--print-config", "--help", "--help-all"]
+  public static let otherFlags = [
+    "--config", "--print-config", "--help", "--help-all", "--version",
+  ]
 
   private static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
