@@ -83,16 +83,12 @@ public struct CommandLineSource: Sendable {
       return SettingFault(
         "\(name.quotedWhereNeeded) is unexpected: \(Self.command) takes flags only")
     }
-    if let secret = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }),
-      secret.isSecret
-    {
-      return SettingFault(
-        "\(name) is no flag, since a process's arguments can be seen by others: "
-          + "\(secret.key) stands in a file, or in \(secret.variable)")
-    }
     // Who writes a setting's key as a flag is told how it is called.
     if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
-      return SettingFault(unknown: name, nearest: setting.flag)
+      guard setting.isSecret else { return SettingFault(unknown: name, nearest: setting.flag) }
+      return SettingFault(
+        "\(name) is no flag, since a process's arguments can be seen by others: "
+          + "\(setting.key) stands in a file, or in \(setting.variable)")
     }
     let flags = SettingTable.all.compactMap(\.flag) + Self.otherFlags
     return SettingFault(

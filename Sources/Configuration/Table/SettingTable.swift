@@ -1,7 +1,8 @@
 /// All settings, in the order in which they are shown.
 ///
 /// A setting is declared once, in the group that it belongs to; what flags, variables, files, help, the
-/// reference page and checks know of it follows from there.
+/// reference page and checks know of it follows from there. A new one is a row; what it sets is a property of
+/// ``ServeConfiguration``, or of what that holds. Run `make reference` then.
 public enum SettingTable {
   /// Settings that belong together.
   public struct Group: Sendable {
