@@ -35,7 +35,7 @@ extension FrameFilterService {
       let session = try Session(
         number: number, peer: "\(caller)",
         options: try SessionOptions(
-          open, framesInFlight: self.engine.limitsOfSessions.framesInFlight,
+          open, framesInFlight: self.engine.framesInFlight,
           limits: self.engine.frameLimits),
         catalogue: self.engine.catalogue(for: caller), engine: self.engine,
         callContext: self.engine.tracing.context(of: request.metadata))

@@ -44,7 +44,7 @@ struct AnalysisLane {
       let work = self.engine.openEnded.begin { _ in
         await self.run(analyzer, analysis, on: picture, of: job.frame, look)
       }
-      let limit = self.engine.limitsOfSessions.customFilterTimeout
+      let limit = self.engine.customFilterTimeout
       guard await work.wait(atMost: limit, on: self.clock) == false else { continue }
       overdue.append(work)
       if !Task.isCancelled {
