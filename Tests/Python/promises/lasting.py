@@ -87,7 +87,7 @@ def identity(settings: Settings) -> Row:
 
 def soak(settings: Settings) -> Row:
     """Row 15: a short form of `make endurance`."""
-    minutes = settings.either(0.4, 3)
+    minutes = settings.either(0.25, 2)
     with Server() as server:
         found = endurance.endure(server, minutes)
     return Row(

@@ -16,7 +16,7 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     limit = "no miss"
     if not SWIFT_TESTS.exists():
         return not_measured(1, promise, limit, "the Swift tests are not built")
-    frames = int(settings.either(100_000, 1_000_000))
+    frames = int(settings.either(30_000, 1_000_000))
     found = subprocess.run(
         [SWIFT_TESTS, "--testing-library", "swift-testing", "--filter", "ModelTests"],
         env=os.environ | {"SIDELIGHT_MODEL_FRAMES": str(frames)},
@@ -26,17 +26,18 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     holds = found.returncode == 0
     seeds = re.findall(r"SIDELIGHT_MODEL_SEED=(\d+)", log)
     summary = re.search(r"^model: (.*)$", log, re.MULTILINE)
-    kinds = len(summary[1].split(", ")) if summary else 0
+    # Of few frames there is none, as they cannot have had every outcome.
+    kinds = f", {len(summary[1].split(', '))} kinds of outcome and ending" if summary else ""
     misses = "no miss" if holds else f"sessions that broke a promise, by their seeds: {seeds}"
     return Row(
-        1, promise, f"{frames:,} frames of random clients, {kinds} kinds of outcome and ending: {misses}",
+        1, promise, f"{frames:,} frames of random clients{kinds}: {misses}",
         limit, holds, f"`dev/soak {frames}`",
     )
 
 
 def no_input_stops_it(settings: Settings) -> list[Row]:
     """Rows 2 and 4: a siege."""
-    minutes = settings.either(0.35, 1)
+    minutes = settings.either(0.2, 1)
     with Server("--shared-memory") as server:
         found = siege.besiege(server, sessions=60, minutes=minutes, rate=2)
     hurt = [each for each in found.failures if "memory" not in each]
