@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -32,6 +32,15 @@ siege: ## 100 sessions for 10 minutes, while every attack is made (ARGUMENTS="--
 
 soak: ## A million frames of a random client, checked by a model
 	@dev/soak
+
+endurance: ## A server at 70 % load for MINUTES=10: memory, descriptors, latencies; docs/benchmarks/endurance.md
+	@dev/endurance $(or $(MINUTES),10) $(ARGUMENTS)
+
+promises: ## Measure each promise and write the table in docs/reliability.md (ARGUMENTS=--quick: 3 minutes)
+	@dev/promises $(ARGUMENTS)
+
+static: ## Build the command with Swift's runtime inside, as deploy/Dockerfile does: ten minutes and more
+	@dev/static
 
 tsan: ## The server's tests and the model under ThreadSanitizer
 	@dev/tsan

@@ -336,6 +336,21 @@ def test_messages_that_are_begun_and_never_ended_have_a_bound(hostile_server, by
     assert set(statuses) == {"8"}
 
 
+def test_a_connection_that_breaks_with_a_call_on_it_leaves_nothing_behind(hostile_server, bystander):
+    # The stack below forgets to let go of such a connection: that was 300 KiB of each.
+    def attack(count):
+        for _ in range(count):
+            with RawPeer(hostile_server.addresses["tcp"]) as peer:
+                peer.call(INFO)
+                peer.send(BROKEN_CONNECTIONS["a PING of the wrong size"])
+                peer.closed()
+
+    attack(100)
+    before = resident_bytes(hostile_server.process)
+    attack(200)
+    assert resident_bytes(hostile_server.process) - before < 200 * (100 << 10)
+
+
 def test_memory_comes_back(hostile_server, bystander):
     def attack():
         for parts, ends, _ in BROKEN_CALLS.values():

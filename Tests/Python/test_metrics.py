@@ -39,11 +39,19 @@ def have_every_kind_of_frame(stub) -> dict[str, int]:
     def count(transcript) -> None:
         stats = transcript.stats[-1]
         assert stats.final and stats.in_flight == 0
-        for name in ("filtered", "passed_through", "degraded", "bytes_in", "bytes_out"):
-            totals[name] = totals.get(name, 0) + getattr(stats, name)
-        for drop in stats.dropped:
+        # What the client itself has seen, frame by frame and notice by notice.
+        seen = {"filtered": 0, "passed_through": 0, "degraded": 0}
+        for frame in transcript.frames:
+            name = messages.Disposition.Name(frame.disposition).removeprefix("DISPOSITION_").lower()
+            seen[name] += 1
+        for drop in transcript.dropped:
             name = messages.DropReason.Name(drop.reason).removeprefix("DROP_REASON_").lower()
-            totals[name] = totals.get(name, 0) + drop.count
+            seen[name] = seen.get(name, 0) + drop.count
+        assert sum(seen.values()) == stats.received
+        for name in ("bytes_in", "bytes_out"):
+            seen[name] = getattr(stats, name)
+        for name, number in seen.items():
+            totals[name] = totals.get(name, 0) + number
 
     with Session(stub, pipeline=pipeline("sepiaTone")) as session:
         for _ in range(20):

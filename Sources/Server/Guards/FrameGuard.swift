@@ -7,6 +7,11 @@ import NIOCore
 ///
 /// It closes connections that give up one call after the other (``Guard/resets``), before the limit above
 /// is met: what that does to a connection leaves memory behind.
+///
+/// And it ends what was being read when a connection closes in the midst of it. The stack above keeps a
+/// list of the streams that have read until it is told that the read is complete. The socket does not tell
+/// that any more once it is closed, and the list keeps the streams, the connection, its buffers, half a
+/// megabyte in all, for ever.
 final class FrameGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -18,6 +23,8 @@ final class FrameGuard: ChannelInboundHandler {
   private let ledger: GuardLedger
   private var countedResets = 0
   private var hasAnswered = false
+  /// Whether the stack above has read and was not told yet that this was all.
+  private var isReading = false
 
   /// - Parameters:
   ///   - pings: PINGs that are answered; none: none is.
@@ -30,6 +37,7 @@ final class FrameGuard: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    self.isReading = true
     let parts = self.scanner.scan(self.unwrapInboundIn(data))
     guard self.takeResets() else {
       self.ledger.record(.resets, against: context.channel.peerAddress)
@@ -44,10 +52,18 @@ final class FrameGuard: ChannelInboundHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    self.isReading = false
     if self.hasAnswered {
       self.hasAnswered = false
       context.flush()
     }
+    context.fireChannelReadComplete()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    context.fireChannelInactive()
+    guard self.isReading else { return }
+    self.isReading = false
     context.fireChannelReadComplete()
   }
 

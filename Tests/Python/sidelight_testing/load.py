@@ -66,7 +66,7 @@ class Load:
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
-        """Has every session send so many frames a second from now on."""
+        """Has every session send so many frames a second from now on. What was due before is forgotten."""
         self._ask(f"rate {rate}")
 
     def finish(self) -> dict:
@@ -142,8 +142,11 @@ class _Participant:
     async def _write(self, done: asyncio.Event, reading: asyncio.Task) -> None:
         from .contract import session as messages
 
-        due = time.monotonic() + self._phase / self._log.rate
+        rate, due = None, 0.0
         while not done.is_set() and not reading.done():
+            if rate != self._log.rate:
+                rate = self._log.rate
+                due = time.monotonic() + self._phase / rate
             await asyncio.sleep(max(0, due - time.monotonic()))
             # Whatever waits for room here is late, since its time counts from when it was due.
             try:
@@ -155,7 +158,7 @@ class _Participant:
             self._log.sent += 1
             frame = messages.Frame(sequence=self._sequence, image=self._picture)
             await self._call.write(messages.ClientMessage(frame=frame))
-            due += 1 / self._log.rate
+            due += 1 / rate
 
     async def _read(self) -> None:
         while (message := await self._call.read()) is not grpc.aio.EOF:

@@ -1,0 +1,232 @@
+"""A server at 70 % of what it can do, for a long time: does it still do it at the end as at the start?
+
+    dev/endurance [MINUTES] [--load 0.7] [--json FILE] [--report FILE]
+
+Fails if resident memory rises, descriptors are left, latencies drift, or a frame has no outcome.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import grpc
+import numpy as np
+
+from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.load import Load, percentile
+from sidelight_testing.machine import Machine
+from sidelight_testing.server import Server
+from test_hostile_peers import resident_bytes
+
+SESSIONS = 16
+# Small frames and much work: what is busy is the server, and not the wire or the sender.
+FILTERS = ["median", "zoomBlur", "median", "zoomBlur"]
+SIZE = (320, 180)
+# More than it can do.
+FIRST_RATE = 40.0
+SETTLE_SECONDS = 4
+SAMPLE_SECONDS = 1
+# The part of the time that is not looked at, since pools and the allocator still fill.
+WARM_UP = 0.2
+MOST_SLOPE = 1.0  # MiB an hour
+MOST_DESCRIPTORS = 2
+MOST_DRIFT = 1.5
+
+
+@dataclass
+class Minute:
+    """A part of the time, a minute unless the whole is short."""
+
+    end_seconds: float
+    frames: int
+    p50_ms: float
+    p99_ms: float
+    load: float
+    resident_bytes: int
+    descriptors: int
+
+
+@dataclass
+class Endurance:
+    """What came of it."""
+
+    minutes: float
+    asked_load: float
+    rate: float
+    capacity: float
+    sessions: int = SESSIONS
+    sent: int = 0
+    came: int = 0
+    parts: list[Minute] = field(default_factory=list)
+    slope: float = 0  # MiB an hour
+    slope_error: float = 0
+    resident_first: int = 0
+    resident_last: int = 0
+    descriptors_gained: int = 0
+    drift: float = 1
+    machine: dict = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+def descriptors(server: Server) -> int:
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def slope(times: list[float], values: list[float]) -> tuple[float, float]:
+    """By least squares, and its standard error."""
+    x, y = np.asarray(times) - np.mean(times), np.asarray(values) - np.mean(values)
+    if len(x) < 3 or not (x @ x):
+        return 0, math.inf
+    found = (x @ y) / (x @ x)
+    residual = y - found * x
+    return float(found), float(np.sqrt(residual @ residual / (len(x) - 2) / (x @ x)))
+
+
+def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
+    """Loads a server for a time."""
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    address = server.addresses["tcp"]
+    with (
+        Load(address, SESSIONS, FIRST_RATE, SIZE, FILTERS) as load,
+        grpc.insecure_channel(address, options) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+
+        def scheduler_load() -> float:
+            request = frame_filter.GetServerInfoRequest()
+            return stub.GetServerInfo(request, timeout=30).load.scheduler_load
+
+        # What it can do is what comes back when it is asked for more.
+        time.sleep(SETTLE_SECONDS)
+        load.window()
+        time.sleep(SETTLE_SECONDS)
+        capacity = load.window()["came"] / SETTLE_SECONDS
+        rate = asked * capacity / SESSIONS
+        load.at_rate(rate)
+        # Whatever waited then has to come back first.
+        time.sleep(2 * SETTLE_SECONDS)
+        load.window()
+
+        result = Endurance(minutes, asked, rate, capacity)
+        seconds = 60 * minutes
+        part = min(60, seconds / 6)
+        times, resident = [], []
+        count_at_start = descriptors(server)
+        start = time.monotonic()
+        next_part = part
+        while (now := time.monotonic() - start) < seconds and server.process.poll() is None:
+            time.sleep(SAMPLE_SECONDS)
+            times.append(now)
+            resident.append(resident_bytes(server.process))
+            if now + SAMPLE_SECONDS >= next_part:
+                next_part += part
+                seen = load.window()
+                result.sent += seen["sent"]
+                result.came += seen["came"]
+                result.parts.append(
+                    Minute(
+                        end_seconds=round(now, 1),
+                        frames=seen["came"],
+                        p50_ms=percentile(seen["latencies"], 50),
+                        p99_ms=percentile(seen["latencies"], 99),
+                        load=round(scheduler_load(), 3),
+                        resident_bytes=resident[-1],
+                        descriptors=descriptors(server),
+                    )
+                )
+        if server.process.poll() is not None:
+            result.failures.append(f"the server ended: {server.log}")
+            return result
+        result.descriptors_gained = descriptors(server) - count_at_start
+        ended = load.finish()
+    result.failures += [f"a session: {each}" for each in ended["trouble"]]
+    judge(result, times, resident)
+    return result
+
+
+def judge(result: Endurance, times: list[float], resident: list[int]) -> None:
+    """Says what does not hold."""
+    first = next(index for index, each in enumerate(times) if each >= WARM_UP * times[-1])
+    found, error = slope(times[first:], [each / (1 << 20) for each in resident[first:]])
+    result.slope, result.slope_error = 3600 * found, 3600 * error
+    result.resident_first, result.resident_last = resident[first], resident[-1]
+    # A rise that the scatter of the figures could be is none.
+    if result.slope - 2 * result.slope_error > MOST_SLOPE:
+        result.failures.append(f"resident memory rises by {result.slope:.1f} MiB/h")
+    if result.descriptors_gained > MOST_DESCRIPTORS:
+        result.failures.append(f"{result.descriptors_gained} descriptors are left")
+    settled = [each for each in result.parts if each.end_seconds >= WARM_UP * times[-1]]
+    third = max(1, len(settled) // 3)
+    before = statistics.median(each.p99_ms for each in settled[:third])
+    after = statistics.median(each.p99_ms for each in settled[-third:])
+    result.drift = after / before if before else 1
+    if result.drift > MOST_DRIFT:
+        result.failures.append(f"the p99 of the last third is {result.drift:.2f} times the first's")
+
+
+def report(result: Endurance) -> str:
+    """A page about it."""
+    rows = "\n".join(
+        f"| {each.end_seconds:.0f} | {each.frames} | {100 * each.load:.0f} % | {each.p50_ms:.1f} | "
+        f"{each.p99_ms:.1f} | {each.resident_bytes / (1 << 20):.1f} | {each.descriptors} |"
+        for each in result.parts
+    )
+    verdict = "; ".join(result.failures) if result.failures else "everything held"
+    return f"""# Endurance: a server at {100 * result.asked_load:.0f} % load for {result.minutes:g} minutes
+
+Written by `make endurance`. {Machine(**result.machine)}
+
+{result.sessions} sessions, each on a connection of its own, send {SIZE[0]}x{SIZE[1]} I420 frames at {result.rate:.1f} a second each,
+open loop, nothing may be dropped, through `{', '.join(FILTERS)}`. That is {100 * result.asked_load:.0f} % of the {result.capacity:.0f} frames a
+second that came back when more were sent. "load" is what the server says of itself (`scheduler_load`). Latencies are from
+when a frame was due to be sent until its outcome was in the client, a Python process on the same machine.
+
+**{verdict[0].upper()}{verdict[1:]}.**
+
+| | measured | limit |
+|---|---|---|
+| resident memory, least squares after the first {100 * WARM_UP:.0f} % of the time | {result.slope:+.2f} MiB/h, standard error {result.slope_error:.2f}; {result.resident_first / (1 << 20):.1f} to {result.resident_last / (1 << 20):.1f} MiB | {MOST_SLOPE:g} MiB/h, two standard errors allowed |
+| descriptors, end less start | {result.descriptors_gained:+d} | {MOST_DESCRIPTORS} |
+| p99, last third to first | {result.drift:.2f} | {MOST_DRIFT:g} |
+| frames | {result.sent} sent, {result.came} came back by the last look | each in order, none lost |
+
+A rise that is smaller than the scatter of the samples cannot be seen in a short time: the standard error says
+how small a rise this run could have shown.
+
+| seconds | frames | load | p50 ms | p99 ms | RSS MiB | descriptors |
+|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("minutes", type=float, nargs="?", default=10)
+    parser.add_argument("--load", type=float, default=0.7, help="the part of what the server can do")
+    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--report", type=Path, help="where the page is written")
+    arguments = parser.parse_args()
+    machine = Machine.now()
+    with Server() as server:
+        result = endure(server, arguments.minutes, arguments.load)
+    result.machine = asdict(machine)
+    page = report(result)
+    print(page)
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(asdict(result), indent=2) + "\n")
+    if arguments.report:
+        arguments.report.write_text(page)
+    for failure in result.failures:
+        print(f"endurance: {failure}", file=sys.stderr)
+    return 1 if result.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""Rows 11, 12, 14, 15: loss, identity, endurance."""
+
+import base64
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import grpc
+
+import endurance
+from sidelight_testing.resuming import LOST, ResumingClient
+from sidelight_testing.server import Server
+
+from .row import Row, Settings, not_measured
+
+IDENTITY_TESTS = ("test_identity*.py", "test_tls*.py", "test_quotas*.py")
+
+
+def workers() -> Row:
+    """Row 11: not built."""
+    return not_measured(
+        11, "a trap in a filter loses only its worker's sessions", "back in 100 ms",
+        "not built: there are no worker processes. A filter that traps ends the server; whoever supervises it "
+        "starts it anew (`deploy/systemd`, `deploy/kubernetes`), and clients resume, on another server where "
+        "there is one (row 12). Filters that throw or stick are isolated within the process, by stand-in "
+        "threads ([decision 12](decisions/0012-threads-stand-in-for-stuck-filters.md), `IsolationTests`)",
+    )
+
+
+def resuming(settings: Settings) -> Row:
+    """Row 12: kill -9 in mid-stream, again and again."""
+    rounds = int(settings.either(4, 20))
+    gaps, lost, frames, faults = [], 0, 0, []
+    settings.scratch.mkdir(parents=True, exist_ok=True)
+    keys = settings.scratch / "resume-keys"
+    keys.touch(mode=0o600)
+    keys.write_text(f"fleet:{base64.b64encode(os.urandom(32)).decode()}\n")
+    for _ in range(rounds):
+        with Server("--resume-keys-file", keys) as first, Server("--resume-keys-file", keys) as other:
+            both = f"ipv4:{first.addresses['tcp']},{other.addresses['tcp']}"
+            options = [("grpc.use_local_subchannel_pool", 1), ("grpc.initial_reconnect_backoff_ms", 100)]
+            with grpc.insecure_channel(both, options) as channel:
+                with ResumingClient(channel, rate=60) as client:
+                    client.wait_until(lambda client: client.made > 3, 30)
+                    client.select_inversion()
+                    client.wait_until(lambda client: client.is_selected, 30)
+                    first.process.kill()
+                    client.wait_until(lambda client: client.resumptions, 30)
+                    before = client.made
+                    client.wait_until(lambda client: client.made > before + 3, 30)
+            try:
+                client.verify()
+                [resumption] = client.resumptions
+                assert resumption.revision == 2, resumption
+                gaps.append(resumption.seconds)
+                lost += sum(each == LOST for each in client.outcomes.values())
+            except AssertionError as fault:
+                faults.append(str(fault))
+            frames += len(client.outcomes)
+    keys.unlink()
+    return Row(
+        12, "resume within 30 s restores the selection; lost frames are named, never silent",
+        f"{rounds - len(faults)} of {rounds} sessions resumed with their selection, {max(gaps, default=0):.2f} s after "
+        f"the loss at most; {frames:,} frames, each with its outcome or among the {lost} that the client "
+        f"names as lost" + (f"; {faults}" if faults else ""),
+        "all, 30 s", not faults and max(gaps, default=99) < 30,
+        "`kill -9` of a server in mid-stream, another one with the same keys; HAProxy between: `test_haproxy.py`",
+    )
+
+
+def identity(settings: Settings) -> Row:
+    """Row 14: what the tests of identity say."""
+    promise = "authentication before allocation, on every RPC; it fails closed; certificates reload"
+    here = Path(__file__).parents[1]
+    files = sorted(str(path) for pattern in IDENTITY_TESTS for path in here.glob(pattern))
+    if not files:
+        return not_measured(14, promise, "every row on identity", "there are no tests of identity here")
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *files], cwd=here, capture_output=True, text=True,
+        timeout=300,
+    )
+    last = found.stdout.strip().splitlines()[-1].strip("= ") if found.stdout.strip() else "no tests"
+    names = ", ".join(f"`{Path(each).name}`" for each in files)
+    return Row(14, promise, last, "all pass", found.returncode == 0, names + "; `IdentityTests`")
+
+
+def soak(settings: Settings) -> Row:
+    """Row 15: a short form of `make endurance`."""
+    minutes = settings.either(0.25, 2)
+    with Server() as server:
+        found = endurance.endure(server, minutes)
+    return Row(
+        15, "soak at 70 %: RSS slope < 1 MiB/h, descriptors flat, p99 steady",
+        f"{minutes:g} min: RSS {found.slope:+.1f} MiB/h, standard error {found.slope_error:.1f}; descriptors "
+        f"{found.descriptors_gained:+d}; p99 of the last third {found.drift:.2f} times the first's"
+        + "".join(f"; {each}" for each in found.failures),
+        f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; {endurance.MOST_DRIFT:g} times",
+        not found.failures, "a short form of `make endurance`, which says how it is done",
+    )

@@ -1,0 +1,57 @@
+"""Rows 1, 2, 4: outcomes, and what no input can do."""
+
+import os
+import re
+import subprocess
+
+import siege
+from sidelight_testing.server import Server
+
+from .row import SWIFT_TESTS, Row, Settings, not_measured
+
+
+def one_outcome_a_frame(settings: Settings) -> Row:
+    """Row 1: the model-based client of the Swift tests."""
+    promise = "every accepted frame has exactly one outcome; received = sum of outcomes"
+    limit = "no miss"
+    if not SWIFT_TESTS.exists():
+        return not_measured(1, promise, limit, "the Swift tests are not built")
+    frames = int(settings.either(30_000, 1_000_000))
+    found = subprocess.run(
+        [SWIFT_TESTS, "--testing-library", "swift-testing", "--filter", "ModelTests"],
+        env=os.environ | {"SIDELIGHT_MODEL_FRAMES": str(frames)},
+        capture_output=True, text=True, timeout=1200,
+    )
+    log = found.stdout + found.stderr
+    holds = found.returncode == 0
+    seeds = re.findall(r"SIDELIGHT_MODEL_SEED=(\d+)", log)
+    summary = re.search(r"^model: (.*)$", log, re.MULTILINE)
+    # Of few frames there is none, as they cannot have had every outcome.
+    kinds = f", {len(summary[1].split(', '))} kinds of outcome and ending" if summary else ""
+    misses = "no miss" if holds else f"sessions that broke a promise, by their seeds: {seeds}"
+    return Row(
+        1, promise, f"{frames:,} frames of random clients{kinds}: {misses}",
+        limit, holds, f"`dev/soak {frames}`",
+    )
+
+
+def no_input_stops_it(settings: Settings) -> list[Row]:
+    """Rows 2 and 4: a siege."""
+    minutes = settings.either(0.2, 1)
+    with Server("--shared-memory") as server:
+        found = siege.besiege(server, sessions=60, minutes=minutes, rate=2)
+    hurt = [each for each in found.failures if "memory" not in each]
+    how = f'`make siege ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
+    inputs = f"{found.attacks:,} attacks of {found.kinds} kinds beside 60 sessions: "
+    inputs += "; ".join(hurt) if hurt else f"the server lives, {found.frames:,} of {found.frames:,} frames came back"
+    ratio = found.after_bytes / found.baseline_bytes
+    memory = (
+        f"{found.baseline_bytes >> 20} MiB before, {found.highest_bytes >> 20} at most, "
+        f"{found.after_bytes >> 20} after ({ratio:.2f} times)"
+    )
+    return [
+        Row(2, "no input stops the process", inputs, "lives, nobody else's frame lost", not hurt,
+            how + "; libFuzzer by `make fuzz`"),
+        Row(4, "RSS within 20 % of the baseline 30 s after the load", memory, "1.2 times",
+            ratio <= siege.MOST_OF_BASELINE, how),
+    ]

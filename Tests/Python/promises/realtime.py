@@ -1,0 +1,175 @@
+"""Rows 5, 6, 13: overload and deadlines."""
+
+import re
+import statistics
+import subprocess
+import threading
+import time
+
+import grpc
+from grpc_status import rpc_status
+
+from sidelight_testing import images
+from sidelight_testing.contract import error_details, service
+from sidelight_testing.contract import session as messages
+from sidelight_testing.load import Load, percentile
+from sidelight_testing.raw import PROCESS, RawPeer, message
+from sidelight_testing.server import Server, binary
+from sidelight_testing.session import Session, pipeline
+from test_drain import LONG
+from test_peers_that_fall_silent import begin_session, client_message
+
+from .row import REALTIME, Row, Settings
+
+DEAR = ["median", "zoomBlur"] * 4
+BUDGET_US = 60_000
+
+
+def overload(settings: Settings) -> list[Row]:
+    """Row 5: the overload curve of bench-realtime, and what a refusal takes."""
+    return [_curve(settings), _refusals(settings)]
+
+
+def _curve(settings: Settings) -> Row:
+    promise = "at 4x capacity goodput >= 90 % of the peak, accepted p99 <= 2x unloaded"
+    limit = "90 %; 2 times"
+    if not REALTIME.exists():
+        return Row(5, promise, "", limit, None, "bench-realtime is not built: `make bench-realtime`")
+    folder = settings.scratch / "realtime"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [REALTIME, "--server", binary(), "--output", folder, "--only", "overload"]
+    seconds = ["--quick"] if settings.quick else ["--seconds", "2"]
+    subprocess.run([*command, *seconds], capture_output=True, timeout=400, check=False)
+    text = (folder / "realtime.md").read_text()
+    rows = re.findall(
+        r"^\| (honoured|ignored) \| ([\d.]+)x \| [^|]*\| [^|]*\| ([\d.]+) % \|[^|]*\|[^|]*\| ([\d.]+) \|",
+        text, re.MULTILINE,
+    )
+    goodput = {(window, float(load)): float(share) for window, load, share, _ in rows}
+    p99 = {(window, float(load)): float(value) for window, load, _, value in rows}
+    figures, holds = [], bool(rows)
+    for window in ("honoured", "ignored"):
+        unloaded = min((key for key in p99 if key[0] == window), key=lambda key: key[1])
+        ratio = p99[window, 4.0] / p99[unloaded]
+        holds = holds and goodput[window, 4.0] >= 90 and ratio <= 2
+        figures.append(
+            f"window {window}: goodput {goodput[window, 4.0]:.0f} % of the peak, p99 "
+            f"{p99[window, 4.0]:.0f} ms, {ratio:.1f} times that at {unloaded[1]:g}x"
+        )
+    return Row(5, promise, "; ".join(figures), limit, holds, "`make bench-overload`")
+
+
+def _refusals(settings: Settings) -> Row:
+    count = int(settings.either(100, 400))
+    took, kinds = [], set()
+    sessions = 8
+    with (
+        Server("--max-sessions", str(sessions)) as server,
+        Load(server.addresses["tcp"], sessions, rate=30, filters=DEAR),
+        grpc.insecure_channel(server.addresses["tcp"], [("grpc.use_local_subchannel_pool", 1)]) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+        for _ in range(count):
+            start = time.perf_counter()
+            refused = Session(stub, seconds=10, opens=False)
+            refused.send(open=messages.Open())
+            error = refused.fail()
+            took.append(1000 * (time.perf_counter() - start))
+            info = error_details.RetryInfo()
+            details = rpc_status.from_call(error).details
+            kinds.add((error.code().name, any(each.Unpack(info) for each in details)))
+            refused.__exit__()
+    took.sort()
+    exact = kinds == {("RESOURCE_EXHAUSTED", True)}
+    return Row(
+        5, "refusals in < 5 ms with RESOURCE_EXHAUSTED and RetryInfo",
+        f"{count} refusals by a server at several times its load: median {statistics.median(took):.1f} ms, "
+        f"p99 {percentile(took, 99):.1f} ms" + ("" if exact else f"; they say {kinds}"),
+        "p99 5 ms, seen by a Python client", exact and percentile(took, 99) < 5,
+        f"`--max-sessions {sessions}`, whose sessions all send more than can be done",
+    )
+
+
+def nothing_after_its_deadline(settings: Settings) -> Row:
+    """Row 6: sessions with budgets, far beyond what the server can do."""
+    seconds = settings.either(4, 15)
+    done = threading.Event()
+    lock = threading.Lock()
+    totals = {"made": 0, "dropped": 0, "begun late": 0, "told late": 0}
+    depths, begun, late_us = set(), [], [0]
+
+    def run(address: str) -> None:
+        with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+            stub = service.FrameFilterStub(channel)
+            picture = images.noise("I420", 320, 180)
+            with Session(stub, pipeline=pipeline(*DEAR), budget_us=BUDGET_US) as session:
+                while not done.wait(1 / 60):
+                    session.send_frame(picture)
+                transcript = session.finish()
+        with lock:
+            depths.add(session.opened.mailbox_depth)
+            totals["dropped"] += sum(each.count for each in transcript.dropped)
+            for frame in transcript.frames:
+                totals["made"] += 1
+                begun.append(frame.timing.queue_us / BUDGET_US)
+                totals["begun late"] += frame.timing.queue_us > BUDGET_US
+                totals["told late"] += frame.timing.total_us > BUDGET_US
+                late_us.append(frame.timing.total_us - BUDGET_US)
+
+    with Server("--max-load", "0") as server:
+        threads = [threading.Thread(target=run, args=(server.addresses["tcp"],)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        time.sleep(seconds)
+        done.set()
+        for thread in threads:
+            thread.join()
+    begun.sort()
+    return Row(
+        6, "nothing is computed after its deadline; mailbox depth 1",
+        f"{totals['made']:,} frames made and {totals['dropped']:,} dropped in overload: {totals['begun late']} were "
+        f"begun after their budget of {BUDGET_US / 1000:g} ms (the latest at {100 * percentile(begun, 100):.0f} % of it), "
+        f"{totals['told late']} were handed to the transport after it (by {max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
+        "no work begun late, depth 1", totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
+        f"16 sessions at 60 fps for {seconds:g} s; manual clocks in `SchedulerTests` and `BudgetTests`",
+    )
+
+
+def deadlines(settings: Settings) -> Row:
+    """Row 13: `grpc-timeout` of sessions that are idle, busy, stuck."""
+    count = int(settings.either(5, 20))
+    after = 0.3
+    figures, worst, statuses = [], 0.0, set()
+
+    def idle(peer: RawPeer) -> None:
+        peer.data(client_message(open=messages.Open()))
+
+    def busy(peer: RawPeer) -> None:
+        peer.data(client_message(open=messages.Open(pipeline=pipeline("gaussianBlur"))))
+        for sequence in range(1, 5):
+            frame = messages.Frame(sequence=sequence, image=images.noise("GRAY8", 64, 64))
+            peer.data(client_message(frame=frame))
+
+    def stuck(peer: RawPeer) -> None:
+        peer.data(client_message(open=messages.Open(pipeline=LONG)))
+        picture = images.noise("GRAY8", 2048, 1024)
+        peer.data(client_message(frame=messages.Frame(sequence=1, image=picture)))
+
+    with Server() as server:
+        for kind in (idle, busy, stuck):
+            late = []
+            for _ in range(count):
+                with RawPeer(server.addresses["tcp"]) as peer:
+                    peer.open_windows()
+                    start = time.perf_counter()
+                    peer.call(PROCESS, headers=[("grpc-timeout", f"{int(1000 * after)}m")])
+                    kind(peer)
+                    statuses.add(peer.status())
+                    late.append(1000 * (time.perf_counter() - start - after))
+            worst = max(worst, *late)
+            figures.append(f"{kind.__name__} {statistics.median(late):.1f} ms (most {max(late):.1f})")
+    return Row(
+        13, "deadlines are enforced by us, <= 50 ms late, with DEADLINE_EXCEEDED",
+        f"late in the median of {count}: {', '.join(figures)}", "50 ms", worst <= 50 and statuses == {4},
+        "a raw client with `grpc-timeout`, and sessions that are idle, busy, in the midst of a long frame",
+    )
