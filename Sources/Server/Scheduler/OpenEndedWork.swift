@@ -12,6 +12,12 @@ final class OpenEndedWork: Sendable {
     var isFinished = false
   }
 
+  private enum Placement {
+    case handedOver(to: CheckedContinuation<Undertaking?, Never>)
+    case waiting
+    case refused
+  }
+
   private let compute: ComputePool
   private let state = Mutex(State())
 
@@ -23,16 +29,16 @@ final class OpenEndedWork: Sendable {
   /// counts as done at once.
   func begin(_ body: @escaping Undertaking.Body) -> Undertaking {
     let undertaking = Undertaking(body)
-    let (runner, isAccepted) = self.state.withLock { state in
-      guard !state.isFinished else { return (nil, false) }
-      if let runner = state.runner.take() { return (runner, true) }
+    let placement: Placement = self.state.withLock { state in
+      guard !state.isFinished else { return .refused }
+      if let runner = state.runner.take() { return .handedOver(to: runner) }
       state.waiting.append(undertaking)
-      return (nil, true)
+      return .waiting
     }
-    if isAccepted {
-      runner?.resume(returning: undertaking)
-    } else {
-      undertaking.finish()
+    switch placement {
+    case .handedOver(let runner): runner.resume(returning: undertaking)
+    case .waiting: break
+    case .refused: undertaking.finish()
     }
     return undertaking
   }

@@ -25,12 +25,13 @@ extension SessionLane {
       let blurred = try? await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
-      ) { bands in
+      ) { bands, meter in
         let blur = try self.engine.blurBeyondRecognition(
           frame.picture.form, as: self.session.options.output)
         try blur.check(self.engine.frameLimits)
         return try await self.make(
-          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver())
+          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver(), meter
+        )
       }
       guard let blurred else {
         return self.drop(

@@ -54,13 +54,14 @@ struct SessionLane {
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience,
         limit: program.isCustom ? self.turnLimit(for: frame, program) : nil
-      ) { bands in
+      ) { bands, meter in
         started = self.clock.now()
         begin?.finish()
         frame.span.leaveQueue()
         // Its turn may have been long in coming.
         try self.checkTime(for: frame, variant ?? program)
-        return try await self.filter(frame, variant ?? program, disposition, bands, observer)
+        return try await self.filter(
+          frame, variant ?? program, disposition, bands, observer, meter)
       }
       self.session.quality.recordMade(
         fullCost: program.cost.expected, slowest: observer.slowest.name)
@@ -74,7 +75,8 @@ struct SessionLane {
     } catch let failure as LanePassObserver.Failure {
       frame.span.record(failure.cause)
       if let unreadable = failure.cause as? PictureCodec.Unreadable {
-        return self.drop(frame, unreadable.fault)
+        frame.samples?.settle(.unreadable)
+        return self.drop(frame, unreadable.fault(in: frame.message.image))
       }
       let status = GoogleRPCStatus(
         code: .internalError,
@@ -104,10 +106,9 @@ struct SessionLane {
 
   private func filter(
     _ frame: IncomingFrame, _ program: Program, _ disposition: Disposition, _ bands: Int,
-    _ observer: LanePassObserver
+    _ observer: LanePassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
-    let meter = WorkMeter(now: self.clock.now)
     try program.check(self.engine.frameLimits)
     let picture = try await self.make(
       program, of: frame, frame.outcome(disposition), bands, observer, meter)
@@ -121,10 +122,11 @@ struct SessionLane {
   /// - Parameter outcome: The message, but for the picture.
   func make(
     _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
-    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter? = nil
+    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let codec = self.engine.codec
     let input = try await codec.decode(frame.picture, observer: observer)
+    frame.samples?.settle(.decoded(input))
     if case .file = frame.picture { self.session.unreadable.reset() }
     let moment = FrameMoment(index: frame.arrival)
     guard program.delivery.coding.isFile else {
