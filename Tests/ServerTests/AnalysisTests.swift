@@ -303,6 +303,10 @@ import Testing
     }
     #expect(
       looks == [["two", "three"], [], ["two"], ["three"], ["two"], [], ["two", "three"]])
+    // Who was due and could not look is due at the next frame, and from there on at its own pace.
+    schedule.postpone(analyses)
+    let later = (0 ..< 3).map { _ in schedule.due(among: analyses, isReduced: false).map(\.stage) }
+    #expect(later == [["two", "three"], [], ["two"]])
     let reduced = (0 ..< 12).map { _ in
       schedule.due(among: analyses, isReduced: true).filter { $0.stage == "two" }.count
     }

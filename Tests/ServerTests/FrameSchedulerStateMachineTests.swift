@@ -18,7 +18,7 @@ import Testing
     var machine = Machine(threads: 4)
     for session: UInt64 in 1 ... 4 {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
-      _ = machine.finish(session: session, bands: 1, elapsed: .zero, at: .zero)
+      _ = machine.finish(session: session, work: .zero, at: .zero)
     }
     let answer = machine.request(session: 1, deadline: .zero, at: .milliseconds(201))
     #expect(answer == .run(bands: 4))
@@ -30,9 +30,9 @@ import Testing
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
     _ = machine.request(session: 2, deadline: .zero, at: .zero)
     #expect(machine.request(session: 3, deadline: .zero, at: .zero) == .wait(ticket: 0))
-    let granted = machine.finish(session: 1, bands: 1, elapsed: .zero, at: .zero)
+    let granted = machine.finish(session: 1, work: .zero, at: .zero)
     #expect(granted == .init(ticket: 0, bands: 1))
-    let none = machine.finish(session: 2, bands: 1, elapsed: .zero, at: .zero)
+    let none = machine.finish(session: 2, work: .zero, at: .zero)
     #expect(none == nil)
   }
 
@@ -47,7 +47,7 @@ import Testing
     }
     var order: [UInt64] = []
     var running: UInt64 = 1
-    while let grant = machine.finish(session: running, bands: 1, elapsed: .zero, at: .zero) {
+    while let grant = machine.finish(session: running, work: .zero, at: .zero) {
       order.append(grant.ticket)
       running = grant.ticket + 2
     }
@@ -59,13 +59,13 @@ import Testing
     var machine = Machine(threads: 1)
     for session: UInt64 in [2, 1] {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
-      _ = machine.finish(session: session, bands: 1, elapsed: .zero, at: .zero)
+      _ = machine.finish(session: session, work: .zero, at: .zero)
     }
-    machine.charge(session: 1, bands: 2, elapsed: .seconds(1))
+    machine.charge(session: 1, work: .seconds(2))
     _ = machine.request(session: 3, deadline: .zero, at: .zero)
     #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .wait(ticket: 0))
     #expect(machine.request(session: 2, deadline: .seconds(9), at: .zero) == .wait(ticket: 1))
-    let first = machine.finish(session: 3, bands: 1, elapsed: .zero, at: .zero)
+    let first = machine.finish(session: 3, work: .zero, at: .zero)
     #expect(first?.ticket == 1)
   }
 
@@ -76,14 +76,14 @@ import Testing
     for session: UInt64 in [2, 1] {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
       _ = machine.finish(
-        session: session, bands: 1, elapsed: session == 1 ? .seconds(1) : .zero, at: .zero)
+        session: session, work: session == 1 ? .seconds(1) : .zero, at: .zero)
     }
     _ = machine.request(session: 3, deadline: .zero, at: .zero)
     #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .wait(ticket: 0))
     #expect(machine.request(session: 2, deadline: .seconds(9), at: .zero) == .wait(ticket: 1))
-    let first = machine.finish(session: 3, bands: 1, elapsed: .zero, at: .zero)
+    let first = machine.finish(session: 3, work: .zero, at: .zero)
     #expect(first?.ticket == 1)
-    let second = machine.finish(session: 2, bands: 1, elapsed: .zero, at: .zero)
+    let second = machine.finish(session: 2, work: .zero, at: .zero)
     #expect(second?.ticket == 0)
   }
 
@@ -111,7 +111,7 @@ import Testing
       service[session] += costs[session]
       guard
         let grant = machine.finish(
-          session: UInt64(session), bands: 1, elapsed: costs[session], at: now)
+          session: UInt64(session), work: costs[session], at: now)
       else {
         Issue.record("nobody's turn")
         return
@@ -127,19 +127,19 @@ import Testing
   func noHoarding() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
-    _ = machine.finish(session: 1, bands: 1, elapsed: .zero, at: .zero)
+    _ = machine.finish(session: 1, work: .zero, at: .zero)
     for _ in 0 ..< 10 {
       _ = machine.request(session: 2, deadline: .zero, at: .zero)
-      _ = machine.finish(session: 2, bands: 1, elapsed: .seconds(1), at: .zero)
+      _ = machine.finish(session: 2, work: .seconds(1), at: .zero)
     }
     // Session 1 comes back: it is ahead by what session 2 just had, and not by ten seconds.
     _ = machine.request(session: 3, deadline: .zero, at: .seconds(10))
     _ = machine.request(session: 1, deadline: .seconds(10), at: .seconds(10))
     _ = machine.request(session: 2, deadline: .seconds(20), at: .seconds(10))
-    let first = machine.finish(session: 3, bands: 1, elapsed: .zero, at: .seconds(10))
+    let first = machine.finish(session: 3, work: .zero, at: .seconds(10))
     #expect(first?.ticket == 0)
     _ = machine.request(session: 1, deadline: .seconds(10), at: .seconds(10))
-    let second = machine.finish(session: 1, bands: 1, elapsed: .seconds(2), at: .seconds(12))
+    let second = machine.finish(session: 1, work: .seconds(2), at: .seconds(12))
     #expect(second?.ticket == 1, "session 1 has had its two seconds")
   }
 
@@ -151,7 +151,7 @@ import Testing
     _ = machine.request(session: 3, deadline: .zero, at: .zero)
     let isWithdrawn = machine.withdraw(ticket: 0)
     #expect(isWithdrawn)
-    let granted = machine.finish(session: 1, bands: 1, elapsed: .zero, at: .zero)
+    let granted = machine.finish(session: 1, work: .zero, at: .zero)
     #expect(granted?.ticket == 1)
     let isTooLate = !machine.withdraw(ticket: 1)
     #expect(isTooLate)

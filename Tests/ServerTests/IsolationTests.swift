@@ -83,7 +83,7 @@ import Testing
         group.addTask {
           try await scheduler.withTurn(
             session: UInt64(session), deadline: .zero, limit: .milliseconds(20)
-          ) { _ in
+          ) { _, _ in
             begin.yield()
             for await _ in ends {}
           }
@@ -92,7 +92,7 @@ import Testing
         await clock.awaited(within: .milliseconds(20))
         clock.advance(by: .milliseconds(20))
         // The first had both threads, alone as it was; from then on there are others.
-        try await scheduler.withTurn(session: .max, deadline: .zero) { _ in }
+        try await scheduler.withTurn(session: .max, deadline: .zero) { _, _ in }
         try await expectEventually("others stand in") {
           compute.currentThreadCount == 2 + 2 + session
         }
@@ -116,9 +116,9 @@ import Testing
   func tooMany() async throws {
     try await Self.withHeldWork(turns: FrameScheduler.maxOutstaying - 1) { scheduler, _, _ in
       await #expect(throws: GoogleRPCStatus.self) {
-        try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _ in }
+        try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _, _ in }
       }
-      try await scheduler.withTurn(session: 1000, deadline: .zero) { _ in }
+      try await scheduler.withTurn(session: 1000, deadline: .zero) { _, _ in }
     }
   }
 }

@@ -81,7 +81,7 @@ import Tracing
     let frame = try #require(answers.frames.first)
     // No stage is active, and yet these are not the bytes that came.
     #expect(frame.disposition == .filtered)
-    let source = try image.makeFrame(limits: .everything, pool: BufferPool())
+    let source = try image.makeFrame()
     let encoding = format == .gray8 ? nil : FrameEncoding(format: .i420, color: .jpeg)
     let expected = try await source.filtered([], shape: FrameShape(width: 32), as: encoding)
       .jpeg(JPEGSettings(quality: 70))

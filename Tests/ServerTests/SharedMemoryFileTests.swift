@@ -69,6 +69,21 @@ import Testing
     }
   }
 
+  @Test("What is no file at all is found on arrival, and the fault says where it lies")
+  func noFile() async throws {
+    let image = Sidelight_V1_Image.jpeg(Array("GIF89a, really".utf8))
+    try await withServer(.withSharedMemory()) { _, address in
+      try await withStub(address) { stub in
+        try await stub.withRing([.filter("sepiaTone")]) { client in
+          client.say(.frame(1, client.put(image, in: 0)))
+          let drop = try await client.hearDrop()
+          #expect(drop.reason == .invalidFrame)
+          #expect(drop.diagnostic.message.hasPrefix("frame.image.shared_memory: "))
+        }
+      }
+    }
+  }
+
   @Test("Damage in a slot's file ends that frame, and the slot is the client's again")
   func damaged() async throws {
     var broken = try Sidelight_V1_Image.jpeg(64, 48)
@@ -81,6 +96,7 @@ import Testing
             client.say(.frame(sequence, client.put(image, in: 0)))
             let drop = try await client.hearDrop()
             #expect(drop.reason == .invalidFrame)
+            #expect(drop.diagnostic.message.hasPrefix("frame.image.shared_memory: "))
           }
         }
       }

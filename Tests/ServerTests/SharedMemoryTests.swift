@@ -208,6 +208,43 @@ struct SharedMemoryTests {
     }
   }
 
+  @Test("While an analysis looks, no frame in a slot is copied for it; the next one after that is")
+  func noCopyInVain() async throws {
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(CustomFilter("look", "Looks.", analysis: GatedLook(gate: gate)))
+    try await withServer(.withSharedMemory(), catalogue: catalogue) { server, address in
+      @Sendable func copies() -> Int {
+        let statistics = server.poolStatistics
+        return statistics.hits + statistics.misses
+      }
+      try await withStub(address) { stub in
+        try await stub.withRing([.filter("look")], inputs: 1) { client in
+          for sequence: UInt64 in 1 ... 5 {
+            client.say(.frame(sequence, client.put(AnalysisTests.grey(51), in: 0)))
+            #expect(try await client.hearFrame().sequence == sequence)
+            if sequence == 1 { for await _ in gate.entered { break } }
+            #expect(copies() == 1)
+          }
+          gate.open(for: 2)
+          guard case .analysis(let first) = try await client.hear() else {
+            Issue.record("no analysis")
+            return
+          }
+          #expect(first.sequence == 1)
+          client.say(.frame(6, client.put(AnalysisTests.grey(204), in: 0)))
+          var next = Sidelight_V1_Analysis()
+          for _ in 1 ... 2 {
+            if case .analysis(let analysis) = try await client.hear() { next = analysis }
+          }
+          #expect(next.sequence == 6)
+          #expect(next.figures["first"] == 204)
+          #expect(copies() == 2)
+        }
+      }
+    }
+  }
+
   @Test(
     "A filter that is left behind keeps its output slot, and the input slot is the client's again")
   func leftBehind() async throws {

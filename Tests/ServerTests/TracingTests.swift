@@ -142,7 +142,7 @@ import Tracing
       try await SidelightClient.connect(to: address, tracer: client) { connection in
         try await connection.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
           let root = client.startSpan("capture", context: .topLevel)
-          let picture = try Self.image.makeFrame(limits: .everything, pool: BufferPool())
+          let picture = try Self.image.makeFrame()
           await ServiceContext.withValue(root.context) {
             _ = await session.send(VideoFrame(picture))
           }

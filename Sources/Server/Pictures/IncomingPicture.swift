@@ -51,7 +51,7 @@ package enum IncomingPicture: Sendable {
     do throws(CodecError) {
       header = try pixels.withFile { file throws(CodecError) in try jpeg.header(of: file) }
     } catch {
-      throw FieldFault(error)
+      throw FieldFault(error, in: image)
     }
     try image.check(stated: header.size)
     self = .file(
@@ -83,8 +83,8 @@ extension PixelBuffer {
 }
 
 extension FieldFault {
-  /// What is wrong with a file that came inline.
-  init(_ error: CodecError) {
-    self.init(field: "inline", reason: "\(error)")
+  /// What is wrong with the file that came with an image; the field is relative to that.
+  init(_ error: CodecError, in image: Sidelight_V1_Image) {
+    self.init(field: image.isInSlot ? "shared_memory" : "inline", reason: "\(error)")
   }
 }

@@ -7,8 +7,13 @@ import SidelightWire
 struct PictureCodec: Sendable {
   /// A file turned out not to be what its header promised.
   struct Unreadable: Error {
-    /// What is wrong with it; the field is relative to the image.
-    var fault: FieldFault
+    /// What is wrong with it.
+    var error: CodecError
+
+    /// The same as a fault of the image that the file came with; its field is relative to that.
+    func fault(in image: Sidelight_V1_Image) -> FieldFault {
+      FieldFault(self.error, in: image)
+    }
   }
 
   let pool: BufferPool
@@ -37,7 +42,7 @@ struct PictureCodec: Sendable {
             try self.jpeg.decode(file, as: form.geometry.format)
           }
         } catch {
-          throw Unreadable(fault: FieldFault(error))
+          throw Unreadable(error: error)
         }
       }
       return frame.shown(form.orientation)

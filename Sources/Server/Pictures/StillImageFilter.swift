@@ -51,10 +51,13 @@ package struct StillImageFilter: Sendable {
   /// - Parameters:
   ///   - image: Raw, or a PNG or JPEG file; its bytes inline.
   ///   - output: What is to come back.
+  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
+  ///   - meter: Is told what the bands cost.
   /// - Throws: ``PipelineError``; ``FieldFault``, whose field is that of the request, for an image
   ///   that cannot be read or a result that is too large; or whatever a custom filter throws.
   package func apply(
-    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape
+    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
+    bands: Int? = nil, meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -66,8 +69,9 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
-    let made = try await self.executor.run(plan, on: frame, observer: self.observer)
-      .shown(delivery.orientation)
+    let made = try await self.executor.run(
+      plan, on: frame, bands: bands, observer: self.observer, meter: meter
+    ).shown(delivery.orientation)
     return Outcome(
       image: try await self.image(of: made, as: delivery.coding, output.jpeg), isFiltered: true)
   }
@@ -109,7 +113,7 @@ package struct StillImageFilter: Sendable {
     } catch let fault as FieldFault {
       throw fault.within("image")
     } catch let unreadable as PictureCodec.Unreadable {
-      throw unreadable.fault.within("image")
+      throw unreadable.fault(in: image).within("image")
     }
   }
 
@@ -122,7 +126,7 @@ package struct StillImageFilter: Sendable {
     do throws(CodecError) {
       frame = try ImageDecoder(pool: self.codec.pool, limits: self.codec.limits).decode(file)
     } catch {
-      throw FieldFault(error)
+      throw FieldFault(error, in: image)
     }
     try image.check(stated: frame.size)
     return frame.shown(try Orientation(image.orientation))
@@ -147,7 +151,7 @@ package struct StillImageFilter: Sendable {
 }
 
 extension PixelBuffer {
-  /// The bytes of a message's field, which stay where they are.
+  /// The bytes of a message's field, copied: what lends them does so only for the length of a call.
   fileprivate convenience init(_ data: Data) {
     let bytes = [UInt8](data)
     self.init(0 ..< bytes.count, of: bytes)

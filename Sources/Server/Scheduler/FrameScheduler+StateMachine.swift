@@ -10,7 +10,7 @@ extension FrameScheduler {
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
-      /// The thread time that it was given, in the common measure.
+      /// The work that was done for it, in the time of one thread.
       var service: Duration
       /// When it last asked.
       var lastSeen: Duration
@@ -88,21 +88,20 @@ extension FrameScheduler {
     ///
     /// - Parameters:
     ///   - session: The session's number.
-    ///   - bands: Over how many threads it ran.
-    ///   - elapsed: For how long.
+    ///   - work: What it cost, in the time of one thread.
     /// - Returns: Whose turn it is now.
     package mutating func finish(
-      session: UInt64, bands: Int, elapsed: Duration, at now: Duration
+      session: UInt64, work: Duration, at now: Duration
     ) -> Grant? {
       self.running -= 1
-      self.charge(session: session, bands: bands, elapsed: elapsed)
+      self.charge(session: session, work: work)
       return self.next(at: now)
     }
 
     /// A session has had threads beyond its turn: work that did not come back in time, on threads
     /// that others stood in for.
-    package mutating func charge(session: UInt64, bands: Int, elapsed: Duration) {
-      self.accounts[session]?.service += elapsed * bands
+    package mutating func charge(session: UInt64, work: Duration) {
+      self.accounts[session]?.service += work
     }
 
     /// Work arrives, whether it will be done or not.

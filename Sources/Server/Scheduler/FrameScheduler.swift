@@ -59,12 +59,14 @@ package final class FrameScheduler: Sendable {
   ///   - session: The session's number.
   ///   - deadline: When the frame should be done.
   ///   - limit: How long the turn may last; `nil`: as long as the work does.
-  ///   - body: Does the work, over the number of threads that it is given.
+  ///   - body: Does the work, over the number of threads that it is given, and tells the meter what
+  ///     they do beside each other: the session is charged for the work, not for threads that it might
+  ///     have had.
   /// - Throws: `CancellationError` if the task is cancelled before its turn; RESOURCE_EXHAUSTED if the
   ///   turn is limited and ``maxOutstaying`` threads are taken up already; what `body` throws.
   package func withTurn<Result: Sendable>(
     session: UInt64, deadline: Duration, limit: Duration? = nil,
-    _ body: (_ bands: Int) async throws -> Result
+    _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
     if limit != nil, self.outstaying.withLock({ $0 >= Self.maxOutstaying }) {
       throw GoogleRPCStatus(
@@ -75,9 +77,9 @@ package final class FrameScheduler: Sendable {
     guard let bands = await self.turn(session: session, deadline: deadline) else {
       throw CancellationError()
     }
-    let turn = Turn(session: session, bands: bands, start: self.clock.now())
+    let turn = Turn(session: session, bands: bands, clock: self.clock)
     defer { self.end(turn) }
-    guard let limit else { return try await body(bands) }
+    guard let limit else { return try await body(bands, turn.meter) }
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       // Not on the compute threads: all of them may be taken up.
@@ -85,9 +87,12 @@ package final class FrameScheduler: Sendable {
         await self.clock.wait(limit)
         if !Task.isCancelled { self.cut(turn) }
       }
-      return try await body(bands)
+      return try await body(bands, turn.meter)
     }
   }
+
+  /// Frames that wait for their turn.
+  package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
   /// A session is over; nothing of its waits or is computed any more.
   package func leave(session: UInt64) {
@@ -144,16 +149,16 @@ package final class FrameScheduler: Sendable {
     guard case .outstaying(let since, let standIns) = before else { return self.giveBack(turn) }
     self.compute.relieve(standIns)
     self.outstaying.withLock { $0 -= turn.bands }
-    let elapsed = self.clock.now() - since
-    self.state.withLock {
-      $0.machine.charge(session: turn.session, bands: turn.bands, elapsed: elapsed)
-    }
+    // Beyond its turn it is charged for what it keeps from others: as many threads as stood in.
+    let kept = (self.clock.now() - since) * turn.bands
+    self.state.withLock { $0.machine.charge(session: turn.session, work: kept) }
   }
 
   private func giveBack(_ turn: Turn) {
     let now = self.clock.now()
     self.resume {
-      $0.finish(session: turn.session, bands: turn.bands, elapsed: now - turn.start, at: now)
+      $0.finish(
+        session: turn.session, work: now - turn.start + turn.meter.beyondElapsed, at: now)
     }
   }
 
@@ -179,11 +184,13 @@ private final class Turn: Sendable {
   let session: UInt64
   let bands: Int
   let start: Duration
+  let meter: WorkMeter
   let state = Mutex(State.running)
 
-  init(session: UInt64, bands: Int, start: Duration) {
+  init(session: UInt64, bands: Int, clock: SessionClock) {
     self.session = session
     self.bands = bands
-    self.start = start
+    self.start = clock.now()
+    self.meter = WorkMeter(now: clock.now)
   }
 }

@@ -55,9 +55,9 @@ extension FrameFilterService {
       // session's. Decoding and encoding are work for the compute pool too.
       return try await self.engine.scheduler.withTurn(
         session: .max, deadline: started + Self.patience
-      ) { _ in
+      ) { bands, meter in
         try await withTaskExecutorPreference(self.engine.compute) {
-          try await still.apply(pipeline, to: image, output: output)
+          try await still.apply(pipeline, to: image, output: output, bands: bands, meter: meter)
         }
       }
     } catch let error as PipelineError {

@@ -19,6 +19,9 @@ final class AnalysisLook: Sendable {
     self.state = Mutex(State(analyzer: analysis.analysis.makeAnalyzer()))
   }
 
+  /// Whether it does not look at a frame.
+  var isIdle: Bool { self.state.withLock { $0.analyzer != nil } }
+
   /// It is to look at a frame.
   ///
   /// - Returns: The analyzer; `nil` if it is looking at another yet.

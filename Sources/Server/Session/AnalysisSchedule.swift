@@ -28,4 +28,9 @@ package struct AnalysisSchedule: Sendable {
       return waited >= every
     }
   }
+
+  /// Analyses that were due did not look: they are due at the next frame.
+  package mutating func postpone(_ analyses: [PlannedAnalysis]) {
+    for analysis in analyses { self.waited[analysis.stage] = nil }
+  }
 }

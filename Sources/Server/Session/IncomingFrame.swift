@@ -21,6 +21,8 @@ struct IncomingFrame: Sendable {
   let deadline: Duration?
   /// Covers its whole way.
   let span: FrameSpan
+  /// Where the lane tells of a file's samples; `nil` if nobody else looks at them.
+  var samples: SharedSamples.Source?
 
   /// What is said of it when it comes back, but for pixels and timing; of the image, what came.
   func outcome(
@@ -38,6 +40,12 @@ struct IncomingFrame: Sendable {
       $0.tags = self.message.tags
       if let failure { $0.failure = Google_Rpc_Status(failure) }
     }
+  }
+
+  /// Whether its picture lies in a slot, which is the client's again as soon as the frame's fate is told.
+  /// A file was copied when it came.
+  var isInPlace: Bool {
+    if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
   /// What it may claim in the mailbox.

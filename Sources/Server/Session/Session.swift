@@ -26,6 +26,7 @@ struct Session: Sendable {
   let outbox: FrameOutbox
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
+  let analysisDesk = AnalysisDesk()
   let quality: SessionQuality
   /// Files that could not be decoded, though their headers were sound: the lane counts them.
   let unreadable = FaultCount()

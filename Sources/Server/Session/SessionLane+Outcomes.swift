@@ -19,7 +19,8 @@ extension SessionLane {
     let cause = failure?.cause ?? error
     frame.span.record(cause)
     if let unreadable = failure?.cause as? PictureCodec.Unreadable {
-      return self.drop(frame, unreadable.fault)
+      frame.samples?.settle(.unreadable)
+      return self.drop(frame, unreadable.fault(in: frame.message.image))
     }
     let status =
       failure.map { failure in
@@ -44,12 +45,13 @@ extension SessionLane {
       let blurred = try? await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
-      ) { bands in
+      ) { bands, meter in
         let blur = try self.engine.blurBeyondRecognition(
           frame.picture.form, as: self.session.options.output)
         try blur.check(self.engine.frameLimits)
         return try await self.make(
-          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver())
+          blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver(), meter
+        )
       }
       guard let blurred else {
         return self.drop(

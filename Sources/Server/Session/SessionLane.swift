@@ -78,11 +78,11 @@ struct SessionLane {
         session: self.session.handle.number,
         deadline: first.deadline ?? first.received + Self.patience,
         limit: program.isCustom ? self.turnLimit(for: first, program) : nil
-      ) { bands -> Attempt? in
+      ) { bands, meter -> Attempt? in
         begin?.finish()
         guard let frame = take() else { return nil }
         frame.span.leaveQueue()
-        return await self.attempt(frame, bands)
+        return await self.attempt(frame, bands, meter)
       }
       guard let attempt, !Task.isCancelled else { return }
       await self.conclude(attempt)
@@ -130,7 +130,9 @@ struct SessionLane {
     }
   }
 
-  private func attempt(_ frame: IncomingFrame, _ bands: Int) async -> Attempt {
+  private func attempt(
+    _ frame: IncomingFrame, _ bands: Int, _ meter: WorkMeter
+  ) async -> Attempt {
     var attempt = Attempt(frame: frame, started: self.clock.now(), ending: .unchanged)
     guard let full = frame.program, !full.changesNothing else { return attempt }
     // Its turn may have been long in coming.
@@ -142,7 +144,7 @@ struct SessionLane {
     let observer = LanePassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     do {
-      let picture = try await self.filter(frame, program, disposition, bands, observer)
+      let picture = try await self.filter(frame, program, disposition, bands, observer, meter)
       attempt.ending = .made(picture, disposition, slowest: observer.slowest.name)
     } catch {
       attempt.ending = .failed(error)
@@ -170,10 +172,9 @@ struct SessionLane {
 
   private func filter(
     _ frame: IncomingFrame, _ program: Program, _ disposition: Disposition, _ bands: Int,
-    _ observer: LanePassObserver
+    _ observer: LanePassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
-    let meter = WorkMeter(now: self.clock.now)
     try program.check(self.engine.frameLimits)
     let picture = try await self.make(
       program, of: frame, frame.outcome(disposition), bands, observer, meter)
@@ -187,10 +188,11 @@ struct SessionLane {
   /// - Parameter outcome: The message, but for the picture.
   func make(
     _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
-    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter? = nil
+    _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let codec = self.engine.codec
     let input = try await codec.decode(frame.picture, observer: observer)
+    frame.samples?.settle(.decoded(input))
     if case .file = frame.picture { self.session.unreadable.reset() }
     let moment = FrameMoment(index: frame.arrival)
     guard program.delivery.coding.isFile else {

@@ -49,17 +49,14 @@ extension SessionReader {
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
-    let frame = IncomingFrame(
+    var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, selection: selection,
       program: passes ? nil : program, received: received,
       deadline: self.deadline(of: message, received: received), span: span)
     let due = self.analyses.due(
       among: program.plan.analyses, isReduced: self.session.quality.isReduced)
     if !due.isEmpty {
-      _ = await self.session.analysisJobs.offer(
-        AnalysisJob(
-          frame: frame, picture: try await self.pictureToKeep(of: frame), analyses: due,
-          stages: program.plan.analyses.map(\.stage)))
+      try await self.show(&frame, to: due, stages: program.plan.analyses.map(\.stage))
     }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
@@ -70,6 +67,33 @@ extension SessionReader {
     guard let displaced = await self.session.mailbox.offer(frame) else { return }
     self.session.drop(
       displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+  }
+
+  /// Lets analyses look at a frame.
+  ///
+  /// - Parameter stages: The stages of all that the pipeline has.
+  /// - Throws: `CancellationError`.
+  private mutating func show(
+    _ frame: inout IncomingFrame, to analyses: [PlannedAnalysis], stages: [String]
+  ) async throws {
+    let desk = self.session.analysisDesk
+    // What is in a slot is copied to be looked at later. Not in vain: the copy waits for a compute thread,
+    // and the frame for the copy.
+    guard !frame.isInPlace || desk.isFree(for: analyses) else {
+      return self.analyses.postpone(analyses)
+    }
+    let picture = try await self.pictureToKeep(of: frame)
+    // Whoever holds this is expected to decode; so the lane's frame does, and the others' do not.
+    let watched = frame
+    if case .file = picture, let program = frame.program, !program.changesNothing {
+      frame.samples = SharedSamples.Source()
+    }
+    desk.begin(frame.arrival)
+    let displaced = await self.session.analysisJobs.offer(
+      AnalysisJob(
+        frame: watched, picture: picture, samples: frame.samples?.samples, analyses: analyses,
+        stages: stages))
+    if let displaced { desk.end(displaced.element.frame.arrival) }
   }
 
   /// Whether a frame comes back with so little work that it would only be delayed by changing threads

@@ -52,10 +52,7 @@ extension SessionReader {
   ///
   /// - Throws: `CancellationError`.
   func pictureToKeep(of frame: IncomingFrame) async throws -> IncomingPicture {
-    // A file was copied when it came.
-    guard frame.message.image.isInSlot, case .frame(let picture) = frame.picture else {
-      return frame.picture
-    }
+    guard frame.isInPlace, case .frame(let picture) = frame.picture else { return frame.picture }
     return try await withTaskExecutorPreference(self.engine.compute) {
       try Task.checkCancellation()
       return .frame(picture.copy(in: self.engine.pool))

@@ -47,12 +47,3 @@ extension Frame {
     }
   }
 }
-
-extension MutableFrame {
-  /// - Precondition: `bytes` is exactly one row of the plane.
-  mutating func copyRow(_ row: Int, plane: Int, from bytes: UnsafeRawBufferPointer) {
-    self.withMutableRow(row, plane: plane) { span in
-      span.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
-    }
-  }
-}

@@ -64,36 +64,6 @@ extension Sidelight_V1_Image {
       buffer: pixels)
   }
 
-  /// The frame that a raw image describes, in a buffer of the pool.
-  ///
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
-  package func makeFrame(limits: FrameLimits, pool: BufferPool) throws(FieldFault) -> Frame {
-    let source = try self.rawLayout(limits: limits, available: self.inline.count)
-    let orientation = try Orientation(self.orientation)
-    var frame: MutableFrame
-    do {
-      frame = try pool.makeFrame(
-        FrameGeometry(
-          format: source.format, size: source.size, color: ColorDescription(self.color)),
-        orientation: orientation)
-    } catch {
-      throw FieldFault(field: "width", reason: "\(error)")
-    }
-    self.inline.withUnsafeBytes { bytes in
-      for (plane, layout) in source.planes.enumerated() {
-        let count = source.format.rowByteCount(plane: plane, width: source.size.width)
-        for row in 0 ..< source.format.rowCount(plane: plane, height: source.size.height) {
-          let start = layout.offset + row * layout.stride
-          frame.copyRow(
-            row, plane: plane,
-            from: UnsafeRawBufferPointer(
-              rebasing: bytes[start ..< start + count]))
-        }
-      }
-    }
-    return frame.finish()
-  }
-
   /// An image of a frame's pixels, without padding.
   package init(_ frame: Frame) {
     self.init()

@@ -48,9 +48,6 @@ package struct SlotLedger: Sendable {
     self.inputs[index] = nil
   }
 
-  /// Input slots that are the server's.
-  package var inputsHeld: Int { self.inputs.count { $0 != nil } }
-
   // MARK: Output slots
 
   /// An output slot to be written, the same as often as can be, since its pages are there already;

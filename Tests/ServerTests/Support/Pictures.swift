@@ -5,7 +5,7 @@ import SidelightWire
 /// A picture of noise, for the client library.
 func picture(_ width: Int = 64, _ height: Int = 48, seed: UInt64 = 1) throws -> Frame {
   try Sidelight_V1_Image.noise(.bgra8, width, height, seed: seed)
-    .makeFrame(limits: .everything, pool: BufferPool())
+    .makeFrame()
 }
 
 extension VideoPicture {

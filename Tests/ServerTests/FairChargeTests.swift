@@ -1,0 +1,51 @@
+import SidelightKernels
+import SidelightServer
+import Testing
+
+/// What sessions are charged for, when they take turns on the compute threads.
+@Suite(.timeLimit(.minutes(1))) struct FairChargeTests {
+  @Test(
+    "Work that keeps one thread busy is charged once, over however many it could have been spread")
+  func serialWork() async throws {
+    let clock = ManualClock()
+    let compute = ComputePool(threadCount: 2)
+    defer { compute.shutdown() }
+    let scheduler = FrameScheduler(compute: compute, clock: clock.sessionClock)
+    // The first session is alone, and might have both threads.
+    for (session, time) in [(1, 10), (2, 15)] as [(UInt64, Int)] {
+      try await scheduler.withTurn(session: session, deadline: .zero) { bands, _ in
+        #expect(bands == (session == 1 ? 2 : 1))
+        clock.advance(by: .milliseconds(time))
+      }
+    }
+    let (ends, end) = AsyncStream<Never>.makeStream()
+    let (order, next) = AsyncStream<UInt64>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let (begins, begin) = AsyncStream<Void>.makeStream()
+      var begun = begins.makeAsyncIterator()
+      for session: UInt64 in 3 ... 4 {
+        group.addTask {
+          try await scheduler.withTurn(session: session, deadline: .zero) { _, _ in
+            begin.yield()
+            for await _ in ends {}
+          }
+        }
+        await begun.next()
+      }
+      // Both want the turn; the one who has had less gets it, though the other has less time.
+      for (session, deadline) in [(1, 200), (2, 100)] as [(UInt64, Int)] {
+        group.addTask {
+          try await scheduler.withTurn(session: session, deadline: .milliseconds(deadline)) {
+            _, _ in
+            _ = next.yield(session)
+          }
+        }
+      }
+      try await expectEventually("both wait") { scheduler.waitingCount == 2 }
+      end.finish()
+      while try await group.next() != nil {}
+    }
+    next.finish()
+    #expect(await order.first { _ in true } == 1)
+  }
+}
