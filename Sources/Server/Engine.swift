@@ -16,6 +16,7 @@ struct Engine: Sendable {
   let scheduler: FrameScheduler
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
+  let quotas: QuotaDesk
   /// `nil`: no shared memory is offered.
   let rings: RingDesk?
   let clock: SessionClock
@@ -62,6 +63,7 @@ struct Engine: Sendable {
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: max(.seconds(10), configuration.resumeTokenLifetime)
     )
+    self.quotas = QuotaDesk(configuration.quotas, clock: clock)
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
     }

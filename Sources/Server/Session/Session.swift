@@ -22,6 +22,8 @@ struct Session: Sendable {
   let engine: Engine
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
+  /// What the caller may send.
+  let allowance: CallerAllowance
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
   let quality: SessionQuality
@@ -36,14 +38,17 @@ struct Session: Sendable {
 
   /// - Parameters:
   ///   - number: For the scheduler.
-  ///   - peer: The caller's address.
+  ///   - caller: Whose it is.
   /// - Throws: ``FieldFault`` if the first pipeline cannot be, or the resume token is not good.
   init(
-    number: UInt64, peer: String, options: SessionOptions, engine: Engine,
+    number: UInt64, caller: Caller, options: SessionOptions, engine: Engine,
     callContext: ServiceContext
   ) throws(FieldFault) {
     self.options = options
     self.engine = engine
+    self.allowance = engine.quotas.allowance(of: caller.name)
+    let peer = "\(caller)"
+    let tokens = engine.resumeTokens.bound(to: caller.principal?.name)
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)
@@ -66,7 +71,7 @@ struct Session: Sendable {
     self.handle = SessionHandle(
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
-      desk: try Self.desk(options, engine), clock: engine.clock, tokens: engine.resumeTokens)
+      desk: try Self.desk(options, engine, tokens), clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
@@ -251,12 +256,12 @@ struct Session: Sendable {
   }
 
   private static func desk(
-    _ options: SessionOptions, _ engine: Engine
+    _ options: SessionOptions, _ engine: Engine, _ tokens: ResumeTokens
   ) throws(FieldFault) -> SelectionDesk {
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
       return try SelectionDesk(
-        resuming: try engine.resumeTokens.verify(token, at: wallNow), at: engine.clock.now(),
+        resuming: try tokens.verify(token, at: wallNow), at: engine.clock.now(),
         wallNow: wallNow, catalogue: engine.catalogue)
     }
     do throws(PipelineError) {
