@@ -45,7 +45,8 @@ struct KeySet: Sendable {
       } catch {
         let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(place)]"
         guard error.isHarmless else { throw KeySetFault(path, "\(name) \(error.reason)") }
-        logger.notice("key left out", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
+        logger.notice(
+          "key left out", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
       }
     }
     guard !self.keys.isEmpty else { throw KeySetFault(path, "has no key for signatures") }

@@ -87,7 +87,8 @@ struct IdentityOptions: ParsableArguments {
     }
     let asksForCertificates = (self.tlsClientCertificates ?? .none) != .none
     guard self.tlsCertificate != nil || (self.tlsClientCA == nil && !asksForCertificates) else {
-      throw ValidationError("Clients show certificates over TLS only: --tls-certificate is missing.")
+      throw ValidationError(
+        "Clients show certificates over TLS only: --tls-certificate is missing.")
     }
     guard self.tlsClientCA != nil || !asksForCertificates else {
       throw ValidationError("--tls-client-ca is missing: who signs clients' certificates?")

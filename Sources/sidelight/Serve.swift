@@ -117,7 +117,8 @@ struct Serve: AsyncParsableCommand {
     configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
     let server = SidelightServer(
       configuration: configuration,
-      authenticator: try await self.identity.authenticator(logger: logger), tracer: tracing?.tracer, metrics: metrics, logger: logger)
+      authenticator: try await self.identity.authenticator(logger: logger), tracer: tracing?.tracer,
+      metrics: metrics, logger: logger)
     let admin = self.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }

@@ -73,9 +73,17 @@ import Testing
       ("another's key", try Token().text(.p256(.init()), id: "ec")),
       ("no key named", try self.token { $0.header["kid"] = NSNull() }),
       ("an empty name", try self.token { $0.header["kid"] = "" }),
-      ("a key in the token", try self.token { $0.header["jwk"] = ["kty": "EC"]; $0.header["kid"] = "in" }),
+      (
+        "a key in the token",
+        try self.token {
+          $0.header["jwk"] = ["kty": "EC"]; $0.header["kid"] = "in"
+        }
+      ),
       ("critical extensions", try self.token { $0.header["crit"] = ["b64"] }),
-      ("claims of another token", parts[0] + "." + (try Token.json(["sub": "bob"])) + "." + parts[2]),
+      (
+        "claims of another token",
+        parts[0] + "." + (try Token.json(["sub": "bob"])) + "." + parts[2]
+      ),
       ("a signature cut short", String(good.dropLast(4))),
       ("padding", good + "="),
       ("characters of other base64", parts[0] + "." + parts[1] + ".+" + parts[2].dropFirst()),
@@ -112,7 +120,8 @@ import Testing
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
       for (claim, offset, reason) in [
-        ("exp", -59, nil), ("exp", -60, "CREDENTIALS_EXPIRED"), ("exp", -100_000, "CREDENTIALS_EXPIRED"),
+        ("exp", -59, nil), ("exp", -60, "CREDENTIALS_EXPIRED"),
+        ("exp", -100_000, "CREDENTIALS_EXPIRED"),
         ("nbf", 60, nil), ("nbf", 61, "TOKEN_INVALID"), ("nbf", -5, nil),
       ] as [(String, Int, String?)] {
         let token = try self.token { $0.claims[claim] = Token.now + offset }

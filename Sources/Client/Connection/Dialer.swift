@@ -76,15 +76,15 @@ struct Dialer: Sendable {
       return try HTTP2ClientTransport.Posix(
         target: Self.target(address), transportSecurity: security,
         config: .defaults { config in
-        config.http2.authority = serverName
-        config.http2.targetWindowSize = transport.streamWindowBytes
-        config.http2.maxFrameSize = transport.http2FrameBytes
-        config.connection.flushCoalescing = transport.flushCoalescing.map {
-          .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
-        }
-        config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
-      },
-      eventLoopGroup: loop)
+          config.http2.authority = serverName
+          config.http2.targetWindowSize = transport.streamWindowBytes
+          config.http2.maxFrameSize = transport.http2FrameBytes
+          config.connection.flushCoalescing = transport.flushCoalescing.map {
+            .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
+          }
+          config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
+        },
+        eventLoopGroup: loop)
     } catch let error as RuntimeError {
       // Whatever else can be wrong here was looked at before.
       throw ConfigurationFault(

@@ -27,7 +27,8 @@ public struct ClientSecurity: Sendable {
         setting: "security.tls.privateKey", value: tls.privateKey ?? "not set",
         range: "the key of security.tls.certificateChain, both or neither")
     }
-    guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal }) else {
+    guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal })
+    else {
       return
     }
     throw ConfigurationFault(

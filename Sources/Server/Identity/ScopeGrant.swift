@@ -26,7 +26,8 @@ public struct ScopeGrant: Sendable, Hashable {
     } else {
       throw ConfigurationFault(
         setting: setting, value: text,
-        range: "NAME=SCOPES with scopes of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))")
+        range:
+          "NAME=SCOPES with scopes of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     guard !self.name.isEmpty else {
       throw ConfigurationFault(setting: setting, value: text, range: "a name, = and scopes")

@@ -127,7 +127,8 @@ extension ByteBuffer {
 ///   - reads: Whether it takes what the server sends off its socket; with TLS only once that stands.
 ///   - isPlain: Whether it speaks no TLS, whatever the test's security is.
 func withRawPeer<Result: Sendable>(
-  _ address: Address, reads: Bool = true, isPlain: Bool = false, _ body: (RawPeer) async throws -> Result
+  _ address: Address, reads: Bool = true, isPlain: Bool = false,
+  _ body: (RawPeer) async throws -> Result
 ) async throws -> Result {
   guard case .tcp(let host, let port) = address else { fatalError("only TCP") }
   let (frames, continuation) = AsyncStream<RawPeer.Frame>.makeStream()

@@ -35,8 +35,11 @@ import Testing
 
   static let methods: [Method] = [
     Method(description: "Process") {
-      try await Stub(wrapping: $0).process(metadata: $1) { try await $0.write(.open()) }
-      onResponse: { for try await _ in $0.messages {} }
+      try await Stub(wrapping: $0).process(metadata: $1) {
+        try await $0.write(.open())
+      } onResponse: {
+        for try await _ in $0.messages {}
+      }
     },
     Method(description: "Apply") {
       _ = try await Stub(wrapping: $0).apply(
@@ -199,7 +202,9 @@ import Testing
           _ = try? await stub.process(metadata: Self.bearer(token)) {
             try await $0.write(.open())
             try await $0.write(.frame(1, .noise(.gray8, 4, 4)))
-          } onResponse: { for try await _ in $0.messages {} }
+          } onResponse: {
+            for try await _ in $0.messages {}
+          }
         }
       }
     }

@@ -97,9 +97,10 @@ import Testing
       func served(_ identity: TestAuthority.Identity) async -> Bool {
         let security = HTTP2ClientTransport.Posix.TransportSecurity.trusting(
           self.old, showing: identity)
-        return (try? await withStub(address, security: security) {
-          _ = try await $0.getServerInfo(.init())
-        }) != nil
+        return
+          (try? await withStub(address, security: security) {
+            _ = try await $0.getServerInfo(.init())
+          }) != nil
       }
       #expect(await served(identities.old))
       #expect(await !served(identities.new))

@@ -137,6 +137,25 @@ import X509
     }
   }
 
+  @Test(
+    "Of TLS 1.2 only what HTTP/2 allows is spoken",
+    arguments: [("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES128-SHA", false)])
+  func ciphers(_ ciphers: String, isSpoken: Bool) async throws {
+    defer { self.files.remove() }
+    try await TestSecurity.withTLS {
+      var security = try #require(TestSecurity.current)
+      security.peer = try .trustingAll(maximumMinorVersion: 2, ciphers: ciphers)
+      try await TestSecurity.$current.withValue(security) {
+        try await withServer { _, address in
+          try await withRawPeer(address) { peer in
+            peer.send(RawPeer.preface)
+            #expect(await (peer.next { _ in true } != nil) == isSpoken)
+          }
+        }
+      }
+    }
+  }
+
   @Test("Silence in place of a handshake is met by the guard of the preface, and by nothing else")
   func silentPeer() async throws {
     defer { self.files.remove() }
