@@ -1,4 +1,5 @@
 public import Logging
+public import SidelightIdentity
 public import SidelightServer
 public import SidelightTelemetry
 
@@ -23,6 +24,15 @@ public struct ServeConfiguration: Sendable {
   var resumeKeys: [ResumeKey]?
   /// The keys, where they are in a file.
   var resumeKeyFile: ResumeKeyFile?
+
+  /// How TCP addresses are secured.
+  var tls = TLSSettings()
+  /// Which tokens are good.
+  var token = TokenSettings()
+  /// What users, groups, and clients with certificates may do.
+  var unixUsers: [ScopeGrant] = []
+  var unixGroups: [ScopeGrant] = []
+  var certificates: [ScopeGrant] = []
 
   /// What pipelines of all callers can name.
   public var providedAssets: [ProvidedAsset] = []
@@ -49,11 +59,34 @@ public struct ServeConfiguration: Sendable {
     } else if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
     }
+    server.tls = self.tls.configuration
+    server.identity = self.identity
     // One file of a caller, and a few of all, can always be on their way.
     let file = server.assets.maxFileBytes
     server.assets.maxUploadBytesPerCaller = max(server.assets.maxUploadBytesPerCaller, file)
     server.assets.maxUploadBytes = max(server.assets.maxUploadBytes, 4 * file)
     return server
+  }
+
+  /// Which tokens are good; `nil`: they are not looked at.
+  public var tokens: TokenConfiguration? { self.token.configuration }
+
+  private var identity: IdentityConfiguration {
+    var identity = IdentityConfiguration()
+    for (path, grants) in [
+      (\IdentityConfiguration.unixUsers, self.unixUsers), (\.unixGroups, self.unixGroups),
+    ] {
+      for grant in grants {
+        guard let id = UInt32(grant.name) else { continue }
+        identity[keyPath: path][id] = grant.scopes
+      }
+    }
+    if !self.certificates.isEmpty {
+      identity.certificates = self.certificates.map {
+        CertificateRule(name: $0.name, scopes: $0.scopes)
+      }
+    }
+    return identity
   }
 
   /// The guards that are taken away.

@@ -1,4 +1,6 @@
+import SidelightIdentity
 import SidelightServer
+import SidelightWire
 
 extension Settings {
   /// Sets what follows from other settings unless it is given, and says what does not go together.
@@ -20,6 +22,33 @@ extension Settings {
     }
     if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
       faults.append(self.fault("resume.keys", "does not go together with", "resume.keys-file"))
+    }
+    return faults + self.identityFaults()
+  }
+
+  private func identityFaults() -> [SettingFault] {
+    var faults: [SettingFault] = []
+    func needs(_ key: String, _ others: [String]) {
+      guard self.isGiven(key) else { return }
+      for other in others where !self.isGiven(other) {
+        faults.append(self.fault(key, "needs", other))
+      }
+    }
+    needs("tls.certificate", ["tls.key"])
+    needs("tls.key", ["tls.certificate"])
+    needs("tls.client-ca", ["tls.certificate"])
+    if (self.configuration.tls.clientCertificates ?? .none) != .none {
+      needs("tls.client-certificates", ["tls.certificate", "tls.client-ca"])
+    }
+    needs("token.issuer", ["token.audience", "token.keys"])
+    needs("token.audience", ["token.issuer"])
+    needs("token.keys", ["token.issuer"])
+    do throws(ConfigurationFault) {
+      try self.configuration.tokens?.validate()
+    } catch {
+      faults.append(
+        SettingFault(
+          "\(self.name(of: error.setting)) is \(error.value), the range is \(error.range)"))
     }
     return faults
   }

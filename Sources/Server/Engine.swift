@@ -20,6 +20,7 @@ struct Engine: Sendable {
   let openEnded: OpenEndedWork
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
+  let quotas: QuotaDesk
   /// `nil`: no shared memory is offered.
   let rings: RingDesk?
   let clock: SessionClock
@@ -61,6 +62,7 @@ struct Engine: Sendable {
       limits: SessionLimits(configuration).admission, scheduler: self.scheduler)
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
+    self.quotas = QuotaDesk(configuration.quotas, clock: clock)
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
     }
@@ -106,6 +108,7 @@ struct Engine: Sendable {
     let limits = SessionLimits(configuration)
     self.sessionLimits.value = limits
     self.sessions.adopt(limits.admission)
+    self.quotas.quotas = configuration.quotas
     self.resumeTokens.adopt(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
   }

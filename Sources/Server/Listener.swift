@@ -10,6 +10,8 @@ final class Listener: Sendable {
   private let address: Address
   private let configuration: ServerConfiguration
   private let guards: Guards
+  /// For TCP addresses; `nil`: they are not secured.
+  private let certificates: CertificateStore?
   private let services: [any RegistrableRPCService]
   private let interceptors: [any ServerInterceptor]
   private let connections = ConnectionTable()
@@ -17,17 +19,24 @@ final class Listener: Sendable {
 
   init(
     address: Address, configuration: ServerConfiguration, guards: Guards,
+    certificates: CertificateStore? = nil,
     services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
     self.configuration = configuration
     self.guards = guards
+    self.certificates = certificates
     self.services = services
     self.interceptors = interceptors
   }
 
   deinit {
     self.bound.fail(CancellationError())
+  }
+
+  /// The server does not come to listening: whoever waits for the address learns why.
+  func giveUp(_ error: any Error) {
+    self.bound.fail(error)
   }
 
   /// Serves until the task is cancelled or graceful shutdown begins.
@@ -37,19 +46,29 @@ final class Listener: Sendable {
     do {
       switch self.address {
       case .tcp(let host, let port):
-        try await self.serve(
-          HTTP2ServerTransport.Posix(
+        if let certificates {
+          let transport = HTTP2ServerTransport.Custom(
+            listenerFactory: SecureListener(
+              address: try NIOCore.SocketAddress(
+                ipAddress: host == "localhost" ? "127.0.0.1" : host, port: port),
+              certificates: certificates, loops: loops),
+            config: .init(self.transportConfig))
+          try await self.serve(transport) { await transport.listeningAddress }
+        } else {
+          let transport = HTTP2ServerTransport.Posix(
             address: Self.socketAddress(host, port), transportSecurity: .plaintext,
-            config: self.transportConfig, eventLoopGroup: loops))
+            config: self.transportConfig, eventLoopGroup: loops)
+          try await self.serve(transport) { try? await transport.listeningAddress }
+        }
       case .unix(let path):
         let file = try await UnixSocketFile(
           listeningAt: path, permissions: self.configuration.unixSocketPermissions)
         defer { file.remove() }
         // Takes the descriptor over.
-        try await self.serve(
-          HTTP2ServerTransport.Posix(
-            listeningSocketDescriptor: Int(file.descriptor), transportSecurity: .plaintext,
-            config: self.transportConfig, eventLoopGroup: loops))
+        let transport = HTTP2ServerTransport.Posix(
+          listeningSocketDescriptor: Int(file.descriptor), transportSecurity: .plaintext,
+          config: self.transportConfig, eventLoopGroup: loops)
+        try await self.serve(transport) { try? await transport.listeningAddress }
       }
       self.bound.fail(CancellationError())
     } catch {
@@ -64,7 +83,13 @@ final class Listener: Sendable {
     get async throws { try await self.bound.futureResult.get() }
   }
 
-  private func serve(_ transport: HTTP2ServerTransport.Posix) async throws {
+  /// - Parameter listeningAddress: Where the transport listens; `nil` if it does not.
+  private func serve(
+    _ transport: some ServerTransport,
+    listeningAddress:
+      @escaping @Sendable () async
+      -> GRPCNIOTransportHTTP2Posix.SocketAddress?
+  ) async throws {
     let server = GRPCServer(
       transport: transport, services: self.services,
       interceptors: [
@@ -82,7 +107,7 @@ final class Listener: Sendable {
       }
       group.addTask {
         // Where there is none, `serve` says why.
-        guard let bound = try? await transport.listeningAddress else { return }
+        guard let bound = await listeningAddress() else { return }
         if let ipv4 = bound.ipv4 {
           self.bound.succeed(.tcp(host: ipv4.host, port: ipv4.port))
         } else if let ipv6 = bound.ipv6 {
@@ -123,5 +148,14 @@ final class Listener: Sendable {
           .flatMap { self.connections.mark(channel) }
       }
     }
+  }
+}
+
+extension HTTP2ServerTransport.Custom.Config {
+  /// The same settings for a listener of our own.
+  fileprivate init(_ posix: HTTP2ServerTransport.Posix.Config) {
+    self.init(
+      compression: posix.compression, connection: posix.connection, http2: posix.http2,
+      rpc: posix.rpc, channelDebuggingCallbacks: posix.channelDebuggingCallbacks)
   }
 }

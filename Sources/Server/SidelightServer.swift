@@ -24,6 +24,9 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
+  private let gatekeeper: Gatekeeper
+  /// How TCP addresses are secured; `nil`: they are not.
+  private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
   private let health: HealthBoard
   private let ledger: GuardLedger
@@ -33,23 +36,26 @@ public final class SidelightServer: Service {
   /// - Parameters:
   ///   - configuration: How it listens, and what it accepts.
   ///   - catalogue: The filters that clients may choose from.
+  ///   - authenticator: Says whose bearer tokens are. None: they are not looked at.
   ///   - tracer: Where spans go. None: the one that `InstrumentationSystem` was bootstrapped with.
   ///   - metrics: Where metrics go. None: the one that `MetricsSystem` was bootstrapped with.
   ///   - logger: Where logs go.
   public convenience init(
     configuration: ServerConfiguration = ServerConfiguration(),
     catalogue: FilterCatalogue = .builtIn,
+    authenticator: (any Authenticator)? = nil,
     tracer: (any Tracer)? = nil,
     metrics: (any MetricsFactory)? = nil,
     logger: Logger = Logger(label: "sidelight")
   ) {
     self.init(
-      configuration: configuration, catalogue: catalogue, tracer: tracer, metrics: metrics,
-      clock: .system, logger: logger)
+      configuration: configuration, catalogue: catalogue, authenticator: authenticator,
+      tracer: tracer, metrics: metrics, clock: .system, logger: logger)
   }
 
   package init(
-    configuration: ServerConfiguration, catalogue: FilterCatalogue, tracer: (any Tracer)?,
+    configuration: ServerConfiguration, catalogue: FilterCatalogue,
+    authenticator: (any Authenticator)? = nil, tracer: (any Tracer)?,
     metrics: (any MetricsFactory)? = nil, clock: SessionClock, logger: Logger
   ) {
     let tracer = tracer ?? InstrumentationSystem.tracer
@@ -58,7 +64,16 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
-    let interceptor = CallInterceptor(tracer: tracer, metrics: metrics, clock: clock)
+    let gatekeeper = Gatekeeper(authenticator: authenticator, configuration: configuration)
+    self.gatekeeper = gatekeeper
+    let certificates = configuration.tls.map {
+      CertificateStore($0, now: { clock.sinceEpoch }, logger: logger)
+    }
+    self.certificates = certificates
+    let interceptors: [any ServerInterceptor] = [
+      CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
+      AuthenticationInterceptor(gatekeeper: gatekeeper, clock: clock, logger: logger),
+    ]
     let own = [
       Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Assets.descriptor,
       Sidelight_V1_Sessions.descriptor,
@@ -78,8 +93,8 @@ public final class SidelightServer: Service {
     self.guards = guards
     self.listeners = configuration.addresses.map {
       Listener(
-        address: $0, configuration: configuration, guards: guards, services: services,
-        interceptors: [interceptor])
+        address: $0, configuration: configuration, guards: guards, certificates: certificates,
+        services: services, interceptors: interceptors)
     }
     self.configuration = configuration
   }
@@ -87,8 +102,8 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
   /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
-  /// - Throws: ``ListeningError`` if an address cannot be bound, `ConfigurationFault` if a setting is out
-  ///   of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
+  /// - Throws: ``ListeningError`` if an address cannot be bound, ``TLSFault`` if a certificate or key
+  ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
   ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
@@ -109,7 +124,14 @@ public final class SidelightServer: Service {
       case drainTimeout
       case helper
     }
-    try self.configuration.transport.validate()
+    do {
+      try self.configuration.transport.validate()
+      try self.configuration.quotas.validate()
+      try self.certificates?.load()
+    } catch {
+      for listener in self.listeners { listener.giveUp(error) }
+      throw error
+    }
     try await withEventLoops(self.configuration.transport.eventLoops) { loops in
       try await withThrowingTaskGroup(of: Part.self) { group in
         for listener in self.listeners {
@@ -196,11 +218,27 @@ public final class SidelightServer: Service {
   /// How long connections have to take the last that sessions say.
   private static let closingTime = Duration.seconds(1)
 
+  /// Reads certificates, keys and clients' authorities again: connections that begin from now on have
+  /// the new ones, those that stand go on with what they began with, and so do their sessions. Does
+  /// nothing on a server without TLS.
+  ///
+  /// - Parameter settings: Which files, and what clients must show. None: the same as before.
+  /// - Throws: ``TLSFault`` if one of them is not good. Then everything stays as it was.
+  public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFault) {
+    try self.certificates?.load(settings)
+  }
+
+  /// Who may call by what his connection proves, for calls that begin from now on.
+  public var identity: IdentityConfiguration {
+    get { self.gatekeeper.rules }
+    set { self.gatekeeper.rules = newValue }
+  }
+
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.
   ///
-  /// - Throws: ``ListeningError`` if an address could not be bound, `CancellationError` if the server has
-  ///   stopped.
+  /// - Throws: What ``run()`` throws if an address could not be bound, `CancellationError` if the server
+  ///   has stopped.
   public var listeningAddresses: [Address] {
     get async throws {
       var addresses: [Address] = []

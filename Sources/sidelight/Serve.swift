@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import SidelightAdmin
 import SidelightConfiguration
+import SidelightIdentity
 import SidelightKernels
 import SidelightServer
 import UnixSignals
@@ -68,9 +69,14 @@ struct Serve: AsyncParsableCommand {
       descriptions: [SidelightServer.metricDescriptions, OTLPExporter.descriptions]
         .reduce(ReloadWatch.metricDescriptions) { $0.merging($1) { one, _ in one } })
     let tracing = Self.tracing(logger: logger, metrics: metrics)
+    let authenticator: TokenAuthenticator? =
+      if let tokens = configuration.tokens {
+        try await TokenAuthenticator(tokens, logger: logger)
+      } else { nil }
     let server = SidelightServer(
       configuration: configuration.server,
       catalogue: try FilterCatalogue(providing: configuration.providedAssets),
+      authenticator: authenticator,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
@@ -84,6 +90,12 @@ struct Serve: AsyncParsableCommand {
           environment: ProcessInfo.processInfo.environment)
       }, metrics: metrics, logger: logger
     ) { configuration in
+      // What may fail comes first.
+      guard (configuration.server.tls == nil) == (settings.configuration.server.tls == nil),
+        (configuration.tokens == nil) == (authenticator == nil)
+      else { throw TurnedOnOrOff() }
+      try server.reloadCertificates(configuration.server.tls)
+      if let tokens = configuration.tokens { try await authenticator?.reload(tokens) }
       level.level = configuration.logLevel
       server.reconfigure(configuration.server)
     }
@@ -120,6 +132,11 @@ struct Serve: AsyncParsableCommand {
     configuration.resource.merge(["service.version": SidelightVersion.current]) { told, _ in told }
     return OTLPTracing(configuration, logger: logger, metrics: metrics)
   }
+}
+
+/// What a server begins with it keeps: whoever turns TLS or tokens off would let everybody in.
+private struct TurnedOnOrOff: Error, CustomStringConvertible {
+  var description: String { "TLS and tokens are turned on and off by a restart only" }
 }
 
 /// Says where the server listens, one line an address, once it does.

@@ -9,6 +9,12 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `unixSocketPermissions` (mode, default: 0600, the owner): who may connect to Unix sockets: those
   ///   who may write the file.
   public var unixSocketPermissions: UInt16 = 0o600
+  /// - `tls` (default: none): how TCP addresses are secured. None: they are not.
+  public var tls: ServerTLS?
+  /// Who may call by what his connection proves.
+  public var identity = IdentityConfiguration()
+  /// What one caller may use.
+  public var quotas = Quotas()
   /// How frames travel.
   public var transport = TransportConfiguration()
   /// What peers may do.
@@ -18,9 +24,11 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var maxSessions = 256
-  /// - `maxSessionsPerCaller` (count, default: 256): sessions of one address, or of one user of a
-  ///   Unix socket, at a time.
-  public var maxSessionsPerCaller = 256
+  /// - `maxSessionsPerCaller` (count, default: 256): ``Quotas/sessions``, by the name of old.
+  public var maxSessionsPerCaller: Int {
+    get { self.quotas.sessions }
+    set { self.quotas.sessions = newValue }
+  }
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
   ///   frames that arrive ask for more than this part of what the compute threads can do; 2.0 means
   ///   that every second frame is lost already. None: never for load.

@@ -8,10 +8,13 @@ extension SidelightServer {
   /// - `maxConsecutiveErrors`, `customFilterTimeout`: at once.
   /// - `resumeKeys`, `resumeTokenLifetime`: for tokens that are signed or shown from now on. Where the
   ///   server began without keys, sessions that stand get no tokens.
+  /// - `quotas`: at once, also for sessions that stand.
+  /// - `identity`: for calls that begin from now on. Certificates have ``reloadCertificates(_:)``.
   /// - `guards`: the limits of connections and unfinished messages at once, all others for connections
   ///   and calls that begin from now on. Which guards stand, and the time of a drain, stay.
   public func reconfigure(_ configuration: ServerConfiguration) {
     self.engine.reconfigure(configuration)
+    self.identity = configuration.identity
     self.guards.reconfigure(configuration.guards)
   }
 }

@@ -1,17 +1,30 @@
 import GRPCCore
+import NIOCore
 
 /// What a call knows of where it came from.
 struct CallOrigin: ServerContext.TransportSpecific {
   /// Its connection.
   var connection: Connection
-  /// What the transport itself says, such as a certificate.
+  /// The HTTP/2 stream that carries it.
+  var stream: any Channel
+  /// Who calls; `nil` if this server asks nobody, or has not asked yet.
+  var principal: Principal?
+  /// What the transport itself says.
   var transport: (any ServerContext.TransportSpecific)?
+
+  /// Ends the call with a status, whatever its handler does.
+  func end(_ refusal: CallRefusal) {
+    let pipeline = self.stream.pipeline
+    self.stream.eventLoop.execute { pipeline.fireUserInboundEventTriggered(refusal) }
+  }
 }
 
 extension ServerContext {
   /// Whose call it is.
   var caller: Caller {
     let origin = self.transportSpecific as? CallOrigin
-    return Caller(peer: self.remotePeer, credentials: origin?.connection.credentials)
+    return Caller(
+      peer: self.remotePeer, credentials: origin?.connection.credentials,
+      principal: origin?.principal)
   }
 }

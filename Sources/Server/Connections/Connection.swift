@@ -6,6 +6,8 @@ struct Connection: Sendable {
   let number: UInt64
   /// Who is at its other end; for Unix sockets only.
   let credentials: PeerCredentials?
+  /// What the client proved with in TLS's handshake, if he did. Known when the first call comes.
+  var certificate: PeerCertificate?
   /// Runs tasks on the event loop that the connection belongs to.
   let executor: EventLoopExecutor
 }

@@ -14,16 +14,17 @@ struct ConnectionInterceptor: ServerInterceptor {
       ) async throws -> StreamingServerResponse<Output>
   ) async throws -> StreamingServerResponse<Output> {
     var request = request
-    let number = request.metadata[stringValues: ConnectionMark.name].first { _ in true }
-    request.metadata.removeAllValues(forKey: ConnectionMark.name)
-    guard let connection = number.flatMap({ UInt64($0) }).flatMap({ self.connections[$0] }) else {
+    let number = request.metadata[stringValues: CallMark.name].first { _ in true }
+    request.metadata.removeAllValues(forKey: CallMark.name)
+    let found = number.flatMap({ UInt64($0) }).flatMap { self.connections.origin(ofCall: $0) }
+    guard var origin = found else {
       throw RPCError(code: .unavailable, message: "The connection is closed.")
     }
     var context = context
-    context.transportSpecific = CallOrigin(
-      connection: connection, transport: context.transportSpecific)
+    origin.transport = context.transportSpecific
+    context.transportSpecific = origin
     guard self.executor == .eventLoops else { return try await next(request, context) }
-    let executor = connection.executor
+    let executor = origin.connection.executor
     var response = try await withTaskExecutorPreference(executor) { [request, context] in
       try await next(request, context)
     }

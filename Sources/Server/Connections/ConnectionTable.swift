@@ -1,12 +1,15 @@
 import NIOCore
+import NIOSSL
 import SidelightWire
 import Synchronization
 
-/// The connections of a listener, so that a call finds its own by number.
+/// The connections and calls of a listener, so that a call finds its own by number.
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [UInt64: Connection] = [:]
-    var nextNumber: UInt64 = 1
+    var calls: [UInt64: CallOrigin] = [:]
+    var nextConnection: UInt64 = 1
+    var nextCall: UInt64 = 1
   }
 
   private let state = Mutex(State())
@@ -17,9 +20,9 @@ final class ConnectionTable: Sendable {
     PeerCredentials.ofPeer(channel).flatMapThrowing { credentials in
       let connection = self.state.withLock { state in
         let connection = Connection(
-          number: state.nextNumber, credentials: credentials,
+          number: state.nextConnection, credentials: credentials,
           executor: EventLoopExecutor(channel.eventLoop))
-        state.nextNumber += 1
+        state.nextConnection += 1
         state.connections[connection.number] = connection
         return connection
       }
@@ -30,19 +33,35 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Makes the calls of a stream carry their connection's number.
+  /// Makes the call of a stream carry its number, until the stream closes.
   func mark(_ stream: any Channel) -> EventLoopFuture<Void> {
     stream.eventLoop.makeCompletedFuture {
       // A stream shares its connection's event loop.
-      let number = try stream.parent?.pipeline.syncOperations.handler(type: ConnectionNumber.self)
-      guard let number else { throw ChannelError.inappropriateOperationForState }
-      try stream.pipeline.syncOperations.addHandler(
-        ConnectionMark(number.value), position: .first)
+      let parent = stream.parent?.pipeline.syncOperations
+      let number = try parent?.handler(type: ConnectionNumber.self)
+      guard let parent, let number else { throw ChannelError.inappropriateOperationForState }
+      if !number.hasCertificate {
+        // There are streams only when the handshake is over.
+        number.hasCertificate = true
+        let certificate = (try? parent.nioSSL_peerCertificate()).flatMap(PeerCertificate.init)
+        self.state.withLock { $0.connections[number.value]?.certificate = certificate }
+      }
+      let call: UInt64? = self.state.withLock { state in
+        guard let connection = state.connections[number.value] else { return nil }
+        defer { state.nextCall += 1 }
+        state.calls[state.nextCall] = CallOrigin(connection: connection, stream: stream)
+        return state.nextCall
+      }
+      guard let call else { throw ChannelError.ioOnClosedChannel }
+      stream.closeFuture.assumeIsolated().whenComplete { _ in
+        self.state.withLock { $0.calls[call] = nil }
+      }
+      try stream.pipeline.syncOperations.addHandler(CallMark(call), position: .first)
     }
   }
 
-  /// The connection of that number, while it stands.
-  subscript(number: UInt64) -> Connection? { self.state.withLock { $0.connections[number] } }
+  /// Where the call of that number comes from, while its stream stands.
+  func origin(ofCall number: UInt64) -> CallOrigin? { self.state.withLock { $0.calls[number] } }
 
   /// How many connections stand.
   var count: Int { self.state.withLock { $0.connections.count } }
@@ -53,6 +72,8 @@ private final class ConnectionNumber: ChannelInboundHandler {
   typealias InboundIn = NIOAny
 
   let value: UInt64
+  /// Whether the client's certificate was asked for.
+  var hasCertificate = false
 
   init(_ value: UInt64) {
     self.value = value

@@ -7,7 +7,7 @@ import NIOHTTP2
 /// Stands between HTTP/2 and gRPC on each call: refuses messages that are too long, too complex or cut
 /// off, and ends the call when its time is over.
 ///
-/// A call that is refused gets its status from here. The handler is told that the call is cancelled,
+/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here. The handler is told that the call is cancelled,
 /// and whatever it still says is thrown away.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
@@ -77,6 +77,13 @@ final class CallGuard: ChannelDuplexHandler {
       if headers.endStream { self.end() }
     }
     context.write(data, promise: promise)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard let refusal = event as? CallRefusal else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    self.refuse(refusal, context: context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -172,7 +179,7 @@ final class CallGuard: ChannelDuplexHandler {
 
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard !self.isOver else { return }
-    self.ledger.record(refusal.by, against: self.address)
+    if let by = refusal.by { self.ledger.record(by, against: self.address) }
     // What the client had begun to send it may go on sending, until it has read the status.
     self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
     _ = self.reserve(0)

@@ -4,10 +4,11 @@ import GRPCProtobuf
 import NIOHPACK
 import SidelightWire
 
-/// Why a guard ends a call, with what a client needs to know to do better.
-struct CallRefusal {
-  /// Who ends it.
-  var by: Guard
+/// Why a call is ended before its handler has done so, with what a client needs to know to do better.
+/// Fired at a call's channel, it ends the call from outside.
+struct CallRefusal: Sendable {
+  /// Which guard ends it; `nil`: none does.
+  var by: Guard?
   /// The status, with details.
   var status: GoogleRPCStatus
   /// Bytes that the client has announced, and that nobody will look at.

@@ -12,6 +12,8 @@ import SwiftProtobuf
 /// the short lifetime bounds that.
 package struct ResumeTokens: Sendable {
   private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
+  /// Whose tokens they are; empty: nobody's.
+  private var owner = ""
 
   /// - Parameters:
   ///   - keys: The first signs; all are accepted. None: nothing is resumed.
@@ -28,6 +30,19 @@ package struct ResumeTokens: Sendable {
   /// How long a token is good.
   package var lifetime: Duration { self.terms.value.lifetime }
 
+  /// The same for one caller: a token that is signed for him is good for him only.
+  ///
+  /// His name is signed with the rest, but is not in the token, so that whoever sees one does not learn
+  /// whose it is.
+  ///
+  /// - Parameter owner: Who he has proved to be; `nil` if nobody was asked, as addresses change from one
+  ///   connection to the next.
+  package func bound(to owner: String?) -> ResumeTokens {
+    var tokens = self
+    tokens.owner = owner ?? ""
+    return tokens
+  }
+
   /// Whether sessions can be resumed.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
@@ -42,7 +57,7 @@ package struct ResumeTokens: Sendable {
       $0.state = bytes
       $0.signature = Data(
         HMAC<SHA256>.authenticationCode(
-          for: Self.message(key, bytes), using: SymmetricKey(data: key.secret)))
+          for: self.message(key, bytes), using: SymmetricKey(data: key.secret)))
     }
     return (try? token.serializedBytes()) ?? Data()
   }
@@ -62,7 +77,7 @@ package struct ResumeTokens: Sendable {
       let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
       let key = self.terms.value.keys.first(where: { $0.id == parsed.keyID }),
       HMAC<SHA256>.isValidAuthenticationCode(
-        parsed.signature, authenticating: Self.message(key, parsed.state),
+        parsed.signature, authenticating: self.message(key, parsed.state),
         using: SymmetricKey(data: key.secret)),
       let state = try? Sidelight_V1_ResumeState(serializedBytes: parsed.state)
     else { throw refused }
@@ -74,10 +89,14 @@ package struct ResumeTokens: Sendable {
     return state
   }
 
-  /// What is signed: the key's name too, with its length, so that no two tokens read alike.
-  private static func message(_ key: ResumeKey, _ state: Data) -> Data {
-    var message = withUnsafeBytes(of: UInt32(key.id.utf8.count).littleEndian) { Data($0) }
-    message.append(contentsOf: key.id.utf8)
+  /// What is signed: the names of key and owner too, with their lengths, so that no two tokens read
+  /// alike.
+  private func message(_ key: ResumeKey, _ state: Data) -> Data {
+    var message = Data()
+    for name in [key.id, self.owner] {
+      withUnsafeBytes(of: UInt32(name.utf8.count).littleEndian) { message.append(contentsOf: $0) }
+      message.append(contentsOf: name.utf8)
+    }
     message.append(state)
     return message
   }

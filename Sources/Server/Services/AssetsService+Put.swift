@@ -74,7 +74,7 @@ extension AssetsService {
     let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
     return try await self.engine.scheduler.withTurn(
       session: .max - 1, deadline: self.engine.clock.now() + Self.patience
-    ) { _ in
+    ) { _, _ in
       try await withTaskExecutorPreference(self.engine.compute) {
         try await reader.read(file, of: owner)
       }

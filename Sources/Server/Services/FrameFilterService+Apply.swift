@@ -15,6 +15,7 @@ extension FrameFilterService {
       throw FieldFault(
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
+    try self.engine.quotas.takeStill(of: request.image.inline.count, by: context.caller.name)
     let pipeline: Pipeline
     do throws(FieldFault) {
       pipeline = try Pipeline(request.pipeline)

@@ -33,7 +33,7 @@ extension FrameFilterService {
     let caller = context.caller
     try await registry.withPlace(for: caller.name) { number in
       let session = try Session(
-        number: number, peer: "\(caller)",
+        number: number, caller: caller,
         options: try SessionOptions(
           open, framesInFlight: self.engine.framesInFlight,
           limits: self.engine.frameLimits),

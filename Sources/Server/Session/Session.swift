@@ -24,6 +24,8 @@ struct Session: Sendable {
   private let account: SchedulerAccount
   let mailbox: FrameMailbox
   let outbox: FrameOutbox
+  /// What the caller may send.
+  let allowance: CallerAllowance
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
   let analysisDesk = AnalysisDesk()
@@ -39,16 +41,19 @@ struct Session: Sendable {
 
   /// - Parameters:
   ///   - number: For the scheduler.
-  ///   - peer: The caller's address.
+  ///   - caller: Whose it is.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
   /// - Throws: ``FieldFault`` if the first pipeline cannot be, or the resume token is not good.
   init(
-    number: UInt64, peer: String, options: SessionOptions, catalogue: FilterCatalogue,
+    number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
     engine: Engine, callContext: ServiceContext
   ) throws(FieldFault) {
     self.options = options
     self.engine = engine
     self.account = SchedulerAccount(number: number, scheduler: engine.scheduler)
+    self.allowance = engine.quotas.allowance(of: caller.name)
+    let peer = "\(caller)"
+    let tokens = engine.resumeTokens.bound(to: caller.principal?.name)
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)
@@ -71,8 +76,7 @@ struct Session: Sendable {
     self.handle = SessionHandle(
       id: Self.newID(), number: number, label: options.label, peer: peer,
       outbox: self.outbox,
-      desk: try Self.desk(options, catalogue, engine), clock: engine.clock,
-      tokens: engine.resumeTokens)
+      desk: try Self.desk(options, catalogue, engine, tokens), clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
@@ -257,12 +261,13 @@ struct Session: Sendable {
   }
 
   private static func desk(
-    _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine
+    _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine,
+    _ tokens: ResumeTokens
   ) throws(FieldFault) -> SelectionDesk {
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
       return try SelectionDesk(
-        resuming: try engine.resumeTokens.verify(token, at: wallNow), at: engine.clock.now(),
+        resuming: try tokens.verify(token, at: wallNow), at: engine.clock.now(),
         wallNow: wallNow, catalogue: catalogue, overrideCatalogue: engine.catalogue)
     }
     do throws(PipelineError) {

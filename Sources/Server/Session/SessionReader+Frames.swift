@@ -22,7 +22,8 @@ extension SessionReader {
         pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
       // Whoever copies a file looks first whether it is wanted.
       if let slot, message.image.format.isFile,
-        let reason = self.refusal(of: message, reservation, pause: pause, at: received)
+        let reason = await self.refusal(
+          of: message, byteCount, reservation, pause: pause, at: received)
       {
         withExtendedLifetime(slot) {}
         return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
@@ -41,7 +42,8 @@ extension SessionReader {
     let selection = self.handle.selection(at: received)
     let isAdmitted = pixels == nil && message.image.format.isFile
     if !isAdmitted,
-      let reason = self.refusal(of: message, reservation, pause: pause, at: received)
+      let reason = await self.refusal(
+        of: message, byteCount, reservation, pause: pause, at: received)
     {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
@@ -114,14 +116,18 @@ extension SessionReader {
 
   /// Why a sound frame has no place in the mailbox, if it has none.
   private mutating func refusal(
-    of message: Sidelight_V1_Frame, _ reservation: Session.FrameOutbox.Reservation,
+    of message: Sidelight_V1_Frame, _ byteCount: Int,
+    _ reservation: Session.FrameOutbox.Reservation,
     pause: SelectionDesk.Pause, at received: Duration
-  ) -> DropReason? {
+  ) async -> DropReason? {
     if pause == .dropping { return .paused }
     // Whoever may not lose a frame is held back instead.
     if !reservation.hasCredit, self.session.options.dropPolicy != .neverDrop { return .noCredit }
     if !message.mustProcess, self.decimator?.admits(at: received) == false { return .rateLimited }
-    return nil
+    // What the operator allows the caller holds for every frame.
+    let mayWait = self.session.options.dropPolicy == .neverDrop
+    let isAllowed = await self.session.allowance.takeFrame(of: byteCount, waiting: mayWait)
+    return isAllowed ? nil : .rateLimited
   }
 
   private func deadline(of message: Sidelight_V1_Frame, received: Duration) -> Duration? {

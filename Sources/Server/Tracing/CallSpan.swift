@@ -47,7 +47,9 @@ final class CallSpan: Sendable {
     _ body: () async throws -> Result
   ) async rethrows -> Result {
     guard let span else { return try await body() }
-    return try await ServiceContext.withValue(span.context) { try await body() }
+    var context = span.context
+    context[CurrentCallSpan.self] = span
+    return try await ServiceContext.withValue(context) { try await body() }
   }
 
   /// The call is over.
@@ -74,4 +76,9 @@ final class CallSpan: Sendable {
     let host = name[..<colon].filter { $0 != "[" && $0 != "]" }
     return (host, Int(name[name.index(after: colon)...]))
   }
+}
+
+/// The span of the call that a task serves, for what is learned of the call as it goes on.
+enum CurrentCallSpan: ServiceContextKey {
+  typealias Value = any Span
 }

@@ -2,12 +2,13 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Writes the number of its connection into the headers of a call.
+/// Writes a call's number into its headers.
 ///
 /// gRPC hands a call nothing of its channel but an address, and all peers of a Unix socket have the
 /// same. Headers are the one thing that travels from the channel to the call, so they carry the
-/// number; what a client sends under that name is taken out, so nobody can claim another's connection.
-final class ConnectionMark: ChannelInboundHandler {
+/// number; what a client sends under that name is taken out, so nobody can claim another's call or
+/// connection.
+final class CallMark: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
 
@@ -16,7 +17,7 @@ final class ConnectionMark: ChannelInboundHandler {
 
   private let number: UInt64
 
-  /// - Parameter number: The connection's.
+  /// - Parameter number: The call's.
   init(_ number: UInt64) {
     self.number = number
   }

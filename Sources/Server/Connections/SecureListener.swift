@@ -1,0 +1,43 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Listens on a TCP address, and speaks TLS on each connection with what the store has when it begins.
+///
+/// gRPC's own listener makes its TLS context once, and can replace certificate and key of it later, but
+/// not the authorities of clients. This one is no longer than its settings would be.
+struct SecureListener: HTTP2ServerTransport.ListenerFactory {
+  let address: NIOCore.SocketAddress
+  let certificates: CertificateStore
+  let loops: MultiThreadedEventLoopGroup
+
+  var eventLoopGroup: any EventLoopGroup { self.loops }
+
+  func makeListeningChannel(
+    listenerConfigurator: HTTP2ServerTransport.ListenerConfigurator,
+    connectionConfigurator: HTTP2ServerTransport.ConnectionConfigurator
+  ) async throws -> NIOAsyncChannel<
+    HTTP2ServerTransport.ConnectionConfigurator.ConnectionChannel, Never
+  > {
+    guard self.certificates.context != nil else {
+      throw RuntimeError(code: .transportError, message: "There is no certificate.")
+    }
+    return try await ServerBootstrap(group: self.loops)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
+      .bind(to: self.address) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          // There is one from the beginning, and it is only ever replaced by another.
+          guard let context = self.certificates.context else {
+            throw ChannelError.ioOnClosedChannel
+          }
+          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        }
+        .flatMap {
+          connectionConfigurator.configure(channel: channel, tls: .configured(requireALPN: true))
+        }
+      }
+  }
+}

@@ -1,0 +1,92 @@
+import GRPCCore
+import GRPCProtobuf
+import Logging
+import Tracing
+
+/// Finds out who calls before anything is done for the call, and whether he may; ends calls that last
+/// longer than the proof is good.
+struct AuthenticationInterceptor: ServerInterceptor {
+  /// The header that carries tokens. Nobody behind this sees it.
+  private static let header = "authorization"
+  /// Whoever waits looks at the clock at least that often: clocks are set, and machines sleep.
+  private static let longestWait = Duration.seconds(3600)
+
+  let gatekeeper: Gatekeeper
+  let clock: SessionClock
+  let logger: Logger
+
+  func intercept<Input: Sendable, Output: Sendable>(
+    request: StreamingServerRequest<Input>, context: ServerContext,
+    next:
+      @concurrent @Sendable (
+        StreamingServerRequest<Input>, ServerContext
+      ) async throws -> StreamingServerResponse<Output>
+  ) async throws -> StreamingServerResponse<Output> {
+    var request = request
+    let authorization = Array(request.metadata[stringValues: Self.header])
+    request.metadata.removeAllValues(forKey: Self.header)
+    guard case .anyOf(let scopes) = MethodAccess(context.descriptor) else {
+      return try await next(request, context)
+    }
+    guard var origin = context.transportSpecific as? CallOrigin else {
+      throw RPCError(code: .internalError, message: "The call came from nowhere.")
+    }
+    do throws(AuthenticationFailure) {
+      origin.principal = try await self.gatekeeper.principal(
+        authorization: authorization, on: origin.connection, at: self.clock.sinceEpoch)
+    } catch {
+      self.logger.debug(
+        "a call was refused",
+        metadata: [
+          "reason": "\(error.reason.rawValue)", "detail": "\(error.detail)",
+          "peer": "\(context.remotePeer)",
+          "method": "\(context.descriptor.fullyQualifiedMethod)",
+        ])
+      throw GoogleRPCStatus.unauthenticated(error.reason)
+    }
+    guard let principal = origin.principal else { return try await next(request, context) }
+    ServiceContext.current?[CurrentCallSpan.self]?.attributes["enduser.id"] = principal.name
+    guard !scopes.isDisjoint(with: principal.scopes) else {
+      throw GoogleRPCStatus.scopeMissing(scopes, method: context.descriptor.fullyQualifiedMethod)
+    }
+    var context = context
+    context.transportSpecific = origin
+    let response = try await next(request, context)
+    guard let expires = principal.expires else { return response }
+    return self.ending(response, of: origin, at: expires)
+  }
+
+  /// The same response, whose call is ended when the proof is no longer good.
+  ///
+  /// The status comes from the call's channel, as that of a deadline does: a handler that was cancelled
+  /// would close the stream before its status is written.
+  private func ending<Output: Sendable>(
+    _ response: StreamingServerResponse<Output>, of origin: CallOrigin, at expires: Duration
+  ) -> StreamingServerResponse<Output> {
+    var response = response
+    response.accepted = response.accepted.map { contents in
+      var contents = contents
+      let produce = contents.producer
+      contents.producer = { writer in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask {
+            while !Task.isCancelled, self.clock.sinceEpoch < expires {
+              await self.clock.wait(min(expires - self.clock.sinceEpoch, Self.longestWait))
+            }
+            guard !Task.isCancelled else { return }
+            origin.end(CallRefusal(by: nil, status: .unauthenticated(.expired)))
+          }
+          defer { group.cancelAll() }
+          return try await produce(writer)
+        }
+      }
+      return contents
+    }
+    return response
+  }
+}
+
+extension SessionClock {
+  /// The time since 1970.
+  var sinceEpoch: Duration { .nanoseconds(Int64(clamping: self.nanosecondsSince1970())) }
+}

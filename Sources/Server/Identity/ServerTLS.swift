@@ -1,0 +1,42 @@
+/// How TCP addresses are secured. Unix sockets never are: the kernel stands for them.
+public struct ServerTLS: Sendable, Hashable {
+  /// Whether clients show a certificate.
+  public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
+    /// They are not asked.
+    case none
+    /// One that is shown must be good; whoever shows none may still bring a token.
+    case optional
+    /// Without a good one there is no connection, not even for health checks.
+    case required
+  }
+
+  /// The oldest TLS that is spoken.
+  public enum Version: String, Sendable, Hashable, CaseIterable {
+    /// TLS 1.2 (RFC 5246).
+    case tls12 = "1.2"
+    /// TLS 1.3 (RFC 8446).
+    case tls13 = "1.3"
+  }
+
+  /// - `certificateChain` (path, required): a PEM file with the server's certificate, then those between
+  ///   it and the authority that clients trust.
+  public var certificateChain: String
+  /// - `privateKey` (path, required): a PEM file with the certificate's key, not encrypted.
+  public var privateKey: String
+  /// - `clientCertificates` (default: none): whether clients show a certificate.
+  public var clientCertificates = ClientCertificates.none
+  /// - `clientAuthorities` (path, required where clients show certificates): a PEM file with the
+  ///   authorities that sign them. There is no default: the authorities that browsers trust would vouch
+  ///   for anybody.
+  public var clientAuthorities: String?
+  /// - `minimumVersion` (default: 1.2): the oldest TLS that is spoken.
+  public var minimumVersion = Version.tls12
+
+  /// - Parameters:
+  ///   - certificateChain: The path of a PEM file.
+  ///   - privateKey: The path of a PEM file.
+  public init(certificateChain: String, privateKey: String) {
+    self.certificateChain = certificateChain
+    self.privateKey = privateKey
+  }
+}

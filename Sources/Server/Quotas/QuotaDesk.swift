@@ -1,0 +1,81 @@
+import GRPCCore
+import GRPCProtobuf
+import Synchronization
+
+/// What each caller may still send. Remembers those who have sessions, or have lately taken something.
+package final class QuotaDesk: Sendable {
+  private struct State {
+    var quotas: Quotas
+    var callers: [String: CallerAllowance] = [:]
+    /// So many callers are looked through for those that need not be remembered.
+    var cleaningCount = QuotaDesk.minCleaningCount
+  }
+
+  private static let minCleaningCount = 1024
+
+  private let state: Mutex<State>
+  private let clock: SessionClock
+
+  /// - Parameters:
+  ///   - quotas: What each caller may use.
+  ///   - clock: By which rates are measured.
+  package init(_ quotas: Quotas, clock: SessionClock) {
+    self.state = Mutex(State(quotas: quotas))
+    self.clock = clock
+  }
+
+  /// What callers may use. Those that are there have the new limits at once; sessions beyond stay.
+  var quotas: Quotas {
+    get { self.state.withLock { $0.quotas } }
+    set {
+      self.state.withLock { state in
+        state.quotas = newValue
+        for allowance in state.callers.values { allowance.change(to: newValue) }
+      }
+    }
+  }
+
+  /// What a caller may still send. Whoever holds on to it shares it with the caller's other calls.
+  package func allowance(of caller: String) -> CallerAllowance {
+    self.state.withLock { state in
+      if let allowance = state.callers[caller] { return allowance }
+      if state.callers.count >= state.cleaningCount { Self.clean(&state) }
+      let allowance = CallerAllowance(state.quotas, clock: self.clock)
+      state.callers[caller] = allowance
+      return allowance
+    }
+  }
+
+  /// Takes a still image of so many bytes of what a caller may send.
+  ///
+  /// - Throws: RESOURCE_EXHAUSTED that names the limit, and says when to ask again.
+  func takeStill(of byteCount: Int, by caller: String) throws(GoogleRPCStatus) {
+    do throws(CallerAllowance.Exhaustion) {
+      try self.allowance(of: caller).take(frameOf: byteCount)
+    } catch {
+      throw GoogleRPCStatus(
+        code: .resourceExhausted, message: "\(caller) sends too much: \(error.limit).",
+        details: .quotaFailure(violations: [.init(subject: caller, description: error.limit)]),
+        .retryInfo(delay: error.delay))
+    }
+  }
+
+  /// How many callers are remembered.
+  package var count: Int { self.state.withLock { $0.callers.count } }
+
+  private static func clean(_ state: inout State) {
+    var unused: [String] = []
+    var index = state.callers.startIndex
+    while index != state.callers.endIndex {
+      // What a session holds it would go on using, beside the new one of the caller's next.
+      if isKnownUniquelyReferenced(&state.callers.values[index]),
+        state.callers.values[index].isUnused
+      {
+        unused.append(state.callers.keys[index])
+      }
+      index = state.callers.index(after: index)
+    }
+    for caller in unused { state.callers[caller] = nil }
+    state.cleaningCount = max(Self.minCleaningCount, 2 * state.callers.count)
+  }
+}
