@@ -116,6 +116,12 @@ import Testing
     }
   }
 
+  @Test func `a value or a name that has no end is not repeated whole`() {
+    let text = String(repeating: "9", count: 100_000)
+    let found = faults(["--max-sessions", text, "--\(text)"])
+    #expect(found.count == 2 && found.allSatisfy { $0.count < 400 })
+  }
+
   @Test func `a secret is no flag, and is not shown in faults`() throws {
     #expect(
       faults(["--resume-keys", "a:b"])
