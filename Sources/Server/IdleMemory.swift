@@ -22,10 +22,12 @@ struct IdleMemory: Sendable {
     }
   }
 
-  /// Grows with every frame, and with every buffer that is asked for.
+  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes or
+  /// goes.
   private var activity: UInt64 {
     let pool = self.engine.pool.statistics
     return self.engine.sessions.totals.received &+ UInt64(pool.hits + pool.misses)
+      &+ self.engine.assets.activity
   }
 
   private func release() {

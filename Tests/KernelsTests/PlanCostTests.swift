@@ -79,17 +79,18 @@ import Testing
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     #expect(image.placementsMade == 0)
-    // A session has the old plan until it has the new one.
-    var plan = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
+    // A session has the old plan until it has the new one, and some more.
+    var plans: [Plan] = []
     for step in 1 ... 20 {
-      plan = try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry)
+      plans.append(
+        try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry))
     }
     #expect(image.placementsMade == 1)
     // Another place is another image; the first one is there for as long as a plan has it.
-    let other = try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry)
+    plans.append(try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry))
     _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
     #expect(image.placementsMade == 2)
-    withExtendedLifetime((plan, other)) {}
+    withExtendedLifetime(plans) {}
   }
 
   @Test func `what an image was resampled to goes with the last plan that uses it`() throws {
@@ -116,6 +117,7 @@ import Testing
     linear.workingSpace = .sRGBLinear
     for _ in 0 ..< 3 { plans.append(try catalogue.resolve(linear).plan(for: Self.geometry)) }
     #expect(image.placementsMade == 2)
+    withExtendedLifetime(plans) {}
   }
 
   @Test func `noise and lookup tables are the same memory in every plan`() throws {

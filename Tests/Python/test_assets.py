@@ -2,7 +2,9 @@
 
 import hashlib
 import struct
+import time
 import zlib
+from pathlib import Path
 
 import grpc
 import numpy as np
@@ -266,6 +268,37 @@ def test_the_limits_are_those_that_the_server_was_started_with(tmp_path):
             code, why, _ = refusal(lambda: assets.put(stub, "two", assets.png(RED)))
             assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
             assert why.metadata["field"] == "max_assets_per_caller"
+        assert server.terminate() == 0, server.log
+
+
+def resident(server) -> int:
+    """Bytes of the server that are in memory."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
+    return int(line.split()[1]) << 10
+
+
+def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
+    """In the heap they would leave holes, which grow from round to round."""
+    colors = np.random.default_rng(6).integers(0, 256, (1024, 1024, 4), dtype=np.uint8)
+    file = assets.png(colors)
+    with Server("--release-memory-after", "1") as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            stub = assets_service.AssetsStub(channel)
+            assets.put(stub, "first", file)
+            stub.DeleteAsset(messages.DeleteAssetRequest(name="first"))
+            before = resident(server)
+            for _ in range(6):
+                for number in range(14):
+                    assets.put(stub, f"{number}", file)
+                assert resident(server) < before + load(server).asset_bytes
+                for number in range(14):
+                    stub.DeleteAsset(messages.DeleteAssetRequest(name=f"{number}"))
+            assert load(server).asset_bytes == 0
+        deadline = time.monotonic() + 30
+        while resident(server) > before + (24 << 20):
+            assert time.monotonic() < deadline, f"{resident(server)} bytes, {before} before"
+            time.sleep(0.1)
         assert server.terminate() == 0, server.log
 
 

@@ -23,7 +23,7 @@ public final class ImageAsset: Sendable {
   package init(_ frame: Frame, lease: (any AssetLease)?) throws(FrameLayoutError) {
     self.size = frame.size
     self.lease = lease
-    let pool = BufferPool(maxIdleBytes: 0)
+    let pool = Self.pool
     self.raster = Raster(
       layout: try FrameLayout(aligned: .rgba8, size: frame.size), depth: .deep, pool: pool)
     Self.convert(frame, to: self.raster)
@@ -31,6 +31,9 @@ public final class ImageAsset: Sendable {
 
   /// Whether somebody counts its memory.
   var isLeased: Bool { self.lease != nil }
+
+  /// Keeps nothing: images stay for long, and no two need be alike.
+  private static let pool = BufferPool(maxIdleBytes: 0, usesPages: true)
 
   /// The most bytes that an image of a size takes, with its pixels in both working spaces. What is
   /// resampled for frames belongs to the plans that use it.
@@ -52,7 +55,7 @@ public final class ImageAsset: Sendable {
 
   private func linearized() -> Raster {
     let raster = Raster(
-      layout: self.raster.layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
+      layout: self.raster.layout, depth: .deep, pool: Self.pool)
     let rows = unsafe sl_rows_current().pointee
     let source = unsafe PixelRows(self.raster.view, rows)
     let destination = unsafe PixelRows(raster.view, rows)

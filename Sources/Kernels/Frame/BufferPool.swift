@@ -31,11 +31,20 @@ public final class BufferPool: Sendable {
   }
 
   private let maxIdleBytes: Int
+  private let usesPages: Bool
   private let state = Mutex(State())
 
   /// - Parameter maxIdleBytes: The most bytes that idle buffers may hold; 256 MiB by default.
   public init(maxIdleBytes: Int = 256 << 20) {
     self.maxIdleBytes = maxIdleBytes
+    self.usesPages = false
+  }
+
+  /// - Parameter usesPages: Whether buffers are pages of their own, which the system has back at once when
+  ///   they are freed, in place of the heap's.
+  package init(maxIdleBytes: Int, usesPages: Bool) {
+    self.maxIdleBytes = maxIdleBytes
+    self.usesPages = usesPages
   }
 
   deinit {
@@ -78,15 +87,24 @@ public final class BufferPool: Sendable {
       state.statistics.bytesIdle -= capacity
       return idle
     }
-    let bytes = unsafe idle?.bytes ?? .allocate(byteCount: capacity, alignment: 64)
+    let bytes = unsafe idle?.bytes ?? self.allocate(capacity)
     return unsafe PixelBuffer(borrowing: bytes) { unsafe self.take(back: $0) }
   }
 
   /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
   public func trim(to bytes: Int) {
     while let victim = self.state.withLock({ Self.removeOldest(&$0, above: bytes) }) {
-      unsafe victim.bytes.deallocate()
+      if self.usesPages {
+        unsafe PageMemory.deallocate(victim.bytes)
+      } else {
+        unsafe victim.bytes.deallocate()
+      }
     }
+  }
+
+  private func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
+    guard !self.usesPages else { return unsafe PageMemory.allocate(byteCount: capacity) }
+    return .allocate(byteCount: capacity, alignment: 64)
   }
 
   private func take(back bytes: UnsafeMutableRawBufferPointer) {

@@ -41,6 +41,7 @@ final class AssetLedger: Sendable {
 
   private let configuration: AssetConfiguration
   private let accounts = Mutex<[Kind: Account]>([:])
+  private let changes = Atomic<UInt64>(0)
 
   init(_ configuration: AssetConfiguration) {
     self.configuration = configuration
@@ -48,6 +49,9 @@ final class AssetLedger: Sendable {
 
   /// What is taken in all.
   func total(_ kind: Kind) -> Int { self.accounts.withLock { $0[kind]?.total ?? 0 } }
+
+  /// Grows with whatever is taken and given back.
+  var activity: UInt64 { self.changes.load(ordering: .relaxed) }
 
   /// Takes bytes for an owner.
   ///
@@ -70,6 +74,7 @@ final class AssetLedger: Sendable {
       return nil
     }
     if let fault { throw fault }
+    self.changes.add(1, ordering: .relaxed)
     return Lease(byteCount, kind, owner, self)
   }
 
@@ -83,6 +88,7 @@ final class AssetLedger: Sendable {
   }
 
   private func giveBack(_ byteCount: Int, _ kind: Kind, _ owner: String) {
+    self.changes.add(1, ordering: .relaxed)
     self.accounts.withLock { accounts in
       accounts[kind]?.total -= byteCount
       let left = (accounts[kind]?.owners[owner] ?? 0) - byteCount

@@ -33,6 +33,9 @@ final class AssetLibrary: Sendable {
     )
   }
 
+  /// Grows whenever memory is taken or given back.
+  var activity: UInt64 { self.ledger.activity }
+
   // MARK: For pipelines
 
   /// An owner's asset of that name; `nil` if there is none.

@@ -37,7 +37,8 @@ struct AssetReader: Sendable {
     do {
       let size = try ImageDecoder.size(of: bytes.span.bytes, limits: limits)
       let lease = try self.library.takeMemory(ImageAsset.maxByteCount(of: size), of: owner)
-      let frame = try ImageDecoder(pool: BufferPool(maxIdleBytes: 0), limits: limits).decode(bytes)
+      let pool = BufferPool(maxIdleBytes: 0, usesPages: true)
+      let frame = try ImageDecoder(pool: pool, limits: limits).decode(bytes)
       return (.image(try ImageAsset(frame, lease: lease)), lease.byteCount)
     } catch let error as AssetFault {
       throw error
