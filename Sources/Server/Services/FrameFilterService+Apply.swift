@@ -46,7 +46,8 @@ extension FrameFilterService {
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
       catalogue: self.engine.catalogue, executor: self.engine.executor, codec: self.engine.codec,
-      limits: self.engine.frameLimits, observer: self.engine.tracing.passObserver)
+      limits: self.engine.frameLimits, maxPlanBytes: self.engine.maxPlanBytes,
+      observer: self.engine.tracing.passObserver)
     do {
       // Stills take turns with the sessions' frames, all stills together as if they were one
       // session's. Decoding and encoding are work for the compute pool too.

@@ -11,8 +11,9 @@ extension FrameFilterService {
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try self.resolve(request.source)
     let plan = await withTaskExecutorPreference(self.engine.compute) {
-      await Self.plan(resolved, geometry)
+      await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
     }
+    try plan.checkCost()
     try self.engine.frameLimits.check(output: plan.output)
     let response = Sidelight_V1_CheckPipelineResponse.with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
@@ -29,8 +30,10 @@ extension FrameFilterService {
   }
 
   @concurrent
-  private static func plan(_ pipeline: ResolvedPipeline, _ geometry: FrameGeometry) async -> Plan {
-    pipeline.plan(for: geometry)
+  private static func plan(
+    _ pipeline: ResolvedPipeline, _ geometry: FrameGeometry, _ maxBytes: Int
+  ) async -> Plan {
+    pipeline.plan(for: geometry, maxBytes: maxBytes)
   }
 
   private func resolve(
