@@ -14,7 +14,9 @@ struct Engine: Sendable {
   let compute: ComputePool
   let executor: PlanExecutor
   let codec: PictureCodec
-  let plans = PlanCache()
+  let plans: PlanCache
+  /// What the plans of a session's last frames may hold together, as one may.
+  let maxPlanBytes: Int
   let costs = CostTable()
   let scheduler: FrameScheduler
   let openEnded: OpenEndedWork
@@ -56,6 +58,10 @@ struct Engine: Sendable {
       limits: ImageLimits(
         maxPixels: configuration.maxFramePixels, maxDimension: FrameLayout.maxDimension),
       threads: self.compute.threadCount)
+    self.plans = PlanCache(
+      maxBytes: configuration.maxTotalPlanBytes / 4, maxPlanBytes: configuration.maxPlanBytes,
+      maxLiveBytes: configuration.maxTotalPlanBytes)
+    self.maxPlanBytes = configuration.maxPlanBytes
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.openEnded = OpenEndedWork(compute: self.compute)
     self.sessions = SessionRegistry(

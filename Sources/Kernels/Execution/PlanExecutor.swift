@@ -41,13 +41,14 @@ public final class PlanExecutor: Sendable {
   ///   - meter: Is told what the bands cost.
   /// - Returns: The result in aligned strides, with the input's orientation unless the plan turns it.
   /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
-  /// - Precondition: The plan was made for `frame.geometry`.
+  /// - Precondition: The plan was made for `frame.geometry`, and not refused.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
     bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
+    precondition(plan.refusal == nil, "there is no plan")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
@@ -94,6 +95,7 @@ public final class PlanExecutor: Sendable {
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
+    precondition(plan.refusal == nil, "there is no plan")
     precondition(
       destination.layout.format == plan.output.format
         && destination.layout.size == plan.output.size, "the plan makes \(plan.output)")

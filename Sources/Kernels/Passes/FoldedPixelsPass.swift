@@ -14,7 +14,8 @@ package final class FoldedPixelsPass: Pass {
   ///   do not fit the integers; strips of floats serve then.
   package init?(
     description: PassDescription, form: NormalForm, from source: FrameGeometry,
-    to target: FrameGeometry
+    to target: FrameGeometry,
+    budget: PlanBudget
   ) {
     // Channels in the order of memory.
     guard let inputOrder = PixelOrder.colors(of: source.format),
@@ -65,8 +66,14 @@ package final class FoldedPixelsPass: Pass {
       let last = triple(form.biases.last ?? .zero, 16)
     else { return nil }
     fold.last = last
-    let planned = form.fields.map { PlannedField($0, size: source.size) }
-    guard let fieldRows = FieldRows(planned, products: used.map { $0 + 1 }) else { return nil }
+    let planned = form.fields.compactMap { budget.plan($0, size: source.size) }
+    guard planned.count == form.fields.count,
+      let fieldRows = FieldRows(planned, products: used.map { $0 + 1 })
+    else {
+      // The strips that serve instead sample them anew, if there is a plan at all.
+      if !budget.isExceeded { budget.giveBack(planned) }
+      return nil
+    }
     self.fold = fold
     self.fieldRows = fieldRows
     self.description = description

@@ -16,7 +16,8 @@ package final class FoldedPlanesPass: Pass {
   /// - Returns: `nil` if the figures do not fit the integers; strips of floats serve then.
   package init?(
     description: PassDescription, form: NormalForm, from source: FrameGeometry,
-    to target: FrameGeometry
+    to target: FrameGeometry,
+    budget: PlanBudget
   ) {
     guard source.format.isYUV == target.format.isYUV, let decoding = PlaneCoding(source),
       let coding = PlaneCoding(target)
@@ -51,8 +52,14 @@ package final class FoldedPlanesPass: Pass {
       planes.append(plane)
     }
     self.planes = planes
-    let planned = form.fields.map { PlannedField($0, size: source.size) }
-    guard let fieldRows = FieldRows(planned, products: used.map { $0 + 1 }) else { return nil }
+    let planned = form.fields.compactMap { budget.plan($0, size: source.size) }
+    guard planned.count == form.fields.count,
+      let fieldRows = FieldRows(planned, products: used.map { $0 + 1 })
+    else {
+      // The strips that serve instead sample them anew, if there is a plan at all.
+      if !budget.isExceeded { budget.giveBack(planned) }
+      return nil
+    }
     self.fieldRows = fieldRows
     self.description = description
   }

@@ -8,7 +8,7 @@ struct PassBuilder {
   private var steps: [PlannedPass] = []
   /// The latest picture: 0 is the frame, n the result of pass n - 1.
   private var slot = 0
-  private var byteCost = 0
+  private let budget: PlanBudget
   /// Whether the latest picture (not the waiting operations' result) is premultiplied.
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
@@ -20,7 +20,8 @@ struct PassBuilder {
   private var waiting: [PointOperation] = []
   private var waitingFilters: [String] = []
 
-  init(geometry: FrameGeometry) {
+  init(geometry: FrameGeometry, budget: PlanBudget) {
+    self.budget = budget
     self.input = geometry
     self.geometry = geometry
     self.isPremultiplied = geometry.alpha == .premultiplied
@@ -35,18 +36,23 @@ struct PassBuilder {
   /// - Parameters:
   ///   - encoding: How results are to be encoded; by default like the frames.
   ///   - analyses: What looks at the frames.
-  ///   - byteCost: What the items hold in memory, in bytes.
   consuming func finish(
-    as encoding: FrameEncoding?, analyses: [PlannedAnalysis], byteCost: Int
+    as encoding: FrameEncoding?, analyses: [PlannedAnalysis]
   ) -> Plan {
     if let encoding, !encoding.matches(self.geometry) {
       self.convert(to: encoding)
     } else {
       self.makeFrame()
     }
+    guard !self.budget.isExceeded else {
+      return Plan(
+        input: self.input, output: self.geometry,
+        refused: PlanRefusal(
+          byteCount: self.budget.spent, limit: self.budget.limit, isShared: false))
+    }
     return Plan(
       input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
-      byteCost: self.byteCost + byteCost)
+      byteCost: self.budget.spent)
   }
 
   /// Computes what still waits, and makes the latest picture a frame's samples.
@@ -139,7 +145,7 @@ struct PassBuilder {
     var slot = 0
     if alpha == .straight {
       var compiler = StripCompiler(
-        size: self.input.size, isOpaque: false, isPremultiplied: false)
+        size: self.input.size, isOpaque: false, isPremultiplied: false, budget: self.budget)
       let program = compiler.compile([], premultiplied: true, limited: false)
       let description = PassDescription(
         filters: [filter], kind: .pointwise, words: "the frame's colour times alpha")
@@ -183,15 +189,8 @@ struct PassBuilder {
     guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
     // Nothing is limited between passes, and brighter colours exceed their alpha.
     self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.waiting.isEmpty)
-    let alpha = self.geometry.alpha
-    var compiler = StripCompiler(
-      size: self.geometry.size, isOpaque: alpha == .opaque, isPremultiplied: self.isPremultiplied)
-    let program = compiler.compile(
-      self.waiting, premultiplied: premultiplied,
-      limited: depth == .eight && alpha == .premultiplied)
     var inputs = [self.slot]
     if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
-    self.byteCost += compiler.byteCost
     let words =
       self.waiting.isEmpty
       ? limits
@@ -202,22 +201,38 @@ struct PassBuilder {
     let description = PassDescription(
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
       words: words + ", in strips")
-    let pass =
+    let folded =
       depth == .eight && self.latestDepth == .eight && premultiplied == self.isPremultiplied
       ? self.foldedPass(description) : nil
-    let strips = StripPass(
-      description: description, program: program, color: self.geometry.color)
+    let pass: any Pass =
+      folded
+      ?? self.stripPass(
+        description, premultiplied: premultiplied,
+        limited: depth == .eight && self.geometry.alpha == .premultiplied)
     self.waiting = []
     self.waitingFilters = []
     self.isPremultiplied = premultiplied
-    self.emit(pass ?? strips, inputs: inputs, depth: depth)
+    self.emit(pass, inputs: inputs, depth: depth)
+  }
+
+  /// The waiting operations in strips of floats.
+  private func stripPass(
+    _ description: PassDescription, premultiplied: Bool, limited: Bool
+  ) -> StripPass {
+    var compiler = StripCompiler(
+      size: self.geometry.size, isOpaque: self.geometry.alpha == .opaque,
+      isPremultiplied: self.isPremultiplied, budget: self.budget)
+    let program = compiler.compile(
+      self.waiting, premultiplied: premultiplied, limited: limited)
+    return StripPass(description: description, program: program, color: self.geometry.color)
   }
 
   /// Computes what still waits, and makes the latest picture a frame of another encoding.
   private mutating func convert(to encoding: FrameEncoding) {
     let target = FrameGeometry(
       format: encoding.format, size: self.geometry.size, color: encoding.color)
-    let conversion = FormatConversion(from: self.geometry, to: target)
+    let conversion = FormatConversion(
+      from: self.geometry, to: target, budget: self.budget)
     let words = PointOperation.words(self.waiting) + [conversion.words]
     let filters = self.waitingFilters + ["convert"]
     var inputs = [self.slot]
@@ -249,9 +264,11 @@ struct PassBuilder {
       filters: description.filters, kind: .pointwise,
       words: "folded: " + PointOperation.words(self.waiting).joined(separator: ", "))
     return FoldedPixelsPass(
-      description: described, form: form, from: self.geometry, to: self.geometry)
+      description: described, form: form, from: self.geometry, to: self.geometry,
+      budget: self.budget)
       ?? FoldedPlanesPass(
-        description: described, form: form, from: self.geometry, to: self.geometry)
+        description: described, form: form, from: self.geometry, to: self.geometry,
+        budget: self.budget)
   }
 
   /// How the latest picture's samples are stored.

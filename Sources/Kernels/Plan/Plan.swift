@@ -9,7 +9,11 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// What keeping the plan costs, in bytes, roughly: the images that were brought into the frame, the
   /// grids of fields, and a few thousand bytes a pass. The frames that it works on are not counted.
   public let byteCost: Int
+  /// Why this is no plan: it has no passes then, and must not be run; `nil` for one that is.
+  public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
+  /// What it has of what all plans may hold together.
+  let share: PlanAllowance.Share?
   private let lastReaders: [[Int]]
 
   /// What a pass costs that holds no picture: its object, tables, words.
@@ -19,6 +23,8 @@ public struct Plan: Sendable, CustomStringConvertible {
     input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
     analyses: [PlannedAnalysis] = [], byteCost: Int = 0
   ) {
+    self.refusal = nil
+    self.share = nil
     self.byteCost = byteCost + Self.passBytes * steps.count
     self.analyses = analyses
     self.input = input
@@ -33,15 +39,45 @@ public struct Plan: Sendable, CustomStringConvertible {
     }
   }
 
+  /// No plan.
+  init(input: FrameGeometry, output: FrameGeometry, refused refusal: PlanRefusal) {
+    self.input = input
+    self.output = output
+    self.analyses = []
+    self.byteCost = 0
+    self.refusal = refusal
+    self.steps = []
+    self.lastReaders = []
+    self.share = nil
+  }
+
+  private init(_ plan: Plan, share: PlanAllowance.Share) {
+    self.input = plan.input
+    self.output = plan.output
+    self.analyses = plan.analyses
+    self.byteCost = plan.byteCost
+    self.refusal = plan.refusal
+    self.steps = plan.steps
+    self.lastReaders = plan.lastReaders
+    self.share = share
+  }
+
+  /// The same plan, which counts among others for as long as anybody refers to it.
+  func holding(_ share: PlanAllowance.Share) -> Plan { Plan(self, share: share) }
+
   /// What each pass does.
   public var passes: [PassDescription] { self.steps.map(\.pass.description) }
 
   /// Whether frames come back as they are, byte for byte.
-  public var isIdentity: Bool { self.steps.isEmpty }
+  public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
   /// The passes in words, numbered, one a line.
   public var description: String {
     guard !self.isIdentity else { return "no pass: frames come back as they are" }
+    if let refusal {
+      return
+        "no plan: it would hold \(refusal.byteCount) bytes or more, the limit is \(refusal.limit)"
+    }
     return self.passes.enumerated()
       .map { "\($0.offset + 1). \($0.element.name): \($0.element.words)" }
       .joined(separator: "\n")

@@ -6,12 +6,13 @@ struct Planner {
   private let input: FrameGeometry
   /// The geometry after the items so far: some filters change it.
   private var geometry: FrameGeometry
-  /// What the nodes hold in memory, in bytes.
-  private var byteCost = 0
+  private let budget: PlanBudget
   /// What only looks.
   private var analyses: [PlannedAnalysis] = []
 
-  init(geometry: FrameGeometry) {
+  /// - Parameter budget: What the plan may hold in memory.
+  init(geometry: FrameGeometry, budget: PlanBudget) {
+    self.budget = budget
     self.input = geometry
     self.geometry = geometry
   }
@@ -21,7 +22,7 @@ struct Planner {
     let items = Self.convert(
       copy.items(pipeline.stages, in: pipeline.workingSpace, path: ""),
       to: pipeline.workingSpace, from: .sRGBGamma)
-    var builder = PassBuilder(geometry: self.input)
+    var builder = PassBuilder(geometry: self.input, budget: self.budget)
     builder.append(items)
     let shaping = pipeline.shape.nodes(for: copy.geometry)
     if !shaping.isEmpty {
@@ -30,7 +31,7 @@ struct Planner {
       builder.makeFrame()
       builder.append(shaping.map { .node($0, filter: FrameShape.name) })
     }
-    return builder.finish(as: encoding, analyses: copy.analyses, byteCost: copy.byteCost)
+    return builder.finish(as: encoding, analyses: copy.analyses)
   }
 
   /// - Parameters:
@@ -40,7 +41,7 @@ struct Planner {
     _ stages: [ResolvedStage], in space: WorkingSpace, path: String
   ) -> [PlanItem] {
     stages.enumerated().flatMap { index, stage -> [PlanItem] in
-      guard stage.isActive, stage.mix > 0 else { return [] }
+      guard stage.isActive, stage.mix > 0, !self.budget.isExceeded else { return [] }
       var rect: PixelRect?
       if let region = stage.region {
         guard let found = PixelRect(region, in: self.geometry.size) else { return [] }
@@ -75,7 +76,7 @@ struct Planner {
     for node in filter.nodes(for: self.geometry, in: space)
       .map({ isOpaque ? $0.keepingOpaque : $0 })
     {
-      self.byteCost += node.byteCost
+      self.budget.spend(node.byteCost)
       switch node.kind {
       case .analysis(let analysis):
         self.analyses.append(PlannedAnalysis(stage: stage, identity: identity, analysis: analysis))

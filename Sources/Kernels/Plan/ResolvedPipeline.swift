@@ -35,8 +35,12 @@ public struct ResolvedPipeline: Sendable, Hashable {
   ///   - geometry: What goes in.
   ///   - encoding: What results are to be encoded as; by default like what goes in. Where alpha gets
   ///     lost, the picture stands before black; where it appears, it is 255.
-  public func plan(for geometry: FrameGeometry, as encoding: FrameEncoding? = nil) -> Plan {
-    Planner(geometry: geometry).plan(self, as: encoding)
+  ///   - maxBytes: What the plan may hold in memory (``Plan/byteCost``), by default any amount. One
+  ///     that would hold more is refused (``Plan/refusal``), before much more is allocated.
+  public func plan(
+    for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
+  ) -> Plan {
+    Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
   }
 
   /// What happens to a frame if a pass fails: the strictest policy that the stages of its filters

@@ -8,14 +8,15 @@ struct StripCompiler {
   private var isPremultiplied: Bool
   private var steps: [StripStep] = []
   private var owned: [any AnyObject & Sendable] = []
-  /// What the fields hold in memory, roughly.
-  private(set) var byteCost = 0
+  private let budget: PlanBudget
 
   /// - Parameters:
   ///   - size: The frame's.
   ///   - isOpaque: Whether there is no alpha, or none that counts.
   ///   - isPremultiplied: Whether the strips hold premultiplied colour when they are read.
-  init(size: FrameSize, isOpaque: Bool, isPremultiplied: Bool) {
+  ///   - budget: Counts what fields hold. Fields for which there is none are left out.
+  init(size: FrameSize, isOpaque: Bool, isPremultiplied: Bool, budget: PlanBudget) {
+    self.budget = budget
     self.size = size
     self.isOpaque = isOpaque
     self.isPremultiplied = isPremultiplied
@@ -47,8 +48,7 @@ struct StripCompiler {
         self.steps.append(.matrix(StripMatrix(matrix)))
       }
     case .field(let field):
-      let planned = PlannedField(field, size: self.size)
-      self.byteCost += planned.byteCost
+      guard let planned = self.budget.plan(field, size: self.size) else { return }
       self.owned.append(planned)
       self.steps.append(.field(planned.view))
     case .kernel(let kernel):
@@ -64,9 +64,8 @@ struct StripCompiler {
     case .group(let operations, let amount, let rect):
       self.convert(toPremultiplied: false)
       var inner = StripCompiler(
-        size: self.size, isOpaque: self.isOpaque, isPremultiplied: false)
+        size: self.size, isOpaque: self.isOpaque, isPremultiplied: false, budget: self.budget)
       let program = inner.compile(operations, premultiplied: false, limited: false)
-      self.byteCost += inner.byteCost
       self.owned.append(program)
       // Where alpha changes, colours are mixed as they are seen: invisible ones must not shine
       // through. Where it does not, straight colours mix to the same.

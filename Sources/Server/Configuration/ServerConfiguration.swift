@@ -63,6 +63,14 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var sharedMemory: SharedMemoryConfiguration?
   /// What callers may put, and for how long it is kept.
   public var assets = AssetConfiguration()
+  /// - `maxPlanBytes` (bytes, default: 256 MiB): what a pipeline may hold in memory beside the frames that
+  ///   it works on, for one size of frames: images that are laid over them, fields that vary over them.
+  ///   Two images over the whole of 4K frames have 133 MB. Frames whose pipeline holds more get the failure policy, stills
+  ///   RESOURCE_EXHAUSTED.
+  public var maxPlanBytes = 256 << 20
+  /// - `maxTotalPlanBytes` (bytes, default: 1 GiB): what the pipelines of all sessions may hold together.
+  ///   Those of less than 64 KiB do not count.
+  public var maxTotalPlanBytes = 1 << 30
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
   /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be

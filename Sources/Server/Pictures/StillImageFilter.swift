@@ -10,6 +10,7 @@ package struct StillImageFilter: Sendable {
   private let executor: PlanExecutor
   private let codec: PictureCodec
   private let limits: FrameLimits
+  private let maxPlanBytes: Int
   private let observer: any PassObserver
 
   /// - Parameters:
@@ -26,15 +27,18 @@ package struct StillImageFilter: Sendable {
       limits: FrameLimits(maxDimension: limits.maxDimension, maxPixels: limits.maxPixels))
   }
 
-  /// - Parameter observer: Told of each pass.
+  /// - Parameters:
+  ///   - maxPlanBytes: What a pipeline may hold in memory.
+  ///   - observer: Told of each pass.
   init(
     catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits,
-    observer: any PassObserver = NoPassObserver()
+    maxPlanBytes: Int = .max, observer: any PassObserver = NoPassObserver()
   ) {
     self.catalogue = catalogue
     self.executor = executor
     self.codec = codec
     self.limits = limits
+    self.maxPlanBytes = maxPlanBytes
     self.observer = observer
   }
 
@@ -63,9 +67,13 @@ package struct StillImageFilter: Sendable {
     let (frame, form) = try await self.frame(of: image)
     let delivery = output.delivery(of: form)
     let shaped = pipeline.shaped(delivery.shape)
-    let changesNothing = delivery.changesNothing(in: form) { shaped.plan(for: form.geometry) }
+    let changesNothing = delivery.changesNothing(in: form) {
+      shaped.plan(for: form.geometry, maxBytes: self.maxPlanBytes)
+    }
     if changesNothing { return Outcome(image: image, isFiltered: false) }
-    let plan = shaped.plan(for: form.geometry, as: delivery.encoding)
+    let plan = shaped.plan(
+      for: form.geometry, as: delivery.encoding, maxBytes: self.maxPlanBytes)
+    try plan.checkCost()
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")

@@ -50,7 +50,8 @@ extension FrameFilterService {
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
       catalogue: catalogue, executor: self.engine.executor, codec: self.engine.codec,
-      limits: self.engine.frameLimits, observer: self.engine.tracing.passObserver)
+      limits: self.engine.frameLimits, maxPlanBytes: self.engine.maxPlanBytes,
+      observer: self.engine.tracing.passObserver)
     do {
       // Stills take turns with the sessions' frames, all stills together as if they were one
       // session's. Decoding and encoding are work for the compute pool too.

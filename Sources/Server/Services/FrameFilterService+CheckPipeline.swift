@@ -12,8 +12,9 @@ extension FrameFilterService {
     let (pipeline, resolved) = try Self.resolve(
       request.source, with: self.engine.catalogue(for: context.caller))
     let plan = await withTaskExecutorPreference(self.engine.compute) {
-      await Self.plan(resolved, geometry)
+      await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
     }
+    try plan.checkCost()
     try self.engine.frameLimits.check(output: plan.output)
     let response = Sidelight_V1_CheckPipelineResponse.with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
@@ -30,8 +31,10 @@ extension FrameFilterService {
   }
 
   @concurrent
-  private static func plan(_ pipeline: ResolvedPipeline, _ geometry: FrameGeometry) async -> Plan {
-    pipeline.plan(for: geometry)
+  private static func plan(
+    _ pipeline: ResolvedPipeline, _ geometry: FrameGeometry, _ maxBytes: Int
+  ) async -> Plan {
+    pipeline.plan(for: geometry, maxBytes: maxBytes)
   }
 
   private static func resolve(

@@ -34,14 +34,18 @@ final class Program: Sendable {
     self.reduced = reduced
   }
 
-  /// - Throws: ``FieldFault`` if what comes out is too large.
+  /// - Throws: ``FieldFault`` if there is no plan, or what comes out is too large.
   func check(_ limits: FrameLimits) throws(FieldFault) {
+    try self.plan.checkCost()
     var limits = limits
     // How long a file is, is known when it is made.
     if self.delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
+
+  /// What the program holds in memory.
+  var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
   /// The variant, unless it is known to be no cheaper here.
   var cheaperVariant: Program? {

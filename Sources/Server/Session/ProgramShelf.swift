@@ -1,7 +1,7 @@
 import SidelightKernels
 
 /// The programs of a session's last frames, so that they are not looked up for each frame. Sizes may
-/// alternate from frame to frame (simulcast), so a few are kept.
+/// alternate from frame to frame (simulcast), so a few are kept, but together no more than one may hold.
 struct ProgramShelf: ~Copyable {
   private struct Entry {
     var revision: UInt64
@@ -33,9 +33,15 @@ struct ProgramShelf: ~Copyable {
     let program = await withTaskExecutorPreference(engine.compute) {
       await engine.compile(selection.pipeline, form, as: output, allowsReduced: allowsReduced)
     }
-    if self.entries.count == Self.capacity { self.entries.removeFirst() }
+    while self.entries.count >= Self.capacity
+      || (!self.entries.isEmpty && self.byteCost + program.byteCost > engine.maxPlanBytes)
+    {
+      self.entries.removeFirst()
+    }
     self.entries.append(
       Entry(revision: selection.revision.number, form: form, program: program))
     return program
   }
+
+  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.program.byteCost } }
 }

@@ -7,9 +7,11 @@
 struct FormatConversion {
   private let source: FrameGeometry
   private let target: FrameGeometry
+  private let budget: PlanBudget
 
   /// - Precondition: Both have the same size.
-  init(from source: FrameGeometry, to target: FrameGeometry) {
+  init(from source: FrameGeometry, to target: FrameGeometry, budget: PlanBudget) {
+    self.budget = budget
     self.source = source
     self.target = target
   }
@@ -32,12 +34,14 @@ struct FormatConversion {
       return nil
     }
     if let pass = FoldedPixelsPass(
-      description: description, form: form, from: self.source, to: self.target)
+      description: description, form: form, from: self.source, to: self.target,
+      budget: self.budget)
     {
       return pass
     }
     if let pass = FoldedPlanesPass(
-      description: description, form: form, from: self.source, to: self.target)
+      description: description, form: form, from: self.source, to: self.target,
+      budget: self.budget)
     {
       return pass
     }
@@ -56,7 +60,8 @@ struct FormatConversion {
   ) -> StripPass {
     let (before, after) = (self.source.alpha, self.target.alpha)
     var compiler = StripCompiler(
-      size: self.source.size, isOpaque: before == .opaque, isPremultiplied: isPremultiplied)
+      size: self.source.size, isOpaque: before == .opaque, isPremultiplied: isPremultiplied,
+      budget: self.budget)
     let program = compiler.compile(
       operations, premultiplied: before != .opaque && after != .straight,
       limited: after == .premultiplied,
