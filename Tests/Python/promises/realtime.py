@@ -144,7 +144,7 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
         f"{max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
         "no work begun late, depth 1",
         totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
-        f"16 sessions at 60 fps for {seconds:g} s; manual clocks in `SchedulerTests` and "
+        f"16 sessions at 60 fps for {seconds:g} s; manual clocks in "
         "`BudgetTests`",
     )
 
