@@ -31,7 +31,12 @@ NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20
 PICTURE = images.noise("I420", 64, 48)
 # How other protocols begin, and half of ours.
-OPENINGS = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", bytes(64), b"PRI * HT"]
+OPENINGS = [
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00",
+    bytes(64),
+    b"PRI * HT",
+]
 # Attacks that only a silence of many seconds completes: those who fall silent are here in company.
 SLOW = {"headers that are broken off"}
 
@@ -78,12 +83,14 @@ class Attacker:
             yield name, lambda image=image: self._frames(image)
         for name, (wanted, *_) in test_faults.INVALID_SELECTIONS.items():
             yield f"selection: {name}", lambda wanted=wanted: self._selections([wanted])
-        yield "a thousand selections", lambda: self._selections(
-            [pipeline("colorInvert"), pipeline("grayscale")] * 500
+        yield (
+            "a thousand selections",
+            lambda: self._selections([pipeline("colorInvert"), pipeline("grayscale")] * 500),
         )
         yield "numbers that go back, budgets of a microsecond", self._odd_frames
-        yield "only faults", lambda: self._frames(
-            *[test_faults.changed(test_faults.SOUND, width=0)] * 40
+        yield (
+            "only faults",
+            lambda: self._frames(*[test_faults.changed(test_faults.SOUND, width=0)] * 40),
         )
         for name, (kind, content) in test_odd_frames.BROKEN_FILES.items():
             yield name, lambda kind=kind, content=content: self._file(kind, content)
@@ -135,7 +142,9 @@ class Attacker:
                 for _ in range(dice.randrange(1, 6)):
                     payload = dice.randbytes(dice.randrange(0, 64))
                     kind, flags = dice.randrange(0, 12), dice.randrange(0, 64)
-                    peer.send(dice.choice([payload, frame(kind, flags, dice.choice([0, 1, 3]), payload)]))
+                    peer.send(
+                        dice.choice([payload, frame(kind, flags, dice.choice([0, 1, 3]), payload)])
+                    )
 
     def _noise_in_messages(self) -> None:
         sound = messages.ClientMessage(frame=messages.Frame(sequence=1, image=PICTURE))
@@ -171,7 +180,7 @@ class Attacker:
         for old in self._silent:
             old.__exit__()
         self._silent = [self._peer(preface=False) for _ in range(4)]
-        for peer, opening in zip(self._silent, OPENINGS):
+        for peer, opening in zip(self._silent, OPENINGS, strict=True):
             peer.send(opening)
         for frame_count in (0, 2):
             peer = self._peer()
@@ -194,7 +203,10 @@ class Attacker:
             session.fail()
 
     def _frames(self, *pictures: object) -> None:
-        with self._stub() as stub, Session(stub, seconds=SECONDS, drop_policy=NEVER_DROP) as session:
+        with (
+            self._stub() as stub,
+            Session(stub, seconds=SECONDS, drop_policy=NEVER_DROP) as session,
+        ):
             for picture in pictures:
                 session.send_frame(picture)
             session.finish()

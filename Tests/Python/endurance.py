@@ -1,4 +1,4 @@
-"""A server at 70 % of what it can do, for a long time: does it still do it at the end as at the start?
+"""A server at 70 % of what it can do, for a long time: is it the same at the end as at the start?
 
     dev/endurance [MINUTES] [--load 0.7] [--json FILE] [--report FILE]
 
@@ -183,9 +183,10 @@ def report(result: Endurance) -> str:
 Written by `make endurance`. {Machine(**result.machine)}
 
 {result.sessions} sessions, each on a connection of its own, send {SIZE[0]}x{SIZE[1]} I420 frames at {result.rate:.1f} a second each,
-open loop, nothing may be dropped, through `{', '.join(FILTERS)}`. That is {100 * result.asked_load:.0f} % of the {result.capacity:.0f} frames a
-second that came back when more were sent. "load" is what the server says of itself (`scheduler_load`). Latencies are from
-when a frame was due to be sent until its outcome was in the client, a Python process on the same machine.
+open loop, nothing may be dropped, through `{", ".join(FILTERS)}`. That is {100 * result.asked_load:.0f} % of the {result.capacity:.0f} frames a
+second that came back when more were sent. "load" is what the server says of itself
+(`scheduler_load`). Latencies are from when a frame was due to be sent until its outcome was in the
+client, a Python process on the same machine.
 
 **{verdict[0].upper()}{verdict[1:]}.**
 
@@ -196,8 +197,8 @@ when a frame was due to be sent until its outcome was in the client, a Python pr
 | p99, last third to first | {result.drift:.2f} | {MOST_DRIFT:g} |
 | frames | {result.sent} sent, {result.came} came back by the last look | each in order, none lost |
 
-A rise that is smaller than the scatter of the samples cannot be seen in a short time: the standard error says
-how small a rise this run could have shown.
+A rise that is smaller than the scatter of the samples cannot be seen in a short time: the standard
+error says how small a rise this run could have shown.
 
 | seconds | frames | load | p50 ms | p99 ms | RSS MiB | descriptors |
 |---|---|---|---|---|---|---|
@@ -208,7 +209,9 @@ how small a rise this run could have shown.
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("minutes", type=float, nargs="?", default=10)
-    parser.add_argument("--load", type=float, default=0.7, help="the part of what the server can do")
+    parser.add_argument(
+        "--load", type=float, default=0.7, help="the part of what the server can do"
+    )
     parser.add_argument("--json", type=Path, help="where the figures are written")
     parser.add_argument("--report", type=Path, help="where the page is written")
     arguments = parser.parse_args()

@@ -1,10 +1,10 @@
-"""A siege: many sessions run, while every attack that the tests know is made in turn, again and again.
+"""A siege: many sessions run while every attack of the tests is made, again and again.
 
     dev/siege [--sessions 100] [--minutes 10] [--rate 5] [--json FILE]
 
-Fails if the server ends, if any of the sessions loses a frame, or if the server's memory is not back
-within 20 % of what it was 30 seconds after. What it was is measured when the sessions run and each attack
-has been made a few times: the allocator keeps what it once needed.
+Fails if the server ends, if any of the sessions loses a frame, or if the server's memory is not
+back within 20 % of what it was 30 seconds after. What it was is measured when the sessions run and
+each attack has been made a few times: the allocator keeps what it once needed.
 """
 
 import argparse
@@ -41,8 +41,9 @@ class Siege:
 
     def __str__(self) -> str:
         return (
-            f"{self.sessions} sessions, {self.frames} frames, {self.attacks} attacks of {self.kinds} "
-            f"kinds in {self.seconds:.0f} s; resident memory {self.baseline_bytes >> 20} MiB before, "
+            f"{self.sessions} sessions, {self.frames} frames, {self.attacks} attacks of "
+            f"{self.kinds} kinds in {self.seconds:.0f} s; resident memory "
+            f"{self.baseline_bytes >> 20} MiB before, "
             f"{self.highest_bytes >> 20} at most, {self.after_bytes >> 20} "
             f"{REST_SECONDS} s after"
         )

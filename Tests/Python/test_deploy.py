@@ -1,6 +1,6 @@
 """What deploy/ holds, as far as it can be held to anything here: systemd's own tools read the unit,
-Kubernetes' and Envoy's own messages the manifests, and the server starts with the arguments in them.
-HAProxy runs, in test_haproxy.py."""
+Kubernetes' and Envoy's own messages the manifests, and the server starts with the arguments in
+them. HAProxy runs, in test_haproxy.py."""
 
 import base64
 import json
@@ -166,7 +166,9 @@ def unknown_fields(value: object, kind: str, path: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("each", manifests(), ids=lambda each: f"{each['kind']} {each['metadata']['name']}")
+@pytest.mark.parametrize(
+    "each", manifests(), ids=lambda each: f"{each['kind']} {each['metadata']['name']}"
+)
 def test_kubernetes_knows_every_field(each):
     from kubernetes import client
 
@@ -313,7 +315,8 @@ def get(address: str, path: str) -> str:
 
 
 def assert_starts(arguments: list[str], folders: dict[str, Path], probes: list[str] = ()) -> None:
-    """Starts the command as some file says, but with ports of the system's choice and folders of ours."""
+    """Starts the command as some file says, but with ports of the system's choice and folders of
+    ours."""
     given = []
     for argument in arguments:
         argument = re.sub(r"\b(127\.0\.0\.1|0\.0\.0\.0):\d+", "127.0.0.1:0", argument)

@@ -1,5 +1,5 @@
-"""Three servers behind HAProxy: one drains, one is killed, and every session goes on with what it had
-selected, every frame has an outcome or is on its client's list of those that were lost."""
+"""Three servers behind HAProxy: one drains, one is killed, and every session goes on with what it
+had selected, every frame has an outcome or is on its client's list of those that were lost."""
 
 import base64
 import contextlib
@@ -87,7 +87,9 @@ def test_sessions_outlive_a_server_that_drains_and_one_that_is_killed(fleet):
         for client in clients:
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
         # The fewest sessions first: each server has its share.
-        assert [sessions(each) for each in (drained, killed, left)] == [CLIENTS // SERVERS] * SERVERS
+        assert [sessions(each) for each in (drained, killed, left)] == [
+            CLIENTS // SERVERS
+        ] * SERVERS
 
         drained.process.terminate()
         assert drained.process.wait(timeout=15) == 0, drained.log
@@ -134,7 +136,8 @@ def test_the_swift_client_outlives_them_too(fleet, tmp_path):
     command = [binary(), "stream", video, result, "--server", haproxy.address]
     stream = subprocess.Popen(
         [*command, "--realtime", "--reconnect", "--pipeline", "colorInvert"],
-        stderr=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         # Wherever frames are made: the first of those servers drains, the second is killed.
@@ -161,7 +164,9 @@ def test_the_swift_client_outlives_them_too(fleet, tmp_path):
 
 def test_the_health_check_is_a_grpc_call():
     text = CONFIGURATION.read_text()
-    sent = bytes.fromhex("".join(re.findall(r"^  tcp-check send-binary (\w+)$", text, re.MULTILINE)))
+    sent = bytes.fromhex(
+        "".join(re.findall(r"^  tcp-check send-binary (\w+)$", text, re.MULTILINE))
+    )
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     assert sent.startswith(preface)
     rest, kinds = sent[len(preface) :], []
@@ -173,7 +178,11 @@ def test_the_health_check_is_a_grpc_call():
     settings, headers, data = kinds
     assert isinstance(settings, frames.SettingsFrame)
     assert dict(hpack.Decoder().decode(headers.data)) == {
-        ":method": "POST", ":scheme": "http", ":path": "/grpc.health.v1.Health/Check",
-        ":authority": "sidelight", "content-type": "application/grpc", "te": "trailers",
+        ":method": "POST",
+        ":scheme": "http",
+        ":path": "/grpc.health.v1.Health/Check",
+        ":authority": "sidelight",
+        "content-type": "application/grpc",
+        "te": "trailers",
     }
     assert data.data == bytes(5) and "END_STREAM" in data.flags

@@ -1,6 +1,6 @@
 """Measures each promise, and writes the table into docs/reliability.md.
 
-    dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]
+dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]
 """
 
 import argparse
@@ -47,10 +47,17 @@ def measure(settings: Settings, only: list[int]) -> list[Row]:
             found = measurement(settings)
         except Exception as error:  # one row that cannot be measured does not hide the others
             traceback.print_exc()
-            found = [Row(number, "", f"the measurement failed: {error!r}"[:300], "", False, "") for number in numbers]
+            found = [
+                Row(number, "", f"the measurement failed: {error!r}"[:300], "", False, "")
+                for number in numbers
+            ]
         for row in found if isinstance(found, list) else [found]:
             rows.append(row)
-            print(f"{row.number:2} {row.verdict}: {row.figure or row.how} ({time.monotonic() - start:.0f} s)", flush=True)
+            print(
+                f"{row.number:2} {row.verdict}: {row.figure or row.how} "
+                f"({time.monotonic() - start:.0f} s)",
+                flush=True,
+            )
     return sorted(rows, key=lambda row: row.number)
 
 
@@ -72,10 +79,18 @@ def table(rows: list[Row], machine: Machine, command: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="all rows in three minutes, with fewer samples")
+    parser.add_argument(
+        "--quick", action="store_true", help="all rows in three minutes, with fewer samples"
+    )
     parser.add_argument("--minutes", type=float, help="how long clients ping (row 9)")
-    parser.add_argument("--only", type=int, action="append", default=[], help="this row; may be repeated")
-    parser.add_argument("--output", type=Path, help="where the table goes (default: the page, if all rows are measured)")
+    parser.add_argument(
+        "--only", type=int, action="append", default=[], help="this row; may be repeated"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="where the table goes (default: the page, if all rows are measured)",
+    )
     arguments = parser.parse_args()
     machine = Machine.now()
     rows = measure(Settings(arguments.quick, arguments.minutes), arguments.only)

@@ -20,11 +20,17 @@ IDENTITY_TESTS = ("test_identity*.py", "test_tls*.py", "test_quotas*.py")
 def workers() -> Row:
     """Row 11: not built."""
     return not_measured(
-        11, "a trap in a filter loses only its worker's sessions", "back in 100 ms",
-        "not built: there are no worker processes. A filter that traps ends the server; whoever supervises it "
-        "starts it anew (`deploy/systemd`, `deploy/kubernetes`), and clients resume, on another server where "
-        "there is one (row 12). Filters that throw or stick are isolated within the process, by stand-in "
-        "threads ([decision 12](decisions/0012-threads-stand-in-for-stuck-filters.md), `IsolationTests`)",
+        11,
+        "a trap in a filter loses only its worker's sessions",
+        "back in 100 ms",
+        "not built: there are no worker processes. A filter that traps ends the server; whoever "
+        "supervises it "
+        "starts it anew (`deploy/systemd`, `deploy/kubernetes`), and clients resume, on another "
+        "server where "
+        "there is one (row 12). Filters that throw or stick are isolated within the process, by "
+        "stand-in "
+        "threads ([decision 12](decisions/0012-threads-stand-in-for-stuck-filters.md), "
+        "`IsolationTests`)",
     )
 
 
@@ -37,9 +43,15 @@ def resuming(settings: Settings) -> Row:
     keys.touch(mode=0o600)
     keys.write_text(f"fleet:{base64.b64encode(os.urandom(32)).decode()}\n")
     for _ in range(rounds):
-        with Server("--resume-keys-file", keys) as first, Server("--resume-keys-file", keys) as other:
+        with (
+            Server("--resume-keys-file", keys) as first,
+            Server("--resume-keys-file", keys) as other,
+        ):
             both = f"ipv4:{first.addresses['tcp']},{other.addresses['tcp']}"
-            options = [("grpc.use_local_subchannel_pool", 1), ("grpc.initial_reconnect_backoff_ms", 100)]
+            options = [
+                ("grpc.use_local_subchannel_pool", 1),
+                ("grpc.initial_reconnect_backoff_ms", 100),
+            ]
             with grpc.insecure_channel(both, options) as channel:
                 with ResumingClient(channel, rate=60) as client:
                     client.wait_until(lambda client: client.made > 3, 30)
@@ -60,12 +72,17 @@ def resuming(settings: Settings) -> Row:
             frames += len(client.outcomes)
     keys.unlink()
     return Row(
-        12, "resume within 30 s restores the selection; lost frames are named, never silent",
-        f"{rounds - len(faults)} of {rounds} sessions resumed with their selection, {max(gaps, default=0):.2f} s after "
-        f"the loss at most; {frames:,} frames, each with its outcome or among the {lost} that the client "
+        12,
+        "resume within 30 s restores the selection; lost frames are named, never silent",
+        f"{rounds - len(faults)} of {rounds} sessions resumed with their selection, "
+        f"{max(gaps, default=0):.2f} s after "
+        f"the loss at most; {frames:,} frames, each with its outcome or among the {lost} that the "
+        "client "
         f"names as lost" + (f"; {faults}" if faults else ""),
-        "all, 30 s", not faults and max(gaps, default=99) < 30,
-        "`kill -9` of a server in mid-stream, another one with the same keys; HAProxy between: `test_haproxy.py`",
+        "all, 30 s",
+        not faults and max(gaps, default=99) < 30,
+        "`kill -9` of a server in mid-stream, another one with the same keys; HAProxy between: "
+        "`test_haproxy.py`",
     )
 
 
@@ -75,9 +92,14 @@ def identity(settings: Settings) -> Row:
     here = Path(__file__).parents[1]
     files = sorted(str(path) for pattern in IDENTITY_TESTS for path in here.glob(pattern))
     if not files:
-        return not_measured(14, promise, "every row on identity", "there are no tests of identity here")
+        return not_measured(
+            14, promise, "every row on identity", "there are no tests of identity here"
+        )
     found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *files], cwd=here, capture_output=True, text=True,
+        [sys.executable, "-m", "pytest", "-q", *files],
+        cwd=here,
+        capture_output=True,
+        text=True,
         timeout=300,
     )
     last = found.stdout.strip().splitlines()[-1].strip("= ") if found.stdout.strip() else "no tests"
@@ -91,10 +113,14 @@ def soak(settings: Settings) -> Row:
     with Server() as server:
         found = endurance.endure(server, minutes)
     return Row(
-        15, "soak at 70 %: RSS slope < 1 MiB/h, descriptors flat, p99 steady",
-        f"{minutes:g} min: RSS {found.slope:+.1f} MiB/h, standard error {found.slope_error:.1f}; descriptors "
+        15,
+        "soak at 70 %: RSS slope < 1 MiB/h, descriptors flat, p99 steady",
+        f"{minutes:g} min: RSS {found.slope:+.1f} MiB/h, standard error {found.slope_error:.1f}; "
+        "descriptors "
         f"{found.descriptors_gained:+d}; p99 of the last third {found.drift:.2f} times the first's"
         + "".join(f"; {each}" for each in found.failures),
-        f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; {endurance.MOST_DRIFT:g} times",
-        not found.failures, "a short form of `make endurance`, which says how it is done",
+        f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; "
+        f"{endurance.MOST_DRIFT:g} times",
+        not found.failures,
+        "a short form of `make endurance`, which says how it is done",
     )

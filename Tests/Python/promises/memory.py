@@ -89,12 +89,20 @@ def memory_of_a_session(settings: Settings) -> Row:
             group.remove()
     figure = (
         f"{SESSIONS} sessions, a third each that {', '.join(KINDS)}, for {seconds:g} s: "
-        f"{before / MIB:.0f} MiB before, {highest / MIB:.0f} at most ({(highest - before) / SESSIONS / MIB:.1f} a "
-        f"session)" + (f"; {peak / MIB:.0f} MiB by the cgroup, which leaves out what is a file's" if group else "")
+        f"{before / MIB:.0f} MiB before, {highest / MIB:.0f} at most "
+        f"({(highest - before) / SESSIONS / MIB:.1f} a "
+        f"session)"
+        + (
+            f"; {peak / MIB:.0f} MiB by the cgroup, which leaves out what is a file's"
+            if group
+            else ""
+        )
         + ("" if lives else "; the server was ended")
     )
     return Row(
-        3, "memory per session <= 64 KiB + 2 windows + 2 messages + 4 frames", figure,
+        3,
+        "memory per session <= 64 KiB + 2 windows + 2 messages + 4 frames",
+        figure,
         f"{BOUND / MIB:.1f} MiB x {SESSIONS} + 64 MiB = {LIMIT / MIB:.0f} MiB",
         lives and peak <= LIMIT,
         "messages of 4 MiB, windows and frames of 1 MiB; "
@@ -112,7 +120,9 @@ def hold(server: Server, seconds: float) -> int:
     """Has all sessions do their worst for a time. Returns the most resident memory."""
     done = threading.Event()
     address = server.addresses["tcp"]
-    opening = messages.Open(pipeline=pipeline("colorInvert"), drop_policy=messages.DROP_POLICY_NEVER_DROP)
+    opening = messages.Open(
+        pipeline=pipeline("colorInvert"), drop_policy=messages.DROP_POLICY_NEVER_DROP
+    )
     opened = messages.ClientMessage(open=opening)
     picture = images.noise("GRAY8", 1024, 1024)
 

@@ -20,7 +20,9 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     found = subprocess.run(
         [SWIFT_TESTS, "--testing-library", "swift-testing", "--filter", "ModelTests"],
         env=os.environ | {"SIDELIGHT_MODEL_FRAMES": str(frames)},
-        capture_output=True, text=True, timeout=1200,
+        capture_output=True,
+        text=True,
+        timeout=1200,
     )
     log = found.stdout + found.stderr
     holds = found.returncode == 0
@@ -30,8 +32,12 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     kinds = f", {len(summary[1].split(', '))} kinds of outcome and ending" if summary else ""
     misses = "no miss" if holds else f"sessions that broke a promise, by their seeds: {seeds}"
     return Row(
-        1, promise, f"{frames:,} frames of random clients{kinds}: {misses}",
-        limit, holds, f"`dev/soak {frames}`",
+        1,
+        promise,
+        f"{frames:,} frames of random clients{kinds}: {misses}",
+        limit,
+        holds,
+        f"`dev/soak {frames}`",
     )
 
 
@@ -43,15 +49,31 @@ def no_input_stops_it(settings: Settings) -> list[Row]:
     hurt = [each for each in found.failures if "memory" not in each]
     how = f'`make siege ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
     inputs = f"{found.attacks:,} attacks of {found.kinds} kinds beside 60 sessions: "
-    inputs += "; ".join(hurt) if hurt else f"the server lives, {found.frames:,} of {found.frames:,} frames came back"
+    inputs += (
+        "; ".join(hurt)
+        if hurt
+        else f"the server lives, {found.frames:,} of {found.frames:,} frames came back"
+    )
     ratio = found.after_bytes / found.baseline_bytes
     memory = (
         f"{found.baseline_bytes >> 20} MiB before, {found.highest_bytes >> 20} at most, "
         f"{found.after_bytes >> 20} after ({ratio:.2f} times)"
     )
     return [
-        Row(2, "no input stops the process", inputs, "lives, nobody else's frame lost", not hurt,
-            how + "; libFuzzer by `make fuzz`"),
-        Row(4, "RSS within 20 % of the baseline 30 s after the load", memory, "1.2 times",
-            ratio <= siege.MOST_OF_BASELINE, how),
+        Row(
+            2,
+            "no input stops the process",
+            inputs,
+            "lives, nobody else's frame lost",
+            not hurt,
+            how + "; libFuzzer by `make fuzz`",
+        ),
+        Row(
+            4,
+            "RSS within 20 % of the baseline 30 s after the load",
+            memory,
+            "1.2 times",
+            ratio <= siege.MOST_OF_BASELINE,
+            how,
+        ),
     ]

@@ -7,7 +7,6 @@ import signal
 import statistics
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -67,12 +66,17 @@ def a_hostile_neighbour(settings: Settings) -> Row:
     halves = [percentile(sorted(seen[each]), 50) for each in (False, True)]
     ratio = attacked / without
     return Row(
-        7, "1 hostile among 50 sessions moves the others' p99 by < 10 %",
-        f"p99 {without:.1f} ms without, {attacked:.1f} with ({100 * (ratio - 1):+.0f} %; median of the rounds' ratios "
-        f"{100 * (statistics.median(ratios) - 1):+.0f} %); p50 {halves[0]:.1f} and {halves[1]:.1f}; {made:,} attacks of "
+        7,
+        "1 hostile among 50 sessions moves the others' p99 by < 10 %",
+        f"p99 {without:.1f} ms without, {attacked:.1f} with ({100 * (ratio - 1):+.0f} %; median of "
+        "the rounds' ratios "
+        f"{100 * (statistics.median(ratios) - 1):+.0f} %); p50 {halves[0]:.1f} and "
+        f"{halves[1]:.1f}; {made:,} attacks of "
         f"{kinds} kinds, {len(ended['trouble'])} sessions hurt",
-        "+10 %", ratio < 1.1 and not ended["trouble"],
-        f"{rounds} rounds of {window_seconds} s without and {window_seconds} s with an attacker who never pauses; "
+        "+10 %",
+        ratio < 1.1 and not ended["trouble"],
+        f"{rounds} rounds of {window_seconds} s without and {window_seconds} s with an attacker "
+        "who never pauses; "
         "server, attacker and honest clients share this machine",
     )
 
@@ -90,14 +94,18 @@ def silent_peers(settings: Settings) -> Row:
         for each in silence.SILENCES:
             peer, _ = each(address)
             peer = stack.enter_context(peer)
-            threads.append(threading.Thread(target=watch, args=(peer, each.__name__.replace("_", " "))))
+            threads.append(
+                threading.Thread(target=watch, args=(peer, each.__name__.replace("_", " ")))
+            )
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    # Those whose sessions have to go, whatever their connection does: on servers of their own, as they
-    # all look alike from outside.
-    threads = [threading.Thread(target=_stalls, args=each) for each in zip(STALLS, itertools.repeat(took))]
+    # Those whose sessions have to go, whatever their connection does: on servers of their own, as
+    # they all look alike from outside.
+    threads = [
+        threading.Thread(target=_stalls, args=each) for each in zip(STALLS, itertools.repeat(took))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -105,8 +113,11 @@ def silent_peers(settings: Settings) -> Row:
     quick = {"says nothing", "says half a preface"}
     holds = all(value <= (5 if name in quick else 15) for name, value in took.items())
     return Row(
-        8, "a dead, silent or stalled peer is gone in <= 15 s, a silent TCP connection in 5 s",
-        ", ".join(f"{name} {value:.1f} s" for name, value in took.items()), "15 s; 5 s", holds,
+        8,
+        "a dead, silent or stalled peer is gone in <= 15 s, a silent TCP connection in 5 s",
+        ", ".join(f"{name} {value:.1f} s" for name, value in took.items()),
+        "15 s; 5 s",
+        holds,
         "raw peers and a stopped process beside a session that misses nothing",
     )
 
@@ -137,7 +148,8 @@ def pings(settings: Settings) -> Row:
                 file.write(b"FRAME\n" + bytes([index % 256]) * (64 * 48 * 3 // 2))
         swift = subprocess.Popen(
             [binary(), "stream", video, os.devnull, "--server", address, "--realtime"],
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         raw = threading.Thread(target=lambda: result.update(raw=as_grpc_go(address, count)))
         with Load(address, 1, rate=30, size=(64, 48)) as load:
@@ -148,17 +160,21 @@ def pings(settings: Settings) -> Row:
     swift_made = log.splitlines()[-1].split(";")[0] if log else "nothing"
     holds = result.get("raw") == count and not ended["trouble"] and swift.returncode == 0
     return Row(
-        9, "grpc-go, grpcio and Swift clients run 30 fps for 10 minutes without GOAWAY",
-        f"{minutes:.2g} min: {result.get('raw', 0):,} of {count:,} frames with a PING for each burst of DATA, "
+        9,
+        "grpc-go, grpcio and Swift clients run 30 fps for 10 minutes without GOAWAY",
+        f"{minutes:.2g} min: {result.get('raw', 0):,} of {count:,} frames with a PING for each "
+        "burst of DATA, "
         f"{ended['came']:,} of {ended['sent']:,} by grpcio, {swift_made} by `sidelight stream`",
-        "no GOAWAY, no frame lost", holds,
+        "no GOAWAY, no frame lost",
+        holds,
         "a raw client that pings as grpc-go does (there is no Go here), for that long: "
         "`dev/promises --minutes 10` for ten",
     )
 
 
 def as_grpc_go(address: str, count: int) -> int:
-    """Sends frames at 30 a second, a PING with each. Returns how many came back before any GOAWAY."""
+    """Sends frames at 30 a second, a PING with each. Returns how many came back before any
+    GOAWAY."""
     picture = images.noise("I420", 64, 48)
     came = answers = 0
     with RawPeer(address) as peer:
@@ -211,8 +227,12 @@ def drain(settings: Settings) -> Row:
         for thread in threads:
             thread.join()
     return Row(
-        10, "drain: health NOT_SERVING, GOAWAY, frames in flight finish, exit 0 in <= 10 s, always",
-        ", ".join(f"{name} {value:.1f} s" for name, value in took.items()) + f"; exit status {sorted(codes)}",
-        "10 s, 0", codes == {0} and max(took.values()) <= 10,
-        "SIGTERM with such a peer, grace of 10 s; health, GOAWAY and frames in flight: `test_drain.py`",
+        10,
+        "drain: health NOT_SERVING, GOAWAY, frames in flight finish, exit 0 in <= 10 s, always",
+        ", ".join(f"{name} {value:.1f} s" for name, value in took.items())
+        + f"; exit status {sorted(codes)}",
+        "10 s, 0",
+        codes == {0} and max(took.values()) <= 10,
+        "SIGTERM with such a peer, grace of 10 s; health, GOAWAY and frames in flight: "
+        "`test_drain.py`",
     )

@@ -13,11 +13,11 @@ from sidelight_testing import images
 from sidelight_testing.contract import error_details, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.load import Load, percentile
-from sidelight_testing.raw import PROCESS, RawPeer, message
+from sidelight_testing.raw import PROCESS, RawPeer
 from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session, pipeline
 from test_drain import LONG
-from test_peers_that_fall_silent import begin_session, client_message
+from test_peers_that_fall_silent import client_message
 
 from .row import REALTIME, Row, Settings
 
@@ -34,7 +34,9 @@ def _curve(settings: Settings) -> Row:
     promise = "at 4x capacity goodput >= 90 % of the peak, accepted p99 <= 2x unloaded"
     limit = "90 %; 2 times"
     if not REALTIME.exists():
-        return Row(5, promise, "", limit, None, "bench-realtime is not built: `make bench-realtime`")
+        return Row(
+            5, promise, "", limit, None, "bench-realtime is not built: `make bench-realtime`"
+        )
     folder = settings.scratch / "realtime"
     folder.mkdir(parents=True, exist_ok=True)
     command = [REALTIME, "--server", binary(), "--output", folder, "--only", "overload"]
@@ -43,7 +45,8 @@ def _curve(settings: Settings) -> Row:
     text = (folder / "realtime.md").read_text()
     rows = re.findall(
         r"^\| (honoured|ignored) \| ([\d.]+)x \| [^|]*\| [^|]*\| ([\d.]+) % \|[^|]*\|[^|]*\| ([\d.]+) \|",
-        text, re.MULTILINE,
+        text,
+        re.MULTILINE,
     )
     goodput = {(window, float(load)): float(share) for window, load, share, _ in rows}
     p99 = {(window, float(load)): float(value) for window, load, _, value in rows}
@@ -66,7 +69,9 @@ def _refusals(settings: Settings) -> Row:
     with (
         Server("--max-sessions", str(sessions)) as server,
         Load(server.addresses["tcp"], sessions, rate=30, filters=DEAR),
-        grpc.insecure_channel(server.addresses["tcp"], [("grpc.use_local_subchannel_pool", 1)]) as channel,
+        grpc.insecure_channel(
+            server.addresses["tcp"], [("grpc.use_local_subchannel_pool", 1)]
+        ) as channel,
     ):
         stub = service.FrameFilterStub(channel)
         for _ in range(count):
@@ -82,10 +87,13 @@ def _refusals(settings: Settings) -> Row:
     took.sort()
     exact = kinds == {("RESOURCE_EXHAUSTED", True)}
     return Row(
-        5, "refusals in < 5 ms with RESOURCE_EXHAUSTED and RetryInfo",
-        f"{count} refusals by a server at several times its load: median {statistics.median(took):.1f} ms, "
+        5,
+        "refusals in < 5 ms with RESOURCE_EXHAUSTED and RetryInfo",
+        f"{count} refusals by a server at several times its load: median "
+        f"{statistics.median(took):.1f} ms, "
         f"p99 {percentile(took, 99):.1f} ms" + ("" if exact else f"; they say {kinds}"),
-        "p99 5 ms, seen by a Python client", exact and percentile(took, 99) < 5,
+        "p99 5 ms, seen by a Python client",
+        exact and percentile(took, 99) < 5,
         f"`--max-sessions {sessions}`, whose sessions all send more than can be done",
     )
 
@@ -126,12 +134,18 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
             thread.join()
     begun.sort()
     return Row(
-        6, "nothing is computed after its deadline; mailbox depth 1",
-        f"{totals['made']:,} frames made and {totals['dropped']:,} dropped in overload: {totals['begun late']} were "
-        f"begun after their budget of {BUDGET_US / 1000:g} ms (the latest at {100 * percentile(begun, 100):.0f} % of it), "
-        f"{totals['told late']} were handed to the transport after it (by {max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
-        "no work begun late, depth 1", totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
-        f"16 sessions at 60 fps for {seconds:g} s; manual clocks in `SchedulerTests` and `BudgetTests`",
+        6,
+        "nothing is computed after its deadline; mailbox depth 1",
+        f"{totals['made']:,} frames made and {totals['dropped']:,} dropped in overload: "
+        f"{totals['begun late']} were "
+        f"begun after their budget of {BUDGET_US / 1000:g} ms (the latest at "
+        f"{100 * percentile(begun, 100):.0f} % of it), "
+        f"{totals['told late']} were handed to the transport after it (by "
+        f"{max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
+        "no work begun late, depth 1",
+        totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
+        f"16 sessions at 60 fps for {seconds:g} s; manual clocks in "
+        "`BudgetTests`",
     )
 
 
@@ -167,9 +181,15 @@ def deadlines(settings: Settings) -> Row:
                     statuses.add(peer.status())
                     late.append(1000 * (time.perf_counter() - start - after))
             worst = max(worst, *late)
-            figures.append(f"{kind.__name__} {statistics.median(late):.1f} ms (most {max(late):.1f})")
+            figures.append(
+                f"{kind.__name__} {statistics.median(late):.1f} ms (most {max(late):.1f})"
+            )
     return Row(
-        13, "deadlines are enforced by us, <= 50 ms late, with DEADLINE_EXCEEDED",
-        f"late in the median of {count}: {', '.join(figures)}", "50 ms", worst <= 50 and statuses == {4},
-        "a raw client with `grpc-timeout`, and sessions that are idle, busy, in the midst of a long frame",
+        13,
+        "deadlines are enforced by us, <= 50 ms late, with DEADLINE_EXCEEDED",
+        f"late in the median of {count}: {', '.join(figures)}",
+        "50 ms",
+        worst <= 50 and statuses == {4},
+        "a raw client with `grpc-timeout`, and sessions that are idle, busy, in the midst of a "
+        "long frame",
     )

@@ -1,5 +1,5 @@
-"""Honest clients in a process of their own, so that neither their work nor Python's lock is in the way
-of whoever watches the server, or attacks it."""
+"""Honest clients in a process of their own, so that neither their work nor Python's lock is in the
+way of whoever watches the server, or attacks it."""
 
 import asyncio
 import json
@@ -62,16 +62,19 @@ class Load:
         self._process.stdout.close()
 
     def window(self) -> dict:
-        """What came to pass since the last time: `sent`, `came`, `latencies` in milliseconds, rising."""
+        """What came to pass since the last time: `sent`, `came`, `latencies` in milliseconds,
+        rising."""
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
-        """Has every session send so many frames a second from now on. What was due before is forgotten."""
+        """Has every session send so many frames a second from now on. What was due before is
+        forgotten."""
         self._ask(f"rate {rate}")
 
     def finish(self) -> dict:
-        """Ends all sessions in peace. Returns `sent`, `came`, and `trouble`: every session in which a
-        frame has no outcome, more than one, or another than a picture, or which did not end well."""
+        """Ends all sessions in peace. Returns `sent`, `came`, and `trouble`: every session in
+        which a frame has no outcome, more than one, or another than a picture, or which did not
+        end well."""
         return self._ask("finish")
 
     def _ask(self, question: str) -> dict:
@@ -121,7 +124,7 @@ class _Participant:
         await self._call.write(messages.ClientMessage(open=opening))
         first = await self._call.read()
         assert first is not grpc.aio.EOF and first.WhichOneof("kind") == "opened", first
-        # One call at a time has the channel's attention, so ends are told through a gate of our own.
+        # A frame takes one of what was granted, its outcome brings it back.
         self._room = asyncio.Semaphore(first.opened.frames_in_flight)
 
     async def run(self, done: asyncio.Event) -> None:

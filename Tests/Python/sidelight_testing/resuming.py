@@ -1,5 +1,5 @@
-"""A client that sends frames at a steady rate, whatever happens to its server, and names every frame
-that it lost."""
+"""A client that sends frames at a steady rate, whatever happens to its server, and names every
+frame that it lost."""
 
 import threading
 import time
@@ -30,8 +30,9 @@ class Resumption:
 class ResumingClient:
     """One session that outlives its connections.
 
-    A frame is due at each tick. It ends as `frame`, as the name of the reason why the server dropped it,
-    as `lost` if its connection ended before it had an outcome, or as `disconnected` if there was none.
+    A frame is due at each tick. It ends as `frame`, as the name of the reason why the server
+    dropped it, as `lost` if its connection ended before it had an outcome, or as `disconnected` if
+    there was none.
     """
 
     def __init__(self, channel: grpc.Channel, rate: float = 30) -> None:
@@ -169,8 +170,10 @@ class ResumingClient:
 
     def _end(self, sequence: int, outcome: str) -> None:
         if sequence not in self._pending:
-            self.faults.append(f"{sequence} ended as {outcome}, and before as "
-                               f"{self.outcomes.get(sequence, 'never sent')}")
+            self.faults.append(
+                f"{sequence} ended as {outcome}, and before as "
+                f"{self.outcomes.get(sequence, 'never sent')}"
+            )
         self._pending.discard(sequence)
         self.outcomes[sequence] = outcome
 
