@@ -47,8 +47,6 @@ struct Engine: Sendable {
     metrics: ServerMetrics, clock: SessionClock, logger: Logger
   ) {
     self.catalogue = catalogue
-    self.assets = AssetLibrary(
-      configuration.assets, plans: self.plans, costs: self.costs, clock: clock)
     self.pool = BufferPool(maxIdleBytes: configuration.maxIdlePoolBytes)
     self.compute = ComputePool(
       threadCount: configuration.computeThreads, niceness: configuration.computeNiceness)
@@ -62,6 +60,8 @@ struct Engine: Sendable {
       maxBytes: configuration.maxTotalPlanBytes / 4, maxPlanBytes: configuration.maxPlanBytes,
       maxLiveBytes: configuration.maxTotalPlanBytes)
     self.maxPlanBytes = configuration.maxPlanBytes
+    self.assets = AssetLibrary(
+      configuration.assets, plans: self.plans, costs: self.costs, clock: clock)
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
     self.openEnded = OpenEndedWork(compute: self.compute)
     self.sessions = SessionRegistry(

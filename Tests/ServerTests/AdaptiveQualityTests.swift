@@ -5,7 +5,7 @@ import Testing
 
 /// Sessions that may be given a cheaper picture before they lose frames. The clock ticks whenever it is
 /// read, so that every frame takes some milliseconds, on any machine.
-@Suite(.timeLimit(.minutes(1))) struct AdaptiveQualityTests {
+@Suite(.timeLimit(.minutes(5))) struct AdaptiveQualityTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
   /// Sends frames that have no time to be made, for some seconds; then one that has.

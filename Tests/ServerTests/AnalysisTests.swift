@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What looks at frames without touching them.
-@Suite(.timeLimit(.minutes(1))) struct AnalysisTests {
+@Suite(.timeLimit(.minutes(5))) struct AnalysisTests {
   /// Grey of one level all over.
   static func grey(_ level: UInt8) -> Sidelight_V1_Image {
     var image = Sidelight_V1_Image.noise(.gray8, 32, 24)

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Frames that are of use for a time only. The clock is the test's, and the filter moves it.
-@Suite(.timeLimit(.minutes(1))) struct BudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct BudgetTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 
   /// A catalogue whose filter `slow` takes 30 ms of the clock.

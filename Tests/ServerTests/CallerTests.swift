@@ -6,7 +6,7 @@ import SidelightWire
 import Testing
 
 /// Whose a call is. That other users are told apart is tested from Python, which can be another user.
-@Suite(.timeLimit(.minutes(1))) struct CallerTests {
+@Suite(.timeLimit(.minutes(5))) struct CallerTests {
   typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
 
   /// Opens a session, and returns as whose operators see it.

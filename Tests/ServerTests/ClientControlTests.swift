@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// What the client library asks of a session in mid-call, and what it hears, at a real server.
-@Suite(.timeLimit(.minutes(1))) struct ClientControlTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientControlTests {
   /// Runs a session whose two clocks are the test's.
   static func withSession(
     _ options: SessionOptions = SessionOptions(),

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// The client library against a real server.
-@Suite(.timeLimit(.minutes(1))) struct ClientLibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientLibraryTests {
   @Test("Every frame of a sequence comes back, in order, with what was sent beside it")
   func everyFrame() async throws {
     let pictures = try (1 ... 50).map { try picture(16, 16, seed: UInt64($0)) }

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// What becomes of frames while the client library has no server.
-@Suite(.timeLimit(.minutes(1))) struct ClientLostFramesTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientLostFramesTests {
   @Test(
     "Every frame has one named outcome, and what stands in for it is as asked",
     arguments: ReconnectPolicy.FailOpen.allCases)

@@ -6,7 +6,7 @@ import SidelightWire
 import Testing
 
 /// Pictures through the client library: files, and the shape in which they come back.
-@Suite(.timeLimit(.minutes(1))) struct ClientPictureTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientPictureTests {
   static let pipeline: Pipeline = [.filter("sepiaTone")]
 
   /// What comes back of pictures that are sent one after another.

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// Where and when the client library looks for another server, and when it gives up.
-@Suite(.timeLimit(.minutes(1))) struct ClientReconnectTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientReconnectTests {
   @Test("A server that shuts down lets frames in flight finish, and the session moves to another")
   func drain() async throws {
     let clock = ClientTestClock()

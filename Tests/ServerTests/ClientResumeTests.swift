@@ -8,7 +8,7 @@ import Testing
 
 /// What a session of the client library is like after it lost its server. The client's clock is the test's,
 /// and so are the moments at which servers come and go.
-@Suite(.timeLimit(.minutes(1))) struct ClientResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientResumeTests {
   @Test(
     "After a kill, selection, parameters and activation are as they were, at the same server or another",
     arguments: [true, false])

@@ -7,7 +7,7 @@ import SidelightWire
 import Testing
 
 /// The client library and shared memory, against a real server.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: SharedMemoryConfiguration.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct ClientSharedMemoryTests {
   static func options(
     _ pipeline: Pipeline = [], window: Int? = nil, outputs: Int = 3

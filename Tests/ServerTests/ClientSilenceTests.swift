@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Testing
 
 /// Servers that take a call and say nothing, or nothing more: where packets vanish, no error comes.
-@Suite(.timeLimit(.minutes(1))) struct ClientSilenceTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientSilenceTests {
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {
     let opens: Bool

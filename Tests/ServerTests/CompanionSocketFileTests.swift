@@ -6,7 +6,7 @@ import Testing
 
 /// The file by which clients find a companion socket: what is there already, and what is there in the
 /// end.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: SharedMemoryConfiguration.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct CompanionSocketFileTests {
   /// Runs a server that is not to get anywhere, and returns why.
   private static func refusal(at path: String) async throws -> ListeningError? {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// How a session's ring is handed over, and to whom it is not.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: SharedMemoryConfiguration.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct CompanionTests {
   @Test("A session's ring is handed over once")
   func handover() async throws {

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// What a participant may change in the middle of a session.
-@Suite(.timeLimit(.minutes(1))) struct ControlTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
   static let looks: Pipeline = [
     Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),

@@ -8,7 +8,7 @@ import Testing
 import Tracing
 
 /// What a shutdown means for those who are there.
-@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+@Suite(.timeLimit(.minutes(5))) struct DrainTests {
   @Test("A shutdown tells sessions, lets frames in flight finish, counts them, and ends the server")
   func drain() async throws {
     try await testGracefulShutdown { trigger in

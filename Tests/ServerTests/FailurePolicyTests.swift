@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What becomes of frames whose stage fails, or does not come back.
-@Suite(.timeLimit(.minutes(1))) struct FailurePolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct FailurePolicyTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
   struct Broken: Error {}

@@ -3,7 +3,7 @@ import SidelightServer
 import Testing
 
 /// What sessions are charged for, when they take turns on the compute threads.
-@Suite(.timeLimit(.minutes(1))) struct FairChargeTests {
+@Suite(.timeLimit(.minutes(5))) struct FairChargeTests {
   @Test(
     "Work that keeps one thread busy is charged once, over however many it could have been spread")
   func serialWork() async throws {

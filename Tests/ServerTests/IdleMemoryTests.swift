@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 /// What becomes of memory when no frames come any more.
-@Suite(.timeLimit(.minutes(1))) struct IdleMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct IdleMemoryTests {
   static let idleTime = Duration.seconds(10)
 
   static func filterOne(_ address: Address) async throws {

@@ -5,7 +5,7 @@ import SwiftProtobuf
 import Testing
 
 /// Frames that cannot be read: each ends itself, with a diagnostic, and not the stream.
-@Suite(.timeLimit(.minutes(2))) struct InvalidFrameTests {
+@Suite(.timeLimit(.minutes(5))) struct InvalidFrameTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 
   static let badFrames: [(name: String, names: String, frame: @Sendable () -> Sidelight_V1_Image)] =

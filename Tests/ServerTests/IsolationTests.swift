@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Filters of a user's own that do not come back, beside sessions that have nothing to do with them.
-@Suite(.timeLimit(.minutes(1))) struct IsolationTests {
+@Suite(.timeLimit(.minutes(5))) struct IsolationTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
   @Test("More stuck filters than compute threads: the others get every frame, the stuck the policy")

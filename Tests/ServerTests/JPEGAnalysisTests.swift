@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Analyses of frames that come as files, which somebody has to decode.
-@Suite(.timeLimit(.minutes(1))) struct JPEGAnalysisTests {
+@Suite(.timeLimit(.minutes(5))) struct JPEGAnalysisTests {
   /// Sends files one by one, and counts the buffers that were needed for them.
   private static func buffers(_ pipeline: Pipeline) async throws -> Int {
     let image = try Sidelight_V1_Image.jpeg(64, 48)

@@ -10,7 +10,7 @@ import Testing
 import Tracing
 
 /// JPEG frames through a real server.
-@Suite(.timeLimit(.minutes(2))) struct JPEGFrameTests {
+@Suite(.timeLimit(.minutes(5))) struct JPEGFrameTests {
   static let look: Pipeline = [
     .filter("sepiaTone"), .filter("vignette", ["intensity": .number(1)]),
   ]

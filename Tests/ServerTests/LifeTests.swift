@@ -7,7 +7,7 @@ import Testing
 
 /// Clients that go in mid-frame. What they held is given back within a second, and the next client
 /// finds a server as it was. (`Tests/Python` has the one whose process is killed.)
-@Suite(.timeLimit(.minutes(1)), .serialized) struct LifeTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct LifeTests {
   enum Departure: CaseIterable {
     /// The task that made the call is cancelled.
     case cancel

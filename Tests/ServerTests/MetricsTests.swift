@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Testing
 
 /// What the server tells of itself, as Prometheus would read it.
-@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
   /// The value of a series; `nil` if there is none.

@@ -7,7 +7,7 @@ import Testing
 
 /// Frames that come faster than they are filtered. The pipeline is held by a gate, so nothing here
 /// depends on how fast the machine is.
-@Suite(.timeLimit(.minutes(1))) struct OverloadTests {
+@Suite(.timeLimit(.minutes(5))) struct OverloadTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 
   /// Sends frame 1, and while it is being filtered frames 2 to 10; lets all go when the server has

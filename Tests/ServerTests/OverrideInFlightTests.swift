@@ -8,7 +8,7 @@ import Testing
 
 /// An operator's pipeline that overtakes frames wherever they are: in the outbox, in the lane, in the
 /// mailbox. What goes out afterwards was made with it alone.
-@Suite(.timeLimit(.minutes(1))) struct OverrideInFlightTests {
+@Suite(.timeLimit(.minutes(5))) struct OverrideInFlightTests {
   struct Broken: Error {}
 
   static let gateAndInvert: Pipeline = [.filter("gate"), .filter("colorInvert")]

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// What operators see of sessions, and do to them.
-@Suite(.timeLimit(.minutes(1))) struct OverrideTests {
+@Suite(.timeLimit(.minutes(5))) struct OverrideTests {
   typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
 
   static let image = Sidelight_V1_Image.noise(.i420, 32, 24)

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Pipelines that would hold more memory than they may.
-@Suite(.timeLimit(.minutes(1))) struct PlanMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct PlanMemoryTests {
   /// A picture of the frame's size, eight bytes a pixel.
   static let greedy: Pipeline = [
     .filter("overlay", ["asset": .text("photo"), "width": .number(320), "fit": .text("stretch")])

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// Limits that change while sessions stand.
-@Suite(.timeLimit(.minutes(1))) struct ReconfigureTests {
+@Suite(.timeLimit(.minutes(5))) struct ReconfigureTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
 
   static func configuration(

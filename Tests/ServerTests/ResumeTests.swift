@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// Sessions that go on at another server.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
 
   static func configuration(_ keys: [ResumeKey]) -> ServerConfiguration {

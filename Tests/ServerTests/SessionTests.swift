@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// A session over real HTTP/2, by a client of nothing but generated code.
-@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 
   @Test("opened comes first, with limits; final stats come last, and sum")

@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// Over how many connections a client's sessions go.
-@Suite(.timeLimit(.minutes(1))) struct SharedConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedConnectionTests {
   /// Opens sessions one within the other, with a frame each, and returns from which ports they came.
   static func ports(
     _ client: SidelightClient, _ address: Address, sessions count: Int

@@ -5,7 +5,7 @@ import SwiftProtobuf
 import Testing
 
 /// Files in slots of shared memory.
-@Suite(.timeLimit(.minutes(2))) struct SharedMemoryFileTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedMemoryFileTests {
   @Test("A file is read before the client can write over it: what it says later changes nothing")
   func scribbling() async throws {
     let gate = Gate()

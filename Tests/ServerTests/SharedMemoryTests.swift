@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Sessions whose pixels are in shared memory.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: SharedMemoryConfiguration.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct SharedMemoryTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 

@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// One session that never runs out of frames, on a server with one thread to filter them.
-@Suite(.timeLimit(.minutes(2))) struct StarvationTests {
+@Suite(.timeLimit(.minutes(5))) struct StarvationTests {
   static let frames: UInt64 = 1000
   static let image = Sidelight_V1_Image.noise(.bgra8, 320, 180)
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Sessions that are over while a filter or an analysis of a user's own has not come back: nobody waits
 /// for it, and it holds no place.
-@Suite(.timeLimit(.minutes(1))) struct StuckWorkTests {
+@Suite(.timeLimit(.minutes(5))) struct StuckWorkTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 8)
 
   /// A server with room for one session.

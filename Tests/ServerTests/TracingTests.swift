@@ -11,7 +11,7 @@ import Testing
 import Tracing
 
 /// Spans through a real call: whose children they are, and that none is left open.
-@Suite(.timeLimit(.minutes(1))) struct TracingTests {
+@Suite(.timeLimit(.minutes(5))) struct TracingTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
   static let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]
 

@@ -9,7 +9,7 @@ import Testing
 import Tracing
 
 /// What a transport configuration brings about.
-@Suite(.timeLimit(.minutes(1))) struct TransportSettingsTests {
+@Suite(.timeLimit(.minutes(5))) struct TransportSettingsTests {
   @Test("GetServerInfo shows what is in force")
   func shown() async throws {
     var configuration = ServerConfiguration()

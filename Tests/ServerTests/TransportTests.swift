@@ -6,7 +6,7 @@ import SidelightWire
 import Testing
 
 /// What the wire carries, and what it refuses.
-@Suite(.timeLimit(.minutes(2))) struct TransportTests {
+@Suite(.timeLimit(.minutes(5))) struct TransportTests {
   @Test("1080p BGRA and 4K NV12 pass both ways over TCP and over a Unix socket")
   func largeFrames() async throws {
     let images: [Sidelight_V1_Image] = [

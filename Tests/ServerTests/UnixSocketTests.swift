@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// The file by which clients find a Unix socket.
-@Suite(.timeLimit(.minutes(1))) struct UnixSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct UnixSocketTests {
   /// Serves on the path until the test is over, and asks the server who it is.
   static func expectServes(_ path: String) async throws {
     try await withServer(listeningOn: [.unix(path: path)]) { _, address in

@@ -7,7 +7,7 @@ import Testing
 import Tracing
 
 /// The exporter's batches, and what becomes of spans when the collector fails.
-@Suite(.timeLimit(.minutes(1))) struct OTLPExporterTests {
+@Suite(.timeLimit(.minutes(5))) struct OTLPExporterTests {
   /// A tracer and its exporter, over a queue of 8 and batches of 4; nothing is sent for time alone.
   struct Bench {
     let registry = PrometheusRegistry(descriptions: OTLPExporter.descriptions)

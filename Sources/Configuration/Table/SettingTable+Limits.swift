@@ -22,6 +22,12 @@ extension SettingTable {
         "limits.max-frame-pixels", \.base.maxFramePixels, Form.count(1 ... 1 << 28, of: "pixels"),
         "The largest frame."),
       Setting(
+        "limits.max-plan-bytes", \.base.maxPlanBytes, Form.size(0 ... 1 << 40),
+        "What one pipeline may hold in memory beside frames, for one size of frames."),
+      Setting(
+        "limits.max-total-plan-bytes", \.base.maxTotalPlanBytes, Form.size(0 ... 1 << 40),
+        "What the pipelines of all sessions may hold together."),
+      Setting(
         "limits.frames-in-flight", \.base.framesInFlight, Form.count(1 ... 64, of: "frames"),
         change: .onReload, "Frames of a session that may be without outcome; new sessions get it."),
       Setting(

@@ -11,7 +11,7 @@ import Tracing
 
 /// Uploads that are refused: each with a reason, a field, and nothing that stays behind. Broken pictures
 /// are tested from Python, which can make more kinds of them.
-@Suite(.timeLimit(.minutes(2))) struct AssetRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct AssetRefusalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var messages: [Sidelight_V1_PutAssetRequest]

@@ -10,7 +10,7 @@ import SwiftProtobuf
 import Testing
 
 /// Assets that callers put: whose they are, and for how long.
-@Suite(.timeLimit(.minutes(2))) struct AssetTests {
+@Suite(.timeLimit(.minutes(5))) struct AssetTests {
   static let hat: Pipeline = [
     .filter("overlay", ["asset": .text("hat"), "fit": .text("stretch")])
   ]
