@@ -234,7 +234,8 @@ let package = Package(
       dependencies: [
         "SidelightIdentity", "SidelightServer", "SidelightClient", "SidelightWire", grpcCore,
         grpcProtobuf, grpcTransport, protobuf, logging, tracing, metrics,
-        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -35,16 +35,19 @@ public struct SidelightClient: Sendable {
   /// - Parameters:
   ///   - address: Where the server listens.
   ///   - transport: How frames travel.
+  ///   - security: How client and server know each other.
   ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` is out of its range; whatever `body`
+  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range; whatever `body`
   ///   throws.
   public static func connect<Result: Sendable>(
     to address: Address,
     transport: TransportConfiguration = TransportConfiguration(),
+    security: ClientSecurity = ClientSecurity(),
     tracer: (any Tracer)? = nil,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
-    try await self.connect(to: [address], transport: transport, tracer: tracer, body)
+    try await self.connect(
+      to: [address], transport: transport, security: security, tracer: tracer, body)
   }
 
   /// Prepares to connect to one of several servers.
@@ -54,29 +57,33 @@ public struct SidelightClient: Sendable {
   ///     ``SessionOptions/reconnect`` goes on to the next when it loses one. Servers that share a
   ///     resume key take each other's sessions over as they were.
   ///   - transport: How frames travel.
+  ///   - security: How client and server know each other.
   ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` is out of its range; whatever `body`
+  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range; whatever `body`
   ///   throws.
   public static func connect<Result: Sendable>(
     to addresses: [Address],
     transport: TransportConfiguration = TransportConfiguration(),
+    security: ClientSecurity = ClientSecurity(),
     tracer: (any Tracer)? = nil,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     try await self.connect(
-      to: addresses, transport: transport, tracer: tracer, clock: .system,
+      to: addresses, transport: transport, security: security, tracer: tracer, clock: .system,
       random: { .random(in: 0 ..< 1) }, body)
   }
 
   package static func connect<Result: Sendable>(
     to addresses: [Address],
     transport: TransportConfiguration = TransportConfiguration(),
+    security: ClientSecurity = ClientSecurity(),
     tracer: (any Tracer)? = nil,
     clock: ClientClock, random: @escaping @Sendable () -> Double,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
-    return try await Dialer.withDialer(transport) { dialer in
+    try security.validate(for: addresses)
+    return try await Dialer.withDialer(transport, security) { dialer in
       try await body(
         SidelightClient(
           dialer: dialer, addresses: addresses,

@@ -1,1 +1,2 @@
-// To come.
+// Whoever asks for tokens names scopes and principals too.
+@_exported public import SidelightServer

@@ -47,6 +47,8 @@ struct Serve: AsyncParsableCommand {
       """, valueName: "ratio"))
   var maxLoad = ServerConfiguration().maxLoad ?? 0
 
+  @OptionGroup(title: "Who may call") var identity: IdentityOptions
+
   @OptionGroup(title: "Shared memory")
   var sharedMemory: SharedMemoryOptions
 
@@ -107,13 +109,16 @@ struct Serve: AsyncParsableCommand {
     configuration.maxSessions = self.maxSessions
     configuration.maxSessionsPerCaller = self.maxSessionsPerCaller
     configuration.maxLoad = self.maxLoad == 0 ? nil : self.maxLoad
+    try self.identity.apply(to: &configuration)
     configuration.sharedMemory = self.sharedMemory.configuration
     // Connections are cut off in time for the process to end by itself.
     configuration.drainTimeout = min(
       configuration.drainTimeout, .seconds(self.shutdownGrace * 0.6))
     configuration.guards.drainTimeout = .seconds(self.shutdownGrace * 0.8)
     let server = SidelightServer(
-      configuration: configuration, tracer: tracing?.tracer, metrics: metrics, logger: logger)
+      configuration: configuration,
+      authenticator: try await self.identity.authenticator(logger: logger), tracer: tracing?.tracer,
+      metrics: metrics, logger: logger)
     let admin = self.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }

@@ -41,6 +41,8 @@ struct Stream: AsyncParsableCommand {
     transform: Address.init(argument:))
   var server: Address
 
+  @OptionGroup(title: "Security") var connection: ConnectionOptions
+
   @Flag(help: "Send frames at the video's own rate, and drop those that come too late.")
   var realtime = false
 
@@ -54,7 +56,9 @@ struct Stream: AsyncParsableCommand {
       pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input)
     let pipelines = Pipeline(stages: ([first] + self.changes.map(\.pipeline)).flatMap(\.stages))
     try await pipelines.explainingAssets {
-      try await SidelightClient.connect(to: self.server) { client in
+      try await SidelightClient.connect(
+        to: self.server, security: self.connection.security
+      ) { client in
         try await client.withSession(options) { session in
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.send(input, to: session) }

@@ -9,6 +9,7 @@ struct Dialer: Sendable {
   typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
   let transport: TransportConfiguration
+  let security: ClientSecurity
   /// What carries the connections.
   let loops: MultiThreadedEventLoopGroup
   /// Connections that sessions share; none: each has its own.
@@ -18,19 +19,24 @@ struct Dialer: Sendable {
   ///
   /// - Throws: `ConfigurationFault`.
   static func withDialer<Result: Sendable>(
-    _ transport: TransportConfiguration, _ body: (Dialer) async throws -> Result
+    _ transport: TransportConfiguration, _ security: ClientSecurity,
+    _ body: (Dialer) async throws -> Result
   ) async throws -> Result {
     try transport.validate()
     return try await withEventLoops(transport.eventLoops) { loops in
-      let own = Dialer(transport: transport, loops: loops, shared: nil)
+      let own = Dialer(transport: transport, security: security, loops: loops, shared: nil)
       guard let limit = transport.connections else { return try await body(own) }
       let shared = SharedConnections(
         limit: limit, nextLoop: { loops.next() },
-        open: { address, loop in try own.channel(to: address, on: loop) })
+        open: { address, loop in
+          GRPCClient(
+            transport: try own.channel(to: address, on: loop), interceptors: security.interceptors)
+        })
       return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await shared.run() }
         defer { shared.finish() }
-        return try await body(Dialer(transport: transport, loops: loops, shared: shared))
+        return try await body(
+          Dialer(transport: transport, security: security, loops: loops, shared: shared))
       }
     }
   }
@@ -43,7 +49,10 @@ struct Dialer: Sendable {
     guard let shared else {
       let loop = self.loops.next()
       return try await self.onLoop(loop) {
-        try await withGRPCClient(transport: try self.channel(to: address, on: loop)) { client in
+        try await withGRPCClient(
+          transport: try self.channel(to: address, on: loop),
+          interceptors: self.security.interceptors
+        ) { client in
           try await body(client)
         }
       }
@@ -54,22 +63,34 @@ struct Dialer: Sendable {
   }
 
   /// Makes what speaks to an address.
+  ///
+  /// - Throws: `ConfigurationFault`.
   func channel(
     to address: Address, on loop: any EventLoop
   ) throws -> HTTP2ClientTransport.Posix {
     let transport = self.transport
     let socket = SocketOptions(transport)
-    return try HTTP2ClientTransport.Posix(
-      target: Self.target(address), transportSecurity: .plaintext,
-      config: .defaults { config in
-        config.http2.targetWindowSize = transport.streamWindowBytes
-        config.http2.maxFrameSize = transport.http2FrameBytes
-        config.connection.flushCoalescing = transport.flushCoalescing.map {
-          .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
-        }
-        config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
-      },
-      eventLoopGroup: loop)
+    let security = try self.security.transport(to: address)
+    let serverName = self.security.serverName(at: address)
+    do {
+      return try HTTP2ClientTransport.Posix(
+        target: Self.target(address), transportSecurity: security,
+        config: .defaults { config in
+          config.http2.authority = serverName
+          config.http2.targetWindowSize = transport.streamWindowBytes
+          config.http2.maxFrameSize = transport.http2FrameBytes
+          config.connection.flushCoalescing = transport.flushCoalescing.map {
+            .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
+          }
+          config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
+        },
+        eventLoopGroup: loop)
+    } catch let error as RuntimeError {
+      // Whatever else can be wrong here was looked at before.
+      throw ConfigurationFault(
+        setting: "security.tls", value: "\(error.cause.map { "\($0)" } ?? error.message)",
+        range: "certificates and a key that belong together, as PEM")
+    }
   }
 
   /// Options of every call.

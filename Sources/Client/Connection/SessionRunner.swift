@@ -40,6 +40,12 @@ struct SessionRunner {
       }
       if let opened = self.flow.linkOpened { reconnector.open(at: opened) }
       var failure = LinkFailure(error)
+      // A token that was good, and has expired: there may be another by now.
+      if (error as? RPCError)?.code == .unauthenticated, self.flow.linkOpened != nil,
+        self.dialer.security.token != nil
+      {
+        failure = .transient
+      }
       // Without a token it is the session itself that the server refuses.
       if failure == .precondition, token == nil { failure = .permanent }
       let action = reconnector.lose(failure, at: self.clock.now(), random: self.random)

@@ -30,7 +30,7 @@ final class SharedConnections: Sendable {
   }
 
   private let limit: Int
-  private let open: @Sendable (Address, any EventLoop) throws -> HTTP2ClientTransport.Posix
+  private let open: @Sendable (Address, any EventLoop) throws -> Dialer.Connection
   private let nextLoop: @Sendable () -> any EventLoop
   private let state = Mutex(State())
   private let started = AsyncStream.makeStream(of: Connection.self)
@@ -41,7 +41,7 @@ final class SharedConnections: Sendable {
   ///   - open: Makes what speaks to an address.
   init(
     limit: Int, nextLoop: @escaping @Sendable () -> any EventLoop,
-    open: @escaping @Sendable (Address, any EventLoop) throws -> HTTP2ClientTransport.Posix
+    open: @escaping @Sendable (Address, any EventLoop) throws -> Dialer.Connection
   ) {
     self.limit = limit
     self.nextLoop = nextLoop
@@ -92,7 +92,7 @@ final class SharedConnections: Sendable {
       }
       let loop = self.nextLoop()
       let connection = Connection(
-        client: GRPCClient(transport: try self.open(address, loop)), loop: loop,
+        client: try self.open(address, loop), loop: loop,
         number: state.nextNumber)
       state.nextNumber += 1
       state.entries[connection.number] = Entry(connection: connection, address: address, users: 1)

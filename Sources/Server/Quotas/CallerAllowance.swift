@@ -2,7 +2,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// What one caller may still send. All his sessions and still images share it.
-final class CallerAllowance: Sendable {
+package final class CallerAllowance: Sendable {
   /// Which limit is used up, and for how long.
   struct Exhaustion: Error, Sendable, Hashable {
     /// The limit's name and value, as clients are told.
@@ -58,7 +58,7 @@ final class CallerAllowance: Sendable {
   ///
   /// - Parameter waiting: Whether to wait until there is enough, for as long as the server runs.
   /// - Returns: Whether it was taken.
-  func takeFrame(of byteCount: Int, waiting: Bool) async -> Bool {
+  package func takeFrame(of byteCount: Int, waiting: Bool) async -> Bool {
     while true {
       do throws(Exhaustion) {
         try self.take(frameOf: byteCount)

@@ -3,7 +3,7 @@ import GRPCProtobuf
 import Synchronization
 
 /// What each caller may still send. Remembers those who have sessions, or have lately taken something.
-final class QuotaDesk: Sendable {
+package final class QuotaDesk: Sendable {
   private struct State {
     var quotas: Quotas
     var callers: [String: CallerAllowance] = [:]
@@ -16,7 +16,10 @@ final class QuotaDesk: Sendable {
   private let state: Mutex<State>
   private let clock: SessionClock
 
-  init(_ quotas: Quotas, clock: SessionClock) {
+  /// - Parameters:
+  ///   - quotas: What each caller may use.
+  ///   - clock: By which rates are measured.
+  package init(_ quotas: Quotas, clock: SessionClock) {
     self.state = Mutex(State(quotas: quotas))
     self.clock = clock
   }
@@ -33,7 +36,7 @@ final class QuotaDesk: Sendable {
   }
 
   /// What a caller may still send. Whoever holds on to it shares it with the caller's other calls.
-  func allowance(of caller: String) -> CallerAllowance {
+  package func allowance(of caller: String) -> CallerAllowance {
     self.state.withLock { state in
       if let allowance = state.callers[caller] { return allowance }
       if state.callers.count >= state.cleaningCount { Self.clean(&state) }
@@ -58,7 +61,7 @@ final class QuotaDesk: Sendable {
   }
 
   /// How many callers are remembered.
-  var count: Int { self.state.withLock { $0.callers.count } }
+  package var count: Int { self.state.withLock { $0.callers.count } }
 
   private static func clean(_ state: inout State) {
     var unused: [String] = []

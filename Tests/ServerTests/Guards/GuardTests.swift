@@ -18,6 +18,11 @@ import Testing
     #expect(try await !Self.isMet(bare, within: .milliseconds(600)))
   }
 
+  @Test("Each guard meets its attack over TLS too, and nothing else would", arguments: Attack.all)
+  func guardsOverTLS(_ attack: Attack) async throws {
+    try await TestSecurity.withTLS { try await self.guards(attack) }
+  }
+
   private static func isMet(_ attack: Attack, within limit: Duration) async throws -> Bool {
     var configuration = ServerConfiguration()
     // No guard but the one that is meant may act because everything is slow.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHPACK
 import NIOPosix
+import NIOSSL
 import SidelightWire
 
 /// A client that speaks HTTP/2 byte by byte, so that it can speak it badly. It answers nothing by
@@ -122,22 +123,35 @@ extension ByteBuffer {
 
 /// Connects to a server, and closes the connection when `body` is done.
 ///
-/// - Parameter reads: Whether it takes what the server sends off its socket.
+/// - Parameters:
+///   - reads: Whether it takes what the server sends off its socket; with TLS only once that stands.
+///   - isPlain: Whether it speaks no TLS, whatever the test's security is.
 func withRawPeer<Result: Sendable>(
-  _ address: Address, reads: Bool = true, _ body: (RawPeer) async throws -> Result
+  _ address: Address, reads: Bool = true, isPlain: Bool = false,
+  _ body: (RawPeer) async throws -> Result
 ) async throws -> Result {
   guard case .tcp(let host, let port) = address else { fatalError("only TCP") }
   let (frames, continuation) = AsyncStream<RawPeer.Frame>.makeStream()
+  let tls = isPlain ? nil : TestSecurity.current?.peer
   let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-    .channelOption(.autoRead, value: reads)
+    .channelOption(.autoRead, value: reads || tls != nil)
     .channelOption(.socketOption(.so_rcvbuf), value: reads ? 1 << 20 : 4096)
     .channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
+        if let tls {
+          try channel.pipeline.syncOperations.addHandler(
+            try NIOSSLClientHandler(context: tls, serverHostname: nil))
+        }
         try channel.pipeline.syncOperations.addHandler(
           ByteToMessageHandler(FrameDecoder(frames: continuation)))
       }
     }
     .connect(host: host, port: port).get()
+  if tls != nil, !reads {
+    // What is written is taken when the handshake is over.
+    try await channel.writeAndFlush(ByteBuffer()).get()
+    try await channel.setOption(.autoRead, value: false).get()
+  }
   let result: Swift.Result<Result, any Error>
   do {
     result = .success(try await body(RawPeer(channel: channel, frames: frames)))

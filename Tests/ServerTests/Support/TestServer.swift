@@ -10,9 +10,11 @@ import Tracing
 func withServer<Result: Sendable>(
   _ configuration: ServerConfiguration = ServerConfiguration(),
   catalogue: FilterCatalogue = .builtIn,
+  authenticator: (any Authenticator)? = nil,
   tracer: (any Tracer)? = nil,
   metrics: any MetricsFactory = NOOPMetricsHandler.instance,
   clock: SessionClock? = nil,
+  logger: Logger? = nil,
   listeningOn addresses: [Address] = [.tcp(host: "127.0.0.1", port: 0)],
   _ body: @Sendable (SidelightServer, Address) async throws -> Result
 ) async throws -> Result {
@@ -20,11 +22,13 @@ func withServer<Result: Sendable>(
   configuration.addresses = addresses
   // A busy machine is no filter that is stuck. Whoever tests those moves the clock by hand.
   if clock == nil { configuration.customFilterTimeout = .seconds(600) }
-  var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-  logger.logLevel = .critical
+  var silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  silent.logLevel = .critical
+  configuration.tls = configuration.tls ?? TestSecurity.current?.server
   let server = SidelightServer(
-    configuration: configuration, catalogue: catalogue, tracer: tracer ?? NoOpTracer(),
-    metrics: metrics, clock: clock ?? .system, logger: logger)
+    configuration: configuration, catalogue: catalogue, authenticator: authenticator,
+    tracer: tracer ?? NoOpTracer(), metrics: metrics, clock: clock ?? .system,
+    logger: logger ?? silent)
   return try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try? await server.run() }
     let result = try await body(server, try await server.listeningAddresses[0])
@@ -36,7 +40,19 @@ func withServer<Result: Sendable>(
 /// A client made of nothing but generated code, as another language would have it.
 func withStub<Result: Sendable>(
   _ address: Address, transport: TransportConfiguration = TransportConfiguration(),
+  security: HTTP2ClientTransport.Posix.TransportSecurity? = nil,
   _ body: (Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>) async throws -> Result
+) async throws -> Result {
+  try await withConnection(address, transport: transport, security: security) { client in
+    try await body(Sidelight_V1_FrameFilter.Client(wrapping: client))
+  }
+}
+
+/// A connection for any generated client.
+func withConnection<Result: Sendable>(
+  _ address: Address, transport: TransportConfiguration = TransportConfiguration(),
+  security: HTTP2ClientTransport.Posix.TransportSecurity? = nil,
+  _ body: (GRPCClient<HTTP2ClientTransport.Posix>) async throws -> Result
 ) async throws -> Result {
   let target: any ResolvableTarget =
     switch address {
@@ -45,11 +61,9 @@ func withStub<Result: Sendable>(
     }
   return try await withGRPCClient(
     transport: try .http2NIOPosix(
-      target: target, transportSecurity: .plaintext,
-      config: .defaults { $0.http2.targetWindowSize = transport.streamWindowBytes })
-  ) { client in
-    try await body(Sidelight_V1_FrameFilter.Client(wrapping: client))
-  }
+      target: target, transportSecurity: security ?? TestSecurity.current?.client ?? .plaintext,
+      config: .defaults { $0.http2.targetWindowSize = transport.streamWindowBytes }),
+    handleClient: body)
 }
 
 /// Options that let frames of any size that the server accepts pass.

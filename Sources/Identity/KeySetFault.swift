@@ -1,0 +1,15 @@
+/// What is wrong with a file of keys.
+public struct KeySetFault: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The file.
+  public let file: String
+  /// What is wrong, in words; nothing of a key's contents but its name.
+  public let reason: String
+
+  /// File and reason.
+  public var description: String { "\(self.file): \(self.reason)" }
+
+  init(_ file: String, _ reason: String) {
+    self.file = file
+    self.reason = reason
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// A file with a JSON web key set that goes with the test.
+struct KeyFile {
+  let path = FileManager.default.temporaryDirectory
+    .appendingPathComponent("sidelight-keys-\(UUID().uuidString).json").path
+
+  func remove() {
+    try? FileManager.default.removeItem(atPath: self.path)
+  }
+
+  func write(_ text: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: self.path))
+  }
+
+  /// Writes a set of keys, each with what is to be otherwise.
+  func write(_ keys: [(id: String, key: SigningKey, changes: [String: Any])]) throws {
+    let entries = try keys.map { entry in
+      let fields: [String: Any] = try entry.key.publicFields()
+      return fields.merging(["kid": entry.id]) { $1 }.merging(entry.changes) { $1 }
+        .filter { !($0.value is NSNull) }
+    }
+    try self.write(
+      String(
+        decoding: try JSONSerialization.data(withJSONObject: ["keys": entries]), as: UTF8.self))
+  }
+}

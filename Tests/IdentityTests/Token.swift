@@ -1,0 +1,34 @@
+import Foundation
+
+/// A token in the making: a good one, unless the test spoils it.
+struct Token {
+  /// What it says of how it is signed.
+  var header: [String: Any] = [:]
+  var claims: [String: Any] = [
+    "iss": Token.issuer, "sub": "alice", "aud": Token.audience,
+    "exp": Token.now + 600, "scope": "stream introspect",
+  ]
+
+  static let issuer = "https://id.example"
+  static let audience = "sidelight"
+  /// The time since 1970 in these tests, in seconds.
+  static let now = 1_800_000_000
+
+  /// The token as it travels.
+  ///
+  /// - Parameters:
+  ///   - key: Who signs.
+  ///   - id: The key's name.
+  func text(_ key: SigningKey, id: String) throws -> String {
+    var header = self.header
+    if header["alg"] == nil { header["alg"] = key.algorithm }
+    if header["kid"] == nil { header["kid"] = id }
+    let message = try Self.json(header) + "." + Self.json(self.claims)
+    return message + "." + (try key.sign(Data(message.utf8))).base64URL
+  }
+
+  static func json(_ object: [String: Any]) throws -> String {
+    let object = object.filter { !($0.value is NSNull) }
+    return try JSONSerialization.data(withJSONObject: object).base64URL
+  }
+}

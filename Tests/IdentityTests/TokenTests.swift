@@ -1,0 +1,209 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import GRPCCore
+import SidelightIdentity
+import Testing
+
+/// Tokens over a real connection: which are good, and what each that is not gets.
+@Suite(.timeLimit(.minutes(2))) struct TokenTests {
+  let file = KeyFile()
+  let p256 = SigningKey.p256(.init())
+  let rsa: SigningKey
+  let ed25519 = SigningKey.ed25519(.init())
+  let configuration: TokenConfiguration
+
+  init() throws {
+    self.rsa = .rsa(try .init(keySize: .bits2048))
+    try self.file.write([("ec", self.p256, [:]), ("rsa", self.rsa, [:]), ("ed", self.ed25519, [:])])
+    self.configuration = TokenConfiguration(
+      issuer: Token.issuer, audience: Token.audience, keys: self.file.path)
+  }
+
+  private func authenticator() async throws -> TokenAuthenticator {
+    try await TokenAuthenticator(self.configuration, logger: .silent)
+  }
+
+  private func token(_ spoil: (inout Token) -> Void = { _ in }) throws -> String {
+    var token = Token()
+    spoil(&token)
+    return try token.text(self.p256, id: "ec")
+  }
+
+  @Test("Tokens that each kind of key signed are good")
+  func goodTokens() async throws {
+    defer { self.file.remove() }
+    try await withServer(try await self.authenticator()) { stub in
+      for (key, id) in [(self.p256, "ec"), (self.rsa, "rsa"), (self.ed25519, "ed")] {
+        let refusal = try await stub.refusal(try Token().text(key, id: id))
+        #expect(refusal == nil, "\(id)")
+      }
+    }
+  }
+
+  @Test("What is not to be trusted is refused, without saying why")
+  func badTokens() async throws {
+    defer { self.file.remove() }
+    let good = try self.token()
+    let parts = good.split(separator: ".").map(String.init)
+    let publicKey: Data =
+      if case .rsa(let key) = self.rsa { Data(key.publicKey.pemRepresentation.utf8) } else {
+        Data()
+      }
+    let none = try Token.json(["alg": "none", "kid": "ec"])
+    let cases: [(String, String)] = [
+      ("no token at all", "x"),
+      ("two parts", parts[0] + "." + parts[1]),
+      ("four parts", good + ".x"),
+      ("no signature", parts[0] + "." + parts[1] + "."),
+      ("alg none without a signature", none + "." + parts[1] + "."),
+      ("alg none with one", none + "." + parts[1] + "." + parts[2]),
+      ("alg nOnE", try self.token { $0.header["alg"] = "nOnE" }),
+      ("alg of another kind", try self.token { $0.header["alg"] = "RS256" }),
+      ("alg missing", try self.token { $0.header["alg"] = NSNull() }),
+      ("alg no text", try self.token { $0.header["alg"] = 1 }),
+      (
+        "a public key as a shared secret",
+        try Token().text(.shared(publicKey), id: "rsa")
+      ),
+      ("a shared secret under a name of its own", try Token().text(.shared(publicKey), id: "hs")),
+      ("RSA with another hash", try Token(header: ["alg": "RS512"]).text(self.rsa, id: "rsa")),
+      ("RSA with another padding", try Token(header: ["alg": "PS256"]).text(self.rsa, id: "rsa")),
+      ("an unknown key", try Token().text(self.p256, id: "other")),
+      ("another's key", try Token().text(.p256(.init()), id: "ec")),
+      ("no key named", try self.token { $0.header["kid"] = NSNull() }),
+      ("an empty name", try self.token { $0.header["kid"] = "" }),
+      (
+        "a key in the token",
+        try self.token {
+          $0.header["jwk"] = ["kty": "EC"]; $0.header["kid"] = "in"
+        }
+      ),
+      ("critical extensions", try self.token { $0.header["crit"] = ["b64"] }),
+      (
+        "claims of another token",
+        parts[0] + "." + (try Token.json(["sub": "bob"])) + "." + parts[2]
+      ),
+      ("a signature cut short", String(good.dropLast(4))),
+      ("padding", good + "="),
+      ("characters of other base64", parts[0] + "." + parts[1] + ".+" + parts[2].dropFirst()),
+      ("a header that is no JSON", Data("alg".utf8).base64URL + "." + parts[1] + "." + parts[2]),
+      ("another issuer", try self.token { $0.claims["iss"] = Token.issuer + "/" }),
+      ("no issuer", try self.token { $0.claims["iss"] = NSNull() }),
+      ("another audience", try self.token { $0.claims["aud"] = "other" }),
+      ("other audiences", try self.token { $0.claims["aud"] = ["other", "sidelight2"] }),
+      ("no audience", try self.token { $0.claims["aud"] = NSNull() }),
+      ("no subject", try self.token { $0.claims["sub"] = NSNull() }),
+      ("an empty subject", try self.token { $0.claims["sub"] = "" }),
+      ("a subject of two lines", try self.token { $0.claims["sub"] = "a\nb" }),
+      ("a long subject", try self.token { $0.claims["sub"] = String(repeating: "a", count: 257) }),
+      ("no end", try self.token { $0.claims["exp"] = NSNull() }),
+      ("an end that is text", try self.token { $0.claims["exp"] = "\(Token.now + 600)" }),
+      ("an end beyond time", try self.token { $0.claims["exp"] = 1e300 }),
+      ("an end before time", try self.token { $0.claims["exp"] = -1 }),
+      ("not yet", try self.token { $0.claims["nbf"] = Token.now + 61 }),
+      ("a beginning beyond time", try self.token { $0.claims["nbf"] = 1e300 }),
+      ("too long", try self.token { $0.claims["x"] = String(repeating: "a", count: 9000) }),
+    ]
+    try await withServer(try await self.authenticator()) { stub in
+      #expect(try await stub.refusal(good) == nil)
+      for (fault, token) in cases {
+        let refusal = try await stub.refusal(token)
+        #expect(refusal?.code == .unauthenticated, "\(fault)")
+        #expect(refusal?.reason == "TOKEN_INVALID", "\(fault)")
+      }
+    }
+  }
+
+  @Test("The leeway holds at both ends, and to the second")
+  func times() async throws {
+    defer { self.file.remove() }
+    try await withServer(try await self.authenticator()) { stub in
+      for (claim, offset, reason) in [
+        ("exp", -59, nil), ("exp", -60, "CREDENTIALS_EXPIRED"),
+        ("exp", -100_000, "CREDENTIALS_EXPIRED"),
+        ("nbf", 60, nil), ("nbf", 61, "TOKEN_INVALID"), ("nbf", -5, nil),
+      ] as [(String, Int, String?)] {
+        let token = try self.token { $0.claims[claim] = Token.now + offset }
+        let refusal = try await stub.refusal(token)
+        #expect(refusal?.reason == reason, "\(claim) \(offset)")
+      }
+    }
+  }
+
+  @Test("Scopes come as text or as a list, with the prefix that is asked for")
+  func scopes() async throws {
+    defer { self.file.remove() }
+    var prefixed = self.configuration
+    prefixed.scopePrefix = "sidelight:"
+    let cases: [(TokenConfiguration, [String: Any], Set<Scope>)] = [
+      (self.configuration, ["scope": "stream operate other"], [.stream, .operate]),
+      (self.configuration, ["scope": NSNull(), "scp": ["assets", "stream"]], [.assets, .stream]),
+      (self.configuration, ["scope": NSNull(), "scp": "assets stream"], [.assets, .stream]),
+      (self.configuration, ["scope": NSNull()], []),
+      (self.configuration, ["scope": "STREAM"], []),
+      (prefixed, ["scope": "sidelight:stream operate"], [.stream]),
+    ]
+    for (configuration, claims, scopes) in cases {
+      let authenticator = try await TokenAuthenticator(configuration, logger: .silent)
+      let token = try self.token { $0.claims.merge(claims) { $1 } }
+      let principal = try await authenticator.authenticate(
+        token: token, at: .seconds(Token.now))
+      #expect(principal.scopes == scopes)
+    }
+  }
+
+  @Test("A missing scope is another refusal than a bad token")
+  func missingScope() async throws {
+    defer { self.file.remove() }
+    try await withServer(try await self.authenticator()) { stub in
+      let refusal = try await stub.refusal(try self.token { $0.claims["scope"] = "operate" })
+      #expect(refusal?.code == .permissionDenied)
+      #expect(refusal?.reason == "SCOPE_MISSING")
+    }
+  }
+
+  @Test("A caller is named by subject and issuer, until the token's end and the leeway")
+  func principal() async throws {
+    defer { self.file.remove() }
+    let principal = try await self.authenticator().authenticate(
+      token: try self.token { $0.claims["aud"] = ["other", Token.audience] },
+      at: .seconds(Token.now))
+    #expect(principal.name == "sub:alice@https://id.example")
+    #expect(principal.expires == .seconds(Token.now + 660))
+  }
+
+  @Test("Keys that change count for the next call; a set that is not good changes nothing")
+  func reload() async throws {
+    defer { self.file.remove() }
+    let authenticator = try await self.authenticator()
+    let (old, next) = (try self.token(), SigningKey.p256(.init()))
+    let new = try Token().text(next, id: "next")
+    try await withServer(authenticator) { stub in
+      try self.file.write("{\"keys\": [")
+      await #expect(throws: KeySetFault.self) { try await authenticator.reload() }
+      #expect(try await stub.refusal(old) == nil)
+      try self.file.write([("next", next, [:])])
+      try await authenticator.reload()
+      #expect(try await stub.refusal(old)?.reason == "TOKEN_INVALID")
+      #expect(try await stub.refusal(new) == nil)
+    }
+  }
+
+  @Test("Settings that cannot be meant stop the start")
+  func settings() async throws {
+    defer { self.file.remove() }
+    for (setting, spoil) in [
+      ("token.issuer", { $0.issuer = "" }), ("token.issuer", { $0.issuer = "a@b" }),
+      ("token.audience", { $0.audience = "" }), ("token.leeway", { $0.leeway = .seconds(301) }),
+      ("token.leeway", { $0.leeway = .seconds(-1) }),
+    ] as [(String, (inout TokenConfiguration) -> Void)] {
+      var configuration = self.configuration
+      spoil(&configuration)
+      let fault = await #expect(throws: ConfigurationFault.self) {
+        _ = try await TokenAuthenticator(configuration, logger: .silent)
+      }
+      #expect(fault?.setting == setting)
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import NIOCore
+import SidelightServer
+import SidelightWire
+import Testing
+import X509
+
+/// TLS on TCP addresses, with real handshakes on loopback.
+@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+  typealias Security = HTTP2ClientTransport.Posix.TransportSecurity
+
+  let files: CertificateFolder
+  let authority: TestAuthority
+  let stranger: TestAuthority
+
+  init() throws {
+    self.files = try CertificateFolder()
+    self.authority = try TestAuthority("authority")
+    self.stranger = try TestAuthority("stranger")
+  }
+
+  /// A server with a good certificate.
+  private func configuration(
+    _ configure: (inout ServerTLS) throws -> Void = { _ in }
+  ) throws -> ServerConfiguration {
+    var configuration = ServerConfiguration()
+    var tls = try self.files.write(try self.authority.issueServer())
+    try configure(&tls)
+    configuration.tls = tls
+    return configuration
+  }
+
+  private func requiringCertificates() throws -> ServerConfiguration {
+    try self.configuration {
+      $0.clientCertificates = .required
+      $0.clientAuthorities = try self.files.write(self.authority.certificate, as: "clients.pem")
+    }
+  }
+
+  /// Asks for something; whether that was answered.
+  private static func isServed(_ address: Address, _ security: Security) async throws -> Bool {
+    do {
+      try await withStub(address, security: security) {
+        var options = CallOptions.defaults
+        options.waitForReady = false
+        _ = try await $0.getServerInfo(.init(), options: options)
+      }
+      return true
+    } catch let error as RPCError {
+      #expect(error.code == .unavailable, "\(error)")
+      return false
+    }
+  }
+
+  private static func expect(
+    served isExpected: Bool, _ address: Address, _ security: Security,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let isServed = try await Self.isServed(address, security)
+    #expect(isServed == isExpected, sourceLocation: sourceLocation)
+  }
+
+  @Test("Clients that trust the server's authority are served, others turn away")
+  func authorities() async throws {
+    defer { self.files.remove() }
+    try await withServer(try self.configuration()) { _, address in
+      try await Self.expect(served: true, address, .trusting(self.authority))
+      try await Self.expect(served: false, address, .trusting(self.stranger))
+      try await Self.expect(served: true, address, .trusting(self.authority))
+    }
+  }
+
+  @Test("A session over TLS is as any other")
+  func session() async throws {
+    defer { self.files.remove() }
+    try await withServer(try self.configuration()) { _, address in
+      try await withStub(address, security: .trusting(self.authority)) { stub in
+        let image = Sidelight_V1_Image.noise(.i420, 320, 240)
+        let answers = try await stub.converse(
+          [.open()] + (1 ... 20).map { .frame($0, image) })
+        #expect(answers.frames.map(\.image.inline) == Array(repeating: image.inline, count: 20))
+      }
+    }
+  }
+
+  @Test("Plaintext on a TLS port is not served, and harms nobody")
+  func plaintext() async throws {
+    defer { self.files.remove() }
+    try await withServer(try self.configuration()) { _, address in
+      try await Self.expect(served: false, address, .plaintext)
+      try await withRawPeer(address, isPlain: true) { peer in
+        peer.send(RawPeer.preface)
+        await peer.end()
+      }
+      try await Self.expect(served: true, address, .trusting(self.authority))
+    }
+  }
+
+  @Test("Without HTTP/2 in the handshake there is no connection")
+  func withoutALPN() async throws {
+    defer { self.files.remove() }
+    try await TestSecurity.withTLS {
+      var security = try #require(TestSecurity.current)
+      security.peer = try .trustingAll(protocols: ["http/1.1"])
+      try await TestSecurity.$current.withValue(security) {
+        try await withServer { _, address in
+          try await withRawPeer(address) { peer in
+            peer.send(RawPeer.preface)
+            #expect(await peer.next { _ in true } == nil)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("TLS below the minimum is not spoken")
+  func versions() async throws {
+    defer { self.files.remove() }
+    try await TestSecurity.withTLS {
+      var security = try #require(TestSecurity.current)
+      for (server, client, isSpoken) in [
+        (ServerTLS.Version.tls12, 2, true), (.tls12, 1, false), (.tls13, 2, false),
+      ] {
+        security.server.minimumVersion = server
+        security.peer = try .trustingAll(maximumMinorVersion: client)
+        try await TestSecurity.$current.withValue(security) {
+          try await withServer { _, address in
+            try await withRawPeer(address) { peer in
+              peer.send(RawPeer.preface)
+              #expect(await (peer.next { _ in true } != nil) == isSpoken)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "Of TLS 1.2 only what HTTP/2 allows is spoken",
+    arguments: [("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES128-SHA", false)])
+  func ciphers(_ ciphers: String, isSpoken: Bool) async throws {
+    defer { self.files.remove() }
+    try await TestSecurity.withTLS {
+      var security = try #require(TestSecurity.current)
+      security.peer = try .trustingAll(maximumMinorVersion: 2, ciphers: ciphers)
+      try await TestSecurity.$current.withValue(security) {
+        try await withServer { _, address in
+          try await withRawPeer(address) { peer in
+            peer.send(RawPeer.preface)
+            #expect(await (peer.next { _ in true } != nil) == isSpoken)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Silence in place of a handshake is met by the guard of the preface, and by nothing else")
+  func silentPeer() async throws {
+    defer { self.files.remove() }
+    // Nothing at all, and the head of a record whose rest never comes.
+    for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
+      let isMet = try await self.isCutOff(
+        opening, guards: Set(Guard.allCases), within: .seconds(60))
+      #expect(isMet)
+      let isMetWithout = try await self.isCutOff(
+        opening, guards: Set(Guard.allCases).subtracting([.preface]), within: .milliseconds(600))
+      #expect(!isMetWithout)
+    }
+  }
+
+  private func isCutOff(
+    _ opening: [UInt8], guards: Set<Guard>, within limit: Duration
+  ) async throws -> Bool {
+    var configuration = try self.configuration()
+    configuration.guards.prefaceTimeout = Attack.moment
+    configuration.guards.active = guards
+    return try await withServer(configuration) { server, address in
+      try await within(limit) {
+        try await withRawPeer(address, isPlain: true) { peer in
+          if !opening.isEmpty { peer.send(ByteBuffer(bytes: opening)) }
+          await peer.end()
+          return !Task.isCancelled
+        }
+      } ?? false
+    }
+  }
+
+  @Test("Where certificates are required, only those of the authority get in")
+  func clientCertificates() async throws {
+    defer { self.files.remove() }
+    let good = try self.authority.issue("alice")
+    let forged = try self.stranger.issue("alice")
+    let expired = try self.authority.issue("alice", until: Date(timeIntervalSinceNow: -60))
+    try await withServer(try self.requiringCertificates()) { _, address in
+      for (identity, isServed) in [(good, true), (forged, false), (expired, false), (nil, false)] {
+        let security = Security.trusting(self.authority, showing: identity)
+        try await Self.expect(served: isServed, address, security)
+      }
+    }
+  }
+
+  @Test("Who has a certificate counts by its name, and may do what the first rule says")
+  func names() async throws {
+    defer { self.files.remove() }
+    var configuration = try self.requiringCertificates()
+    configuration.identity.certificates = [
+      CertificateRule(name: "uri:spiffe://example/operator", scopes: .all),
+      CertificateRule(name: "dns:*", scopes: [.stream]),
+    ]
+    let boss = try self.authority.issue(
+      "boss",
+      alternatives: [
+        .dnsName("boss.example"), .uniformResourceIdentifier("spiffe://example/operator"),
+      ])
+    let camera = try self.authority.issue("camera", alternatives: [.dnsName("Camera.example")])
+    let stranger = try self.authority.issue("nobody")
+    try await withServer(configuration) { _, address in
+      let peer = try await self.peer(of: camera, seenBy: boss, at: address)
+      #expect(peer.hasPrefix("ipv4:127.0.0.1:"))
+      #expect(peer.hasSuffix(" as cert:dns:camera.example"))
+      let refusal = await #expect(throws: RPCError.self) {
+        try await self.peer(of: stranger, seenBy: boss, at: address)
+      }
+      #expect(refusal?.code == .permissionDenied)
+      let nosy = await #expect(throws: RPCError.self) {
+        try await self.peer(of: camera, seenBy: camera, at: address)
+      }
+      #expect(nosy?.code == .permissionDenied)
+    }
+  }
+
+  /// Opens a session with one certificate, and asks with another whose it is.
+  private func peer(
+    of participant: TestAuthority.Identity, seenBy operator: TestAuthority.Identity,
+    at address: Address
+  ) async throws -> String {
+    let operatorSecurity = Security.trusting(self.authority, showing: `operator`)
+    return try await withStub(
+      address, security: .trusting(self.authority, showing: participant)
+    ) { stub in
+      let (end, ended) = AsyncStream<Never>.makeStream()
+      return try await stub.process { writer in
+        try await writer.write(.open())
+        for await _ in end {}
+      } onResponse: { response in
+        defer { ended.finish() }
+        for try await message in response.messages {
+          guard case .opened? = message.kind else { continue }
+          return try await withConnection(address, security: operatorSecurity) {
+            try await Sidelight_V1_Sessions.Client(wrapping: $0).listSessions(.init())
+              .sessions.first?.peer ?? ""
+          }
+        }
+        return ""
+      }
+    }
+  }
+
+  @Test("A certificate that is shown where none is required must be good; none may be shown")
+  func optionalCertificates() async throws {
+    defer { self.files.remove() }
+    var configuration = try self.requiringCertificates()
+    configuration.tls?.clientCertificates = .optional
+    let good = try self.authority.issue("alice")
+    let forged = try self.stranger.issue("alice")
+    try await withServer(configuration) { _, address in
+      try await Self.expect(served: true, address, .trusting(self.authority, showing: good))
+      try await Self.expect(served: false, address, .trusting(self.authority, showing: forged))
+      // The handshake is all right, but nobody knows who calls.
+      let error = await #expect(throws: RPCError.self) {
+        try await withStub(address, security: .trusting(self.authority)) {
+          _ = try await $0.getServerInfo(.init())
+        }
+      }
+      #expect(error?.code == .unauthenticated)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import SidelightServer
+import Testing
+
+/// Rates that are kept.
+@Suite struct TokenBucketTests {
+  @Test("In any time there is no more than that time and one second bring", arguments: 1 ... 20)
+  func bound(seed: Int) {
+    var dice = Dice(seed: UInt64(seed))
+    let perSecond = Double(dice.number(1 ... 200))
+    var bucket = TokenBucket(perSecond: perSecond, at: .zero)
+    var now = Duration.zero
+    var taken: [(at: Duration, amount: Double)] = []
+    for _ in 0 ..< 400 {
+      now += .milliseconds(dice.number(0 ... 300))
+      let amount = Double(dice.number(1 ... 40))
+      guard bucket.delay(for: amount, at: now) == .zero else { continue }
+      bucket.take(amount)
+      taken.append((now, amount))
+    }
+    #expect(!taken.isEmpty)
+    for (first, begin) in taken.enumerated() {
+      var sum = 0.0
+      for end in taken[first...] {
+        sum += end.amount
+        let time = (end.at - begin.at) / .seconds(1)
+        #expect(sum <= time * perSecond + max(perSecond, 40) + 0.01)
+      }
+    }
+  }
+
+  @Test("Whoever waits as long as he is told gets it then")
+  func delays() {
+    var bucket = TokenBucket(perSecond: 3, at: .zero)
+    var now = Duration.zero
+    for amount in [1, 1, 1, 1, 2, 7, 1, 0.5] {
+      now += bucket.delay(for: amount, at: now)
+      #expect(bucket.delay(for: amount, at: now) == .zero)
+      bucket.take(amount)
+    }
+  }
+
+  @Test("A clock that stands still or goes back brings nothing")
+  func clocks() {
+    var bucket = TokenBucket(perSecond: 2, at: .seconds(10))
+    bucket.take(2)
+    #expect(bucket.delay(for: 1, at: .seconds(10)) == .milliseconds(500))
+    #expect(bucket.delay(for: 1, at: .seconds(5)) == .milliseconds(500))
+    #expect(bucket.delay(for: 1, at: .seconds(11)) == .zero)
+  }
+
+  @Test("Callers who send nothing any more are forgotten")
+  func forgetting() async throws {
+    let clock = ManualClock()
+    var quotas = Quotas()
+    quotas.framesPerSecond = 1
+    let desk = QuotaDesk(quotas, clock: clock.sessionClock)
+    let held = desk.allowance(of: "holder")
+    #expect(await held.takeFrame(of: 1, waiting: false))
+    for caller in 0 ..< 100_000 {
+      #expect(await desk.allowance(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
+      clock.advance(by: .milliseconds(10))
+    }
+    #expect(desk.count < 3000)
+    // Whoever is still there is not given a second allowance.
+    #expect(desk.allowance(of: "holder") === held)
+  }
+}
