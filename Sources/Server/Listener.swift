@@ -34,6 +34,11 @@ final class Listener: Sendable {
     self.bound.fail(CancellationError())
   }
 
+  /// The server does not come to listening: whoever waits for the address learns why.
+  func giveUp(_ error: any Error) {
+    self.bound.fail(error)
+  }
+
   /// Serves until the task is cancelled or graceful shutdown begins.
   ///
   /// - Throws: ``ListeningError`` if the address cannot be bound.

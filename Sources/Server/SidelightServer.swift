@@ -118,9 +118,14 @@ public final class SidelightServer: Service {
       case drainTimeout
       case helper
     }
-    try self.configuration.transport.validate()
-    try self.configuration.quotas.validate()
-    try self.certificates?.load()
+    do {
+      try self.configuration.transport.validate()
+      try self.configuration.quotas.validate()
+      try self.certificates?.load()
+    } catch {
+      for listener in self.listeners { listener.giveUp(error) }
+      throw error
+    }
     try await withEventLoops(self.configuration.transport.eventLoops) { loops in
       try await withThrowingTaskGroup(of: Part.self) { group in
         for listener in self.listeners {
@@ -214,8 +219,8 @@ public final class SidelightServer: Service {
   /// Where the server listens, with the ports that the system chose. Waits until all addresses are
   /// bound.
   ///
-  /// - Throws: ``ListeningError`` if an address could not be bound, `CancellationError` if the server has
-  ///   stopped.
+  /// - Throws: What ``run()`` throws if an address could not be bound, `CancellationError` if the server
+  ///   has stopped.
   public var listeningAddresses: [Address] {
     get async throws {
       var addresses: [Address] = []

@@ -70,19 +70,23 @@ struct Dialer: Sendable {
   ) throws -> HTTP2ClientTransport.Posix {
     let transport = self.transport
     let socket = SocketOptions(transport)
-    let security = try self.security.transport(to: address)
-    let serverName = self.security.serverName(at: address)
+    let security = self.security
+    let transportSecurity = try security.transport(to: address)
     do {
       return try HTTP2ClientTransport.Posix(
-        target: Self.target(address), transportSecurity: security,
+        target: Self.target(address), transportSecurity: transportSecurity,
         config: .defaults { config in
-          config.http2.authority = serverName
+          config.http2.authority = security.serverName(at: address)
           config.http2.targetWindowSize = transport.streamWindowBytes
           config.http2.maxFrameSize = transport.http2FrameBytes
           config.connection.flushCoalescing = transport.flushCoalescing.map {
             .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
           }
-          config.channelDebuggingCallbacks.onCreateTCPConnection = { socket.apply(to: $0) }
+          config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
+            socket.apply(to: channel).flatMapThrowing {
+              try security.protect(channel, at: address)
+            }
+          }
         },
         eventLoopGroup: loop)
     } catch let error as RuntimeError {

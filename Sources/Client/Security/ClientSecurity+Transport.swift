@@ -1,6 +1,8 @@
 import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import NIOCore
+import NIOSSL
 import SidelightWire
 
 extension ClientSecurity {
@@ -27,11 +29,20 @@ extension ClientSecurity {
     return .tls(settings)
   }
 
-  /// The name by which the server is to answer for an address; `nil`: that of the address itself.
+  /// The name that the server's certificate must have at an address; `nil`: the number that is connected
+  /// to, or nothing without TLS.
   func serverName(at address: Address) -> String? {
     guard let tls, case .tcp(let host, _) = address else { return nil }
-    // It is connected to by its number.
-    return tls.serverName ?? (host == "localhost" ? host : nil)
+    if let name = tls.serverName { return name }
+    return host.isIPAddress ? nil : host
+  }
+
+  /// Has the name looked at on a connection in the making, where there is TLS and a name.
+  func protect(_ channel: any Channel, at address: Address) throws {
+    guard let name = self.serverName(at: address) else { return }
+    let pipeline = channel.pipeline.syncOperations
+    let tls = try pipeline.handler(type: NIOSSLClientHandler.self)
+    try pipeline.addHandler(ServerNameCheck(name), position: .after(tls))
   }
 
   private static func certificates(
@@ -48,5 +59,12 @@ extension ClientSecurity {
         setting: "security.tls.\(setting)", value: path, range: "PEM files that can be read")
     }
     return [UInt8](contents)
+  }
+}
+
+extension String {
+  /// Whether it is a machine's number, and no name.
+  var isIPAddress: Bool {
+    self.contains(":") || self.allSatisfy { $0.isNumber || $0 == "." }
   }
 }

@@ -27,6 +27,10 @@ public struct ClientSecurity: Sendable {
         setting: "security.tls.privateKey", value: tls.privateKey ?? "not set",
         range: "the key of security.tls.certificateChain, both or neither")
     }
+    if let name = self.tls?.serverName, name.isIPAddress {
+      throw ConfigurationFault(
+        setting: "security.tls.serverName", value: name, range: "hosts' names, not their numbers")
+    }
     guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal })
     else {
       return

@@ -119,7 +119,10 @@ import Testing
     configuration.tls = ServerTLS(
       certificateChain: self.files.path("server.pem"), privateKey: self.files.path("server.key"))
     let server = SidelightServer(configuration: configuration)
+    // Whoever waits for it to listen learns of it too.
+    async let address = #expect(throws: TLSFault.self) { try await server.listeningAddresses }
     let error = await #expect(throws: TLSFault.self) { try await server.run() }
+    #expect(await address == error)
     #expect(error?.file == self.files.path("server.pem"))
   }
 }

@@ -179,7 +179,10 @@ import X509
     noFile.authorities = self.files.path("none.pem")
     var noPEM = ClientTLS()
     noPEM.authorities = try self.files.write("none", as: "text.pem")
+    var number = ClientTLS()
+    number.serverName = "192.0.2.1"
     for (security, setting) in [
+      (ClientSecurity(tls: number), "security.tls.serverName"),
       (ClientSecurity(token: { "alice" }), "security.token"),
       (ClientSecurity(tls: noKey), "security.tls.privateKey"),
       (ClientSecurity(tls: noFile), "security.tls.authorities"),
