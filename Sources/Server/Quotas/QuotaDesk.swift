@@ -25,7 +25,7 @@ package final class QuotaDesk: Sendable {
   }
 
   /// What callers may use. Those that are there have the new limits at once; sessions beyond stay.
-  var quotas: Quotas {
+  package var quotas: Quotas {
     get { self.state.withLock { $0.quotas } }
     set {
       self.state.withLock { state in

@@ -15,10 +15,6 @@ public struct Quotas: Sendable, Hashable {
   ///   or files, wherever they lie. As many may come at once as in a second; a larger frame passes when
   ///   a second's worth is there, and is made up for before the next does. What is beyond ends as above.
   public var bytesPerSecond: Double?
-  /// - `assets` (count, default: 64): assets at a time.
-  public var assets = 64
-  /// - `assetBytes` (bytes, default: 64 MiB): what those assets may take when they are decoded.
-  public var assetBytes = 64 << 20
 
   /// The defaults.
   public init() {}
@@ -33,10 +29,9 @@ public struct Quotas: Sendable, Hashable {
       guard let value, !(value > 0 && value.isFinite) else { continue }
       throw ConfigurationFault(setting: "quotas.\(name)", value: "\(value)", range: "more than 0")
     }
-    for (name, value) in [
-      ("sessions", self.sessions), ("assets", self.assets), ("assetBytes", self.assetBytes),
-    ] where value < 0 {
-      throw ConfigurationFault(setting: "quotas.\(name)", value: "\(value)", range: "0 or more")
+    guard self.sessions >= 0 else {
+      throw ConfigurationFault(
+        setting: "quotas.sessions", value: "\(self.sessions)", range: "0 or more")
     }
   }
 }

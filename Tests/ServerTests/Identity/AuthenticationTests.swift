@@ -212,6 +212,7 @@ import Testing
     #expect(log.lines.contains { $0.contains("TOKEN_INVALID") })
     #expect(!log.lines.contains { $0.contains(secret) })
     let spans = tracer.memory.finishedSpans.map { "\($0.operationName) \($0.attributes)" }
+    #expect(spans.contains { $0.contains("sub:carol@test") })
     #expect(!spans.contains { $0.contains(secret) })
   }
 
@@ -244,6 +245,20 @@ import Testing
         #expect(byTCP?.code == .unauthenticated)
       }
     }
+  }
+
+  @Test("Nobody gets to be on this host by what he calls himself")
+  func localNames() {
+    for name in ["unix:uid=0", "ipv4:127.0.0.1", "sub:x ipv4:127.0.0.1:1@test"] {
+      let far = Caller(
+        peer: "ipv4:192.0.2.1:5", principal: Principal(name: name, scopes: .all))
+      #expect(!far.isLocal)
+      // Rings are granted by the description.
+      #expect(!Caller(peer: far.description).isLocal)
+      #expect(far.name == name)
+    }
+    let near = Caller(peer: "ipv4:127.0.0.1:5", principal: Principal(name: "x", scopes: []))
+    #expect(near.isLocal && Caller(peer: near.description).isLocal)
   }
 
   @Test("Rules that change hold for the calls that follow")

@@ -258,6 +258,41 @@ import X509
     }
   }
 
+  @Test("A session ends when the certificate of its connection does")
+  func certificateEnd() async throws {
+    defer { self.files.remove() }
+    let clock = ManualClock()
+    // TLS looks at the real time, the server at the test's, which is years before.
+    let end = Date(timeIntervalSinceNow: 3600)
+    let alice = try self.authority.issue("alice", until: end)
+    let configuration = try self.requiringCertificates()
+    try await withServer(configuration, clock: clock.sessionClock) { server, address in
+      try await withStub(
+        address, security: .trusting(self.authority, showing: alice)
+      ) { stub in
+        let answers = Answers()
+        let error = await #expect(throws: RPCError.self) {
+          try await stub.process { writer in
+            try await writer.write(.open())
+            for await _ in answers.ended {}
+          } onResponse: { response in
+            defer { answers.end() }
+            for try await message in response.messages {
+              guard case .opened? = message.kind else { continue }
+              let now = Duration.nanoseconds(
+                Int64(clamping: clock.sessionClock.nanosecondsSince1970()))
+              let left = Duration.seconds(end.timeIntervalSince1970) - now
+              clock.advance(by: left - .seconds(60))
+              #expect(server.sessionCount == 1)
+              clock.advance(by: .seconds(61))
+            }
+          }
+        }
+        #expect(error?.code == .unauthenticated)
+      }
+    }
+  }
+
   @Test("A certificate that is shown where none is required must be good; none may be shown")
   func optionalCertificates() async throws {
     defer { self.files.remove() }

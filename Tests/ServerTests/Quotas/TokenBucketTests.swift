@@ -48,6 +48,18 @@ import Testing
     #expect(bucket.delay(for: 1, at: .seconds(11)) == .zero)
   }
 
+  @Test("Other limits hold at once, for those who are there too")
+  func change() async {
+    let desk = QuotaDesk(Quotas(), clock: ManualClock().sessionClock)
+    let allowance = desk.allowance(of: "alice")
+    for _ in 0 ..< 100 { #expect(await allowance.takeFrame(of: 1, waiting: false)) }
+    desk.quotas.framesPerSecond = 1
+    #expect(await allowance.takeFrame(of: 1, waiting: false))
+    #expect(await !allowance.takeFrame(of: 1, waiting: false))
+    desk.quotas.framesPerSecond = nil
+    for _ in 0 ..< 100 { #expect(await allowance.takeFrame(of: 1, waiting: false)) }
+  }
+
   @Test("Callers who send nothing any more are forgotten")
   func forgetting() async throws {
     let clock = ManualClock()
