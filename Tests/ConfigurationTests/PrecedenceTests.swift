@@ -90,7 +90,11 @@ import Testing
     #expect(settings.texts(of: delay) == ["100us"])
   }
 
-  @Test(arguments: SettingTable.all.filter { $0.key != "transport.profile" })
+  // Those of TLS and tokens are not to be had alone.
+  @Test(
+    arguments: SettingTable.all.filter {
+      $0.key != "transport.profile" && !$0.key.hasPrefix("tls.") && !$0.key.hasPrefix("token.")
+    })
   func `a profile takes nothing away that is given`(setting: Setting) throws {
     guard let flag = setting.flag, let range = setting.kind.range, range.contains(" to "),
       let end = range.split(separator: " ").first

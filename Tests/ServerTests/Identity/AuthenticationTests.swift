@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 /// Who may call what, over real connections.
-@Suite(.timeLimit(.minutes(5))) struct AuthenticationTests {
+@Suite(.timeLimit(.minutes(2))) struct AuthenticationTests {
   typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
   static func bearer(_ token: String) -> Metadata { ["authorization": "Bearer \(token)"] }
@@ -212,6 +212,7 @@ import Testing
     #expect(log.lines.contains { $0.contains("TOKEN_INVALID") })
     #expect(!log.lines.contains { $0.contains(secret) })
     let spans = tracer.memory.finishedSpans.map { "\($0.operationName) \($0.attributes)" }
+    #expect(spans.contains { $0.contains("sub:carol@test") })
     #expect(!spans.contains { $0.contains(secret) })
   }
 
