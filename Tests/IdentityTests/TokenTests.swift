@@ -6,7 +6,7 @@ import SidelightIdentity
 import Testing
 
 /// Tokens over a real connection: which are good, and what each that is not gets.
-@Suite(.timeLimit(.minutes(2))) struct TokenTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenTests {
   let file = KeyFile()
   let p256 = SigningKey.p256(.init())
   let rsa: SigningKey

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 /// Who may call what, over real connections.
-@Suite(.timeLimit(.minutes(2))) struct AuthenticationTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationTests {
   typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
   static func bearer(_ token: String) -> Metadata { ["authorization": "Bearer \(token)"] }

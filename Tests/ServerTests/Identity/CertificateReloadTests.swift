@@ -6,7 +6,7 @@ import SidelightWire
 import Testing
 
 /// Certificates that change while the server runs.
-@Suite(.timeLimit(.minutes(2))) struct CertificateReloadTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateReloadTests {
   let files: CertificateFolder
   let old: TestAuthority
   let new: TestAuthority

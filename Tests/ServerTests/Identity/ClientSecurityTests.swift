@@ -8,7 +8,7 @@ import Testing
 import X509
 
 /// The client library and its server, which know each other.
-@Suite(.timeLimit(.minutes(2))) struct ClientSecurityTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientSecurityTests {
   let files: CertificateFolder
   let authority: TestAuthority
 

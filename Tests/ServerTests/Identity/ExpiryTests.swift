@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// Credentials that end, and what outlives a connection, by a clock that the tests move.
-@Suite(.timeLimit(.minutes(2))) struct ExpiryTests {
+@Suite(.timeLimit(.minutes(5))) struct ExpiryTests {
   let clock = ManualClock()
 
   /// The time since 1970 when the test begins.

@@ -8,7 +8,7 @@ import Testing
 import X509
 
 /// TLS on TCP addresses, with real handshakes on loopback.
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(5))) struct TLSTests {
   typealias Security = HTTP2ClientTransport.Posix.TransportSecurity
 
   let files: CertificateFolder

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 /// What one caller may send, by a clock that the tests move.
-@Suite(.timeLimit(.minutes(2))) struct QuotaTests {
+@Suite(.timeLimit(.minutes(5))) struct QuotaTests {
   let clock = ManualClock()
 
   private static func frames(_ count: UInt64) -> [Sidelight_V1_ClientMessage] {
