@@ -8,6 +8,7 @@ enum BadFrame: CaseIterable {
   case aByteShort, aByteLong, noPixels, sharedMemory
   case shortStride, planePastTheEnd, tooManyPlanes
   case unknownRotation, tooManyTags
+  case noJPEG, otherSize
 
   func spoil(_ frame: inout Sidelight_V1_Frame) {
     switch self {
@@ -39,6 +40,14 @@ enum BadFrame: CaseIterable {
       ]
     case .tooManyPlanes: frame.image.planes = Array(repeating: .with { $0.stride = 96 }, count: 4)
     case .unknownRotation: frame.image.orientation.rotation = .UNRECOGNIZED(45)
+    case .noJPEG:
+      frame.image.format = .jpeg
+      frame.image.planes = []
+    case .otherSize:
+      // A file that is sound, but not what the message says.
+      let file = try? Sidelight_V1_Image.jpeg(8, 8)
+      frame.image = file ?? .init()
+      frame.image.width = 9
     case .tooManyTags:
       frame.tags = Dictionary(uniqueKeysWithValues: (0 ..< 17).map { ("tag \($0)", "") })
     }

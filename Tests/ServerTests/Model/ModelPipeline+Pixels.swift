@@ -5,8 +5,9 @@ import SidelightWire
 extension ModelPipeline {
   /// Whether an output is what the pipeline makes of an input, as far as the model can tell: shifts
   /// are exact in every format; inversion is exact in RGB and grey, and within a level for luma in
-  /// video range where nothing else is done.
+  /// video range where nothing else is done. Files are exactly what the codec makes of such samples.
   func makes(_ output: Sidelight_V1_Image, of input: Sidelight_V1_Image) -> Bool {
+    if input.format == .jpeg { return self.makes(file: output, of: input) }
     guard let format = PixelFormat(input.format) else { return false }
     var expected = input.packedSamples(format)
     let actual = [UInt8](output.inline)
@@ -21,8 +22,7 @@ extension ModelPipeline {
     }
     for stage in self.active {
       switch stage.content {
-      case .shift(let by, _):
-        for index in expected.indices { expected[index] &+= UInt8(by) }
+      case .shift(let by, _): expected.shift(by)
       case .invert:
         let hasAlpha = format == .bgra8 || format == .rgba8
         for index in expected.indices where !hasAlpha || index % 4 != 3 {
@@ -32,6 +32,29 @@ extension ModelPipeline {
       }
     }
     return expected == actual
+  }
+}
+
+extension ModelPipeline {
+  private func makes(file output: Sidelight_V1_Image, of input: Sidelight_V1_Image) -> Bool {
+    guard output.format == .jpeg, let before = try? input.decoded() else { return false }
+    let isExact = self.active.allSatisfy { if case .shift = $0.content { true } else { false } }
+    guard isExact else {
+      return self.broken == nil && (try? output.decoded().size) == before.size
+    }
+    var samples = before.bytes
+    for stage in self.active {
+      if case .shift(let by, _) = stage.content { samples.shift(by) }
+    }
+    var expected = Sidelight_V1_Image(before)
+    expected.inline = Data(samples)
+    return (try? expected.makeFrame().jpeg()) == output.inline
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func shift(_ by: Int) {
+    for index in self.indices { self[index] &+= UInt8(by) }
   }
 }
 

@@ -16,6 +16,8 @@ struct ModelScript: Sendable {
     var maxFPS = 0.0
     var hasStatsInterval = false
     var outputWindow = 0
+    /// Slots each way of the ring that is asked for; 0: none.
+    var slots: UInt32 = 0
   }
 
   enum DropPolicy: Sendable {
@@ -41,6 +43,9 @@ struct ModelScript: Sendable {
     case settle
     /// Reads nothing until so many steps later.
     case rest(steps: Int)
+
+    /// Whether it is a frame that can be read.
+    var isSound: Bool { if case .frame(_, true) = self { true } else { false } }
   }
 
   enum Ending: Sendable {

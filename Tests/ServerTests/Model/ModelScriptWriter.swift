@@ -53,7 +53,8 @@ struct ModelScriptWriter {
       failurePolicy: self.dice.pick(.passThrough, .passThrough, .drop, .blur),
       maxFPS: self.dice.pick(0, 0, 0, 0, 0, 30, 1000, 1000),
       hasStatsInterval: self.dice.chance(0.2),
-      outputWindow: self.dice.pick(0, 0, 1, 2, 5))
+      outputWindow: self.dice.pick(0, 0, 1, 2, 5),
+      slots: self.dice.pick(0, 0, 0, 1, 3, 8))
   }
 
   private mutating func step(faultRate: Double) -> ModelScript.Step {
@@ -73,7 +74,8 @@ struct ModelScriptWriter {
   // MARK: Frames
 
   private mutating func frame(isSound: Bool) -> ModelScript.Step {
-    var frame = Sidelight_V1_Frame.with { $0.image = self.image() }
+    // What is wrong with frames of samples need not be so with files.
+    var frame = Sidelight_V1_Frame.with { $0.image = isSound ? self.image() : self.samples() }
     self.nextSequence += UInt64(self.dice.pick(0, 0, 0, 1, 1000))
     frame.sequence = self.nextSequence
     frame.captureTimeNs = Int64(truncatingIfNeeded: self.dice.next())
@@ -101,6 +103,20 @@ struct ModelScriptWriter {
   }
 
   private mutating func image() -> Sidelight_V1_Image {
+    guard self.dice.chance(0.1), let file = self.file() else { return self.samples() }
+    return file
+  }
+
+  private mutating func file() -> Sidelight_V1_Image? {
+    let (width, height) = (self.dice.number(1 ... 40), self.dice.number(1 ... 40))
+    var image = try? Sidelight_V1_Image.jpeg(
+      width, height, quality: self.dice.number(1 ... 100), seed: self.dice.number(0 ... 255))
+    image?.width = UInt32(width)
+    image?.height = UInt32(height)
+    return image
+  }
+
+  private mutating func samples() -> Sidelight_V1_Image {
     let format = PixelFormat.allCases.randomElement(using: &self.dice) ?? .bgra8
     let isLarger = self.dice.chance(0.02)
     var image = Sidelight_V1_Image.noise(

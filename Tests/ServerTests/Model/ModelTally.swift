@@ -1,3 +1,4 @@
+import SidelightServer
 import SidelightWire
 import Synchronization
 
@@ -13,12 +14,18 @@ final class ModelTally: Sendable {
       counts["filtered", default: 0] += session.counts.filtered
       counts["passedThrough", default: 0] += session.counts.passedThrough
       counts["degraded", default: 0] += session.counts.degraded
+      if session.counts.filtered > 0 {
+        counts["files", default: 0] += UInt64(
+          session.frames.count { $0.standing == .admitted && $0.message.image.format == .jpeg })
+      }
+      counts["input slots", default: 0] += session.slotCounts.inputs
+      counts["output slots", default: 0] += session.slotCounts.outputs
       for (reason, count) in session.dropCounts { counts["\(reason)", default: 0] += count }
     }
   }
 
-  /// Outcomes that some frame had.
-  var seen: Set<String> { self.counts.withLock { Set($0.keys) } }
+  /// Outcomes that some frame had, and ways in which some came.
+  var seen: Set<String> { self.counts.withLock { Set($0.filter { $0.value > 0 }.keys) } }
 
   /// The counts, to be read.
   var summary: String {
@@ -34,6 +41,8 @@ final class ModelTally: Sendable {
       .superseded, .queueFull, .lateInPipeline, .lateOnOutput, .noCredit,
       .rateLimited, .paused, .invalidFrame, .stageFailed, .outputSuperseded,
     ]
-    return Set(reasons.map { "\($0)" }).union(["sent", "filtered", "passedThrough", "degraded"])
+    let slots = SharedMemoryConfiguration.isSupported ? ["input slots", "output slots"] : []
+    return Set(reasons.map { "\($0)" })
+      .union(["sent", "filtered", "passedThrough", "degraded", "files"]).union(slots)
   }
 }

@@ -19,7 +19,7 @@ import Testing
   }
 
   private static var configuration: ServerConfiguration {
-    var configuration = ServerConfiguration()
+    var configuration = ServerConfiguration.withSharedMemory()
     configuration.framesInFlight = 6
     // A busy machine is no reason to refuse sessions here, nor to give up filters.
     configuration.maxLoad = nil
@@ -47,6 +47,7 @@ import Testing
       }
       try await expectEventually("no session is left, and no buffer is in use") {
         server.sessionCount == 0 && server.poolStatistics.bytesInUse == 0
+          && server.ringBytes == 0
       }
     }
   }

@@ -12,6 +12,7 @@ final class SessionDriver: Sendable {
   private let script: ModelScript
   private let model: Mutex<SessionModel>
   private let meeting = Meeting()
+  private let ring = ModelRing()
   private let (resets, resetTeller) = AsyncStream<Never>.makeStream()
 
   init(_ script: ModelScript, for configuration: ServerConfiguration) {
@@ -44,7 +45,10 @@ final class SessionDriver: Sendable {
       return try await group.next() ?? true
     }
     if !isDone, self.script.ending != .reset { throw self.hung }
-    return self.model.withLock { $0 }
+    return self.model.withLock { model in
+      model.slotCounts = self.ring.counts
+      return model
+    }
   }
 
   /// The session did not come to its end.
@@ -67,6 +71,7 @@ final class SessionDriver: Sendable {
       } onResponse: { response in
         defer { self.meeting.stopReading() }
         for try await message in response.messages {
+          let message = try self.ring.take(message)
           try self.model.withLock { try $0.receive(message) }
           self.meeting.tell()
           await self.meeting.restIfAsked()
@@ -112,7 +117,9 @@ final class SessionDriver: Sendable {
         try await self.wait(writer) { $0.outstanding < $0.framesInFlight }
       default: break
       }
-      if let message = self.model.withLock({ $0.send(step) }) { try await writer.write(message) }
+      if let message = self.model.withLock({ $0.send(step) }) {
+        try await writer.write(self.ring.put(message, isSound: step.isSound))
+      }
       if self.model.withLock({ $0.hasTooManyFaults }) { return await self.waitForEnd() }
     }
     switch self.script.ending {
@@ -132,7 +139,8 @@ final class SessionDriver: Sendable {
   }
 
   private func acknowledge(_ writer: RPCWriter<Sidelight_V1_ClientMessage>) async throws {
-    if let message = self.model.withLock({ $0.acknowledge() }) { try await writer.write(message) }
+    let message = self.model.withLock { $0.acknowledge() }
+    if let message = message ?? self.ring.acknowledgement() { try await writer.write(message) }
   }
 
   private func wait(
@@ -162,6 +170,10 @@ extension ModelScript.Opening {
       $0.maxFps = self.maxFPS
       if self.hasStatsInterval { $0.statsInterval.nanos = 100_000_000 }
       $0.outputWindow = UInt32(self.outputWindow)
+      guard self.slots > 0 else { return }
+      $0.sharedMemory.slotBytes = 1 << 16
+      $0.sharedMemory.inputSlots = self.slots
+      $0.sharedMemory.outputSlots = self.slots
     }
   }
 }

@@ -79,6 +79,8 @@ struct SessionModel {
   var dropCounts: [Sidelight_V1_DropReason: UInt64] = [:]
   var finalStats: Sidelight_V1_Stats?
   var unacknowledged: ArraySlice<UInt64> = []
+  /// Frames that were sent in slots, and pictures that came in output slots; the driver knows.
+  var slotCounts: (inputs: UInt64, outputs: UInt64) = (0, 0)
   /// Frames that the decimator let through.
   var framesWithinRate = 0
 
