@@ -17,6 +17,15 @@ let targets: [(name: String, uses: [Target.Dependency])] = [
       .product(name: "SwiftProtobuf", package: "swift-protobuf"),
     ]
   ),
+  ("geometry", ["SidelightKernels", "SidelightWire"]),
+  ("pipeline-text", ["SidelightKernels", "SidelightWire"]),
+  (
+    "pipeline",
+    [
+      "SidelightKernels", "SidelightWire",
+      .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+    ]
+  ),
   (
     "slots",
     [

@@ -1,0 +1,66 @@
+import FuzzDriver
+import SidelightKernels
+import SidelightWire
+
+// What an image says of itself, in any figures, against the bytes that came with it: what is accepted must
+// lie within them, plane by plane, without one plane reaching into another. The planes are worked out
+// anew, in a way that no figure overflows.
+
+let limits = FrameLimits(maxDimension: 16_384, maxPixels: 1 << 16)
+
+/// Reads figures one after the other; zeros when there are no more.
+struct Figures {
+  var bytes: ArraySlice<UInt8>
+
+  mutating func next(_ count: Int) -> UInt64 {
+    defer { self.bytes = self.bytes.dropFirst(count) }
+    return self.bytes.prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// The bytes that a plane takes: where it begins, and where its last row ends.
+func extent(_ plane: Int, _ layout: PlaneLayout, of frame: Frame) -> (start: Int128, end: Int128) {
+  let rows = frame.format.rowCount(plane: plane, height: frame.size.height)
+  let row = frame.format.rowByteCount(plane: plane, width: frame.size.width)
+  precondition(layout.stride >= row, "rows of a plane reach into each other")
+  let start = Int128(layout.offset)
+  return (start, start + Int128(rows - 1) * Int128(layout.stride) + Int128(row))
+}
+
+fuzz { input in
+  var figures = Figures(bytes: input.withUnsafeBytes { [UInt8]($0) }[...])
+  var image = Sidelight_V1_Image()
+  image.format = Sidelight_V1_PixelFormat(rawValue: Int(figures.next(1))) ?? .unspecified
+  image.width = UInt32(figures.next(4))
+  image.height = UInt32(figures.next(4))
+  image.color.range = .init(rawValue: Int(figures.next(1))) ?? .unspecified
+  image.color.matrix = .init(rawValue: Int(figures.next(1))) ?? .unspecified
+  image.color.alpha = .init(rawValue: Int(figures.next(1))) ?? .unspecified
+  image.orientation.rotation = .init(rawValue: Int(figures.next(1))) ?? .unspecified
+  let available = Int(figures.next(2))
+  for _ in 0 ..< figures.next(1) % 6 {
+    var plane = Sidelight_V1_Plane()
+    plane.offset = UInt32(figures.next(4))
+    plane.stride = UInt32(figures.next(4))
+    image.planes.append(plane)
+  }
+  let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: available, alignment: 64)
+  memory.initializeMemory(as: UInt8.self, repeating: 1)
+  let pixels = PixelBuffer(borrowing: memory) { $0.deallocate() }
+  guard let frame = try? image.frame(over: pixels, limits: limits) else { return }
+  precondition(frame.size.width == Int(image.width) && frame.size.height == Int(image.height))
+  precondition(frame.size.pixelCount <= limits.maxPixels, "the picture is beyond the limits")
+  precondition(frame.layout.byteCount <= available, "the frame reaches beyond its bytes")
+  let extents = frame.layout.planes.enumerated()
+    .map { extent($0.offset, $0.element, of: frame) }
+    .sorted { $0.start < $1.start }
+  for (one, next) in zip(extents, extents.dropFirst()) {
+    precondition(one.end <= next.start, "planes overlap")
+  }
+  precondition(extents.allSatisfy { $0.start >= 0 && $0.end <= Int128(available) })
+  if image.planes.isEmpty {
+    precondition(frame.layout.byteCount == available, "bytes are left over")
+  }
+  // To the last sample of the last row: the sanitizer sees to the rest.
+  precondition(frame.packedBytes().allSatisfy { $0 == 1 }, "other bytes were read")
+}

@@ -1,0 +1,52 @@
+import FuzzDriver
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+// A pipeline as it comes over the wire, all the way to a plan for a small frame. The first byte says of
+// which format. What is accepted must come back from a message of its own, and its plan must keep to
+// what it may hold and make frames that can be.
+
+let maxPlanBytes = 1 << 22
+let size = FrameSize(width: 33, height: 17)
+
+let catalogue: FilterCatalogue = {
+  var catalogue = FilterCatalogue.builtIn
+  let pool = BufferPool()
+  guard
+    let picture = try? pool.makeFrame(
+      FrameGeometry(format: .rgba8, size: FrameSize(width: 5, height: 3))
+    ).finish(),
+    let image = try? ImageAsset(picture)
+  else { preconditionFailure("no picture") }
+  catalogue.assets = AssetStore(["photo": .image(image)])
+  return catalogue
+}()
+
+fuzz { input in
+  let bytes = input.withUnsafeBytes { [UInt8]($0) }
+  guard let first = bytes.first,
+    let wire = try? Sidelight_V1_Pipeline(serializedBytes: Array(bytes.dropFirst())),
+    let pipeline = try? Pipeline(wire)
+  else { return }
+  let text = pipeline.text
+  let again = try? Pipeline(Sidelight_V1_Pipeline(pipeline))
+  // What is no number equals nothing, itself neither.
+  precondition(
+    again == pipeline || text.contains("nan"), "the message says something else: \(text)")
+  guard let resolved = try? catalogue.resolve(pipeline) else { return }
+  let formats = PixelFormat.allCases
+  let geometry = FrameGeometry(format: formats[Int(first) % formats.count], size: size)
+  let plan = resolved.plan(for: geometry, maxBytes: maxPlanBytes)
+  precondition(plan.input == geometry)
+  precondition(
+    (try? FrameLayout(packed: plan.output.format, size: plan.output.size)) != nil,
+    "no frame has the geometry \(plan.output)")
+  if let refusal = plan.refusal {
+    precondition(refusal.byteCount > maxPlanBytes && plan.passes.isEmpty, "refused for nothing")
+  } else {
+    // What a pass costs by itself is not what it holds.
+    precondition(plan.byteCost <= maxPlanBytes + 4096 * plan.passes.count, "more than it may hold")
+  }
+  _ = plan.description
+}
