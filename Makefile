@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -44,6 +44,9 @@ static: ## Build the command with Swift's runtime inside, as deploy/Dockerfile d
 
 tsan: ## The server's tests and the model under ThreadSanitizer
 	@dev/tsan
+
+asan: ## The tests of pixels, files, messages and sessions under AddressSanitizer
+	@dev/asan
 
 bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
 	@dev/bench-kernels
