@@ -193,7 +193,7 @@ let package = Package(
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        grpcCore, logging, lifecycle, protobuf, asyncAlgorithms,
+        grpcCore, logging, metrics, lifecycle, protobuf, asyncAlgorithms,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Sources/sidelight",

@@ -1,6 +1,6 @@
 /// One thing that `sidelight serve` can be told. Flags, variables, files, help, the reference page and
 /// what is refused all come from here.
-public struct Setting: Sendable {
+public struct Setting: Sendable, CustomStringConvertible {
   /// How often it is needed; the everyday ones are in the short help.
   public enum Use: Sendable, Hashable {
     case everyday, rare
@@ -34,7 +34,7 @@ public struct Setting: Sendable {
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
   private let writeTexts:
     @Sendable ([String], inout ServeConfiguration) throws(SettingRefusal) -> Void
-  private let isSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
+  private let valuesAreSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
   private let copyValue: @Sendable (ServeConfiguration, inout ServeConfiguration) -> Void
 
   /// Declares a setting.
@@ -59,9 +59,12 @@ public struct Setting: Sendable {
     self.writeTexts = { texts, configuration throws(SettingRefusal) in
       configuration[keyPath: place] = try form.parse(texts)
     }
-    self.isSame = { $0[keyPath: place] == $1[keyPath: place] }
+    self.valuesAreSame = { $0[keyPath: place] == $1[keyPath: place] }
     self.copyValue = { $1[keyPath: place] = $0[keyPath: place] }
   }
+
+  /// The key.
+  public var description: String { self.key }
 
   /// Its environment variable: `SIDELIGHT_LIMITS_MAX_SESSIONS`.
   public var variable: String {
@@ -82,7 +85,7 @@ public struct Setting: Sendable {
 
   /// Whether two configurations have the same value.
   func isSame(_ one: ServeConfiguration, _ other: ServeConfiguration) -> Bool {
-    self.isSame(one, other)
+    self.valuesAreSame(one, other)
   }
 
   /// Takes the value of another configuration.

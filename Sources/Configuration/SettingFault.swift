@@ -10,14 +10,14 @@ public struct SettingFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// A value that is not taken.
   init(_ setting: Setting, _ texts: [String], from origin: SettingOrigin, _ refusal: SettingRefusal)
   {
-    let shown = texts.map(\.quotedWhereNeeded).joined(separator: ", ")
+    let shown = texts.map(\.shortened.quotedWhereNeeded).joined(separator: ", ")
     let value = setting.isSecret ? "<redacted>" : texts.isEmpty ? "nothing" : shown
     self.init("\(setting.named(in: origin)) is \(value), \(refusal.reason)")
   }
 
   /// Something of a name that does not exist.
   init(unknown name: String, nearest: String?) {
-    self.init("\(name) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+    self.init("\(name.shortened) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }
 }
 
@@ -42,10 +42,12 @@ extension Setting {
 }
 
 extension String {
-  /// In quotation marks unless it is a word; without control characters, and not too long.
+  /// At most 256 characters of it.
+  fileprivate var shortened: String { self.count > 256 ? self.prefix(255) + "…" : self }
+
+  /// In quotation marks unless it is a word; without control characters.
   var quotedWhereNeeded: String {
-    let shown = self.count > 80 ? self.prefix(79) + "…" : self[...]
-    let isWord = shown.allSatisfy { $0.isLetter || $0.isNumber || "-+.:/_%".contains($0) }
-    return !shown.isEmpty && isWord ? String(shown) : String(shown).debugDescription
+    let isWord = self.allSatisfy { $0.isLetter || $0.isNumber || "-+.:/_%".contains($0) }
+    return !self.isEmpty && isWord ? self : self.debugDescription
   }
 }

@@ -6,7 +6,9 @@ extension Settings {
     var faults: [SettingFault] = []
     self.followProfile()
     faults += self.followGrace()
-    if self.isGiven("shared-memory.users"), !self.isGiven("shared-memory.socket") {
+    if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
+      self.configuration.sharedMemory.socketPath == nil
+    {
       // The folder that is made without a path lets nobody else in.
       faults.append(self.fault("shared-memory.users", "needs", "shared-memory.socket"))
     }

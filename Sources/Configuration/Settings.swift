@@ -16,7 +16,8 @@ public struct Settings: Sendable {
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
   ) throws(SettingFaults) {
     let environment = EnvironmentSource(environment)
-    let file = (commandLine.file ?? environment.file).map(FileSource.init(path:))
+    let path = commandLine.file ?? environment.file
+    let file = path.flatMap { $0.isEmpty ? nil : FileSource(path: $0) }
     let layers = [commandLine.layer, environment.layer] + (file.map { [$0.layer] } ?? [])
 
     var faults = commandLine.faults + environment.faults + (file?.faults ?? [])

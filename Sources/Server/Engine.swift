@@ -30,7 +30,9 @@ struct Engine: Sendable {
   let frameLimits: FrameLimits
   /// How long sessions may take to finish when the server shuts down.
   let drainTimeout: Duration
+  /// The limits that can be changed while sessions stand.
   private let sessionLimits: Adjustable<SessionLimits>
+  /// The other ones, as clients are told.
   private let fixedLimits: Sidelight_V1_Limits
 
   init(
@@ -76,15 +78,19 @@ struct Engine: Sendable {
     }
   }
 
-  /// What sessions may do, as it stands.
-  var limitsOfSessions: SessionLimits { self.sessionLimits.value }
+  /// Frames of a session that may be without outcome; a session keeps what it was granted.
+  var framesInFlight: Int { self.sessionLimits.value.framesInFlight }
+  /// How long a filter of a user's own may take where frames have no budget, as it stands.
+  var customFilterTimeout: Duration { self.sessionLimits.value.customFilterTimeout }
+  /// Faults in a row after which a session ends, as it stands.
+  var maxConsecutiveErrors: Int { self.sessionLimits.value.maxConsecutiveErrors }
 
   /// All limits, as clients are told.
   var limits: Sidelight_V1_Limits {
-    let sessions = self.limitsOfSessions
+    let sessions = self.sessionLimits.value
     var limits = self.fixedLimits
-    limits.maxConsecutiveErrors = UInt32(sessions.maxConsecutiveErrors)
-    limits.maxSessions = UInt32(sessions.admission.total)
+    limits.maxConsecutiveErrors = UInt32(clamping: sessions.maxConsecutiveErrors)
+    limits.maxSessions = UInt32(clamping: sessions.admission.total)
     return limits
   }
 

@@ -14,7 +14,7 @@ struct ReloadWatch: Service {
 
   private let settings: Settings
   private let read: @Sendable () throws -> Settings
-  private let onReload: @Sendable (ServeConfiguration) -> Void
+  private let onReload: @Sendable (ServeConfiguration) async throws -> Void
   private let signals: UnixSignalsSequence
   private let applied: Counter
   private let refused: Counter
@@ -27,11 +27,12 @@ struct ReloadWatch: Service {
   ///   - read: Reads the sources.
   ///   - metrics: Where reloads are counted.
   ///   - onReload: Takes what the server runs with from now on, whether or not a value of the table is
-  ///     another: files that settings name may hold something else.
+  ///     another: files that settings name may hold something else. If it throws, all stays as it was; so
+  ///     what may fail comes first in it.
   init(
     settings: Settings, read: @escaping @Sendable () throws -> Settings,
     metrics: any MetricsFactory, logger: Logger,
-    onReload: @escaping @Sendable (ServeConfiguration) -> Void
+    onReload: @escaping @Sendable (ServeConfiguration) async throws -> Void
   ) async {
     self.settings = settings
     self.read = read
@@ -48,23 +49,24 @@ struct ReloadWatch: Service {
     self.applied.increment(by: 0)
     self.refused.increment(by: 0)
     var settings = self.settings
-    for await _ in self.signals.cancelOnGracefulShutdown() { self.reload(&settings) }
+    for await _ in self.signals.cancelOnGracefulShutdown() {
+      do {
+        settings = try await self.reload(settings)
+      } catch {
+        self.refused.increment()
+        let faults = (error as? SettingFaults)?.all.map(\.description) ?? ["\(error)"]
+        for fault in faults {
+          self.logger.error("settings are not reloaded", metadata: ["fault": "\(fault)"])
+        }
+      }
+    }
   }
 
-  private func reload(_ settings: inout Settings) {
-    let newer: Settings
-    do {
-      newer = try self.read()
-    } catch {
-      self.refused.increment()
-      let faults = (error as? SettingFaults)?.all.map(\.description) ?? ["\(error)"]
-      for fault in faults {
-        self.logger.error("settings are not reloaded", metadata: ["fault": "\(fault)"])
-      }
-      return
-    }
+  /// Returns what the server runs with from now on.
+  private func reload(_ settings: Settings) async throws -> Settings {
+    let newer = try self.read()
     let reload = settings.reloading(newer)
-    settings = reload.settings
+    try await self.onReload(reload.settings.configuration)
     for setting in reload.awaitingRestart {
       self.logger.warning(
         "a setting needs a restart",
@@ -73,14 +75,10 @@ struct ReloadWatch: Service {
           "stays": "\(settings.words(for: setting))", "wanted": "\(newer.words(for: setting))",
         ])
     }
-    self.onReload(settings.configuration)
+    // Before the log tells of it: whoever waits for that line finds it counted.
     self.applied.increment()
-    self.logger.notice(
-      "settings reloaded",
-      metadata: [
-        "changed": .array(
-          reload.applied.map { "\($0.key)=\(settings.words(for: $0))" }
-        )
-      ])
+    let changed = reload.applied.map { "\($0.key)=\(reload.settings.words(for: $0))" }
+    self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])
+    return reload.settings
   }
 }

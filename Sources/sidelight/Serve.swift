@@ -32,6 +32,7 @@ struct Serve: AsyncParsableCommand {
     let commandLine = CommandLineSource(self.arguments)
     switch commandLine.request {
     case .help: throw CleanExit.helpRequest(Self.self)
+    case .version: throw CleanExit.message(SidelightVersion.current)
     case .helpAll: throw CleanExit.message(SettingsHelp.all)
     case .serve: return try Self.load(commandLine)
     case .printConfiguration: throw CleanExit.message(try Self.load(commandLine).table)

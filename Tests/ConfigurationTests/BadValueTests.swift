@@ -13,7 +13,7 @@ import Testing
     (["--max-sessions", "1.5"], "--max-sessions is 1.5, a whole number is expected"),
     (["--max-sessions="], "--max-sessions is \"\", a value is expected"),
     (["--max-sessions"], "--max-sessions has no value"),
-    (["--max-sessions", "--max-load"], "--max-sessions has no value"),
+    (["--max-sessions", "--shared-memory"], "--max-sessions has no value"),
     (["--max-load", "nan"], "--max-load is nan, a number is expected"),
     (
       ["--max-load", "inf"],
@@ -60,7 +60,8 @@ import Testing
     ),
     (["--print-config=xml"], "--print-config is xml, the choice is table or yaml"),
     (["--zzzzzzzzzzzz"], "--zzzzzzzzzzzz is unknown"),
-  ]) func `a bad flag is named with its value and what was expected`(
+  ])
+  func `a bad flag is named with its value and what was expected`(
     arguments: [String], fault: String
   ) {
     #expect(faults(arguments) == [fault])
@@ -78,7 +79,8 @@ import Testing
       "SIDELIGHT_LOG_LEVEL", "warn\u{1B}[31m",
       "is \"warn\\u{1B}[31m\", the choice is trace, debug, info, notice, warning, error or critical"
     ),
-  ]) func `a bad variable is named with its value and what was expected`(
+  ])
+  func `a bad variable is named with its value and what was expected`(
     name: String, value: String, fault: String
   ) {
     #expect(faults(environment: [name: value]) == ["\(name) \(fault)"])
@@ -89,7 +91,8 @@ import Testing
     "SIDELIGHT_SERVICE_HOST", "SIDELIGHT_SERVICE_PORT", "SIDELIGHT_SERVICE_PORT_GRPC",
     "SIDELIGHT_PORT", "SIDELIGHT_PORT_50051_TCP", "SIDELIGHT_PORT_50051_TCP_ADDR",
     "SIDELIGHT_HEADLESS_SERVICE_HOST",
-  ]) func `variables of others are left alone`(name: String) {
+  ])
+  func `variables of others are left alone`(name: String) {
     #expect(faults(environment: [name: "whatever"]) == [])
   }
 
@@ -111,6 +114,12 @@ import Testing
           "\(path):4: guards.ping-burst is many, a whole number is expected",
         ])
     }
+  }
+
+  @Test func `a value or a name that has no end is not repeated whole`() {
+    let text = String(repeating: "9", count: 100_000)
+    let found = faults(["--max-sessions", text, "--\(text)"])
+    #expect(found.count == 2 && found.allSatisfy { $0.count < 400 })
   }
 
   @Test func `a secret is no flag, and is not shown in faults`() throws {

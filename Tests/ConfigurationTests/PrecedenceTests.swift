@@ -49,13 +49,15 @@ import Testing
   @Test func `a list is given whole by the source that wins`() throws {
     try withFile("listen: [127.0.0.1:1, 127.0.0.1:2]\n") { path in
       let environment = ["SIDELIGHT_LISTEN": "127.0.0.1:3, unix:/tmp/four"]
-      #expect(try read(["--config", path]).configuration.server.addresses.count == 2)
+      let file = try read(["--config", path])
+      #expect(file.configuration.server.addresses.count == 2)
+      let variable = try read(["--config", path], environment)
       #expect(
-        try read(["--config", path], environment).configuration.server.addresses
+        variable.configuration.server.addresses
           == [.tcp(host: "127.0.0.1", port: 3), .unix(path: "/tmp/four")])
+      let flags = try read(["-l", "127.0.0.1:5", "--listen=[::1]:6"], environment)
       #expect(
-        try read(["-l", "127.0.0.1:5", "--listen=[::1]:6"], environment)
-          .configuration.server.addresses
+        flags.configuration.server.addresses
           == [.tcp(host: "127.0.0.1", port: 5), .tcp(host: "::1", port: 6)])
     }
   }
@@ -69,8 +71,10 @@ import Testing
     try withFile("limits: {max-sessions: 3}") { three in
       try withFile("limits: {max-sessions: 4}") { four in
         let environment = ["SIDELIGHT_CONFIG": three]
-        #expect(try read([], environment).configuration.server.maxSessions == 3)
-        #expect(try read(["--config", four], environment).configuration.server.maxSessions == 4)
+        let named = try read([], environment)
+        #expect(named.configuration.server.maxSessions == 3)
+        let flag = try read(["--config", four], environment)
+        #expect(flag.configuration.server.maxSessions == 4)
       }
     }
   }
@@ -84,6 +88,19 @@ import Testing
     let delay = try #require(SettingTable.setting("transport.flush-delay"))
     #expect(settings.origin(of: delay) == .implied(by: "transport.profile"))
     #expect(settings.texts(of: delay) == ["100us"])
+  }
+
+  @Test(arguments: SettingTable.all.filter { $0.key != "transport.profile" })
+  func `a profile takes nothing away that is given`(setting: Setting) throws {
+    guard let flag = setting.flag, let range = setting.kind.range, range.contains(" to "),
+      let end = range.split(separator: " ").first
+    else { return }
+    // Users of shared memory need a socket.
+    let given = ["--shared-memory-socket=/tmp/s", "\(flag)=\(end)"]
+    let alone = try read(given)
+    let both = try read(["--profile=throughput"] + given)
+    #expect(both.texts(of: setting) == alone.texts(of: setting))
+    #expect(both.origin(of: setting) == .flag(flag))
   }
 
   @Test func `drains end within the grace unless they are given`() throws {

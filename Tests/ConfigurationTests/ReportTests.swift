@@ -26,6 +26,13 @@ import Testing
     }
   }
 
+  @Test func `a long value is printed whole`() throws {
+    let path = "/tmp/" + String(repeating: "x", count: 100)
+    let settings = try Settings(
+      commandLine: CommandLineSource(["--shared-memory-socket", path]))
+    #expect(settings.table.contains(" \(path) ") && settings.yaml.contains(" \(path) "))
+  }
+
   @Test func `what is printed as YAML reads as the same settings`() throws {
     let path = "/tmp/with \"quotes\", a # and \\ 'ticks' \u{7} &x *y é"
     let arguments = [

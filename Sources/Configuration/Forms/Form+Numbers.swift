@@ -47,11 +47,9 @@ extension Form {
 
 extension Form {
   /// A number.
-  ///
-  /// - Parameter unit: What it is a part of.
-  static func ratio(_ range: ClosedRange<Double>, of unit: String? = nil) -> SettingForm<Double> {
+  static func ratio(_ range: ClosedRange<Double>) -> SettingForm<Double> {
     let kind = SettingKind(
-      type: "number", unit: unit,
+      type: "number",
       range: "\(range.lowerBound.shortText) to \(range.upperBound.shortText)")
     return SettingForm(
       kind,

@@ -11,6 +11,8 @@ public struct CommandLineSource: Sendable {
     case help
     /// Help on everything.
     case helpAll
+    /// Tell the version.
+    case version
   }
 
   /// What is wanted.
@@ -29,8 +31,11 @@ public struct CommandLineSource: Sendable {
       switch name {
       case "--help", "-h": self.request = .help
       case "--help-all": self.request = .helpAll
+      case "--version": self.request = .version
       case "--print-config": self.readPrinting(attached)
-      case "--config": self.file = self.value(of: name, attached, &rest)
+      case "--config":
+        self.file = self.value(of: name, attached, &rest)
+        if self.file == "" { self.faults.append(SettingFault("\(name) has no value")) }
       default: self.readSetting(name, attached, &rest)
       }
     }
@@ -78,16 +83,12 @@ public struct CommandLineSource: Sendable {
       return SettingFault(
         "\(name.quotedWhereNeeded) is unexpected: \(Self.command) takes flags only")
     }
-    if let secret = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }),
-      secret.isSecret
-    {
-      return SettingFault(
-        "\(name) is no flag, since a process's arguments can be seen by others: "
-          + "\(secret.key) stands in a file, or in \(secret.variable)")
-    }
     // Who writes a setting's key as a flag is told how it is called.
     if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
-      return SettingFault(unknown: name, nearest: setting.flag)
+      guard setting.isSecret else { return SettingFault(unknown: name, nearest: setting.flag) }
+      return SettingFault(
+        "\(name) is no flag, since a process's arguments can be seen by others: "
+          + "\(setting.key) stands in a file, or in \(setting.variable)")
     }
     let flags = SettingTable.all.compactMap(\.flag) + Self.otherFlags
     return SettingFault(
@@ -100,7 +101,9 @@ public struct CommandLineSource: Sendable {
 
   private static let command = "sidelight serve"
   /// Flags that are no settings.
-  public static let otherFlags = ["--config", "--print-config", "--help", "--help-all"]
+  public static let otherFlags = [
+    "--config", "--print-config", "--help", "--help-all", "--version",
+  ]
 
   private static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 

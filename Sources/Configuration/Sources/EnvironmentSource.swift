@@ -33,14 +33,13 @@ struct EnvironmentSource {
   }
 
   private static func nearest(to name: String) -> String? {
-    let known = SettingTable.all.map(\.variable)
-    if let nearest = Spelling.nearest(to: name, among: known) { return nearest }
+    let prefix = Setting.variablePrefix
+    let rest = String(name.dropFirst(prefix.count))
+    let known = SettingTable.all.map { String($0.variable.dropFirst(prefix.count)) }
+    if let nearest = Spelling.nearest(to: rest, among: known) { return prefix + nearest }
     // Where the section was left out, the rest says which is meant.
-    let key = name.dropFirst(Setting.variablePrefix.count).lowercased()
-    guard let nearest = SettingTable.nearestKey(to: key.replacing("_", with: "-")) else {
-      return nil
-    }
-    return SettingTable.setting(nearest)?.variable
+    let key = rest.lowercased().replacing("_", with: "-")
+    return SettingTable.nearestKey(to: key).flatMap { SettingTable.setting($0)?.variable }
   }
 
   /// Whether Kubernetes made the variable for a service whose name begins with `sidelight`:

@@ -126,8 +126,10 @@ struct FileSource {
     }
     return text.split(separator: /\r\n|\n|\r/, omittingEmptySubsequences: false)
       .firstIndex { line in
-        line.replacing(/"([^"\\]|\\.)*"|'[^']*'/, with: "''").replacing(/(^|\s)#.*/, with: "")
-          .firstMatch(of: /(^|[\s,\[{])[&*][^\s]/) != nil
+        line.replacing(/(^|[\s,\[{])("([^"\\]|\\.)*"|'[^']*')/, with: " ''").replacing(
+          /(^|\s)#.*/, with: ""
+        )
+        .firstMatch(of: /(^|[\s,\[{])[&*][^\s]/) != nil
       }
       .map { $0 + 1 }
   }

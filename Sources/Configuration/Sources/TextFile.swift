@@ -5,13 +5,20 @@ enum TextFile {
   /// The largest, in bytes.
   static let maxBytes = 1 << 20
 
-  /// What a file holds. Pipes can be read too.
+  /// What a file holds.
   ///
-  /// - Throws: ``TextFileError`` if it cannot be read, is too large, or is no UTF-8.
+  /// - Throws: ``TextFileError`` if it cannot be read, is too large, or is no UTF-8; and if it is a pipe or
+  ///   a device, which a reload would find empty.
   static func contents(of path: String) throws(TextFileError) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe that nobody writes to must not be waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw TextFileError(errno: errno) }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw TextFileError(errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw TextFileError(reason: "is no regular file")
+    }
     var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
     var count = 0
     while count < bytes.count {

@@ -9,10 +9,6 @@ extension SettingTable {
         "unix-socket.mode", \.base.unixSocketPermissions, Form.mode, use: .everyday,
         "Who may connect to Unix sockets: the file's permissions."),
       Setting(
-        "unix-socket.buffer-bytes", \.base.transport.unixSocketBufferBytes,
-        Form.size(4 << 10 ... 64 << 20).optional(none: "the system's"),
-        "The kernel's buffers of a Unix socket, each way."),
-      Setting(
         "admin.listen", \.admin, Form.address.optional(none: "nowhere"), flag: "admin",
         use: .everyday,
         "Where probes (/livez, /readyz), /metrics, /version and a live page (/) are served over HTTP."

@@ -13,7 +13,7 @@ extension SettingTable {
         change: .onReload, "Sessions of one caller at a time."),
       Setting(
         "limits.max-load", \.base.maxLoad,
-        Form.ratio(0.01 ... 1000, of: "what the compute threads can do").orZero(
+        Form.ratio(0.01 ... 1000).orZero(
           "none is refused for load"),
         flag: "max-load", use: .everyday, change: .onReload,
         "The load from which on no session is let in: the work that arrives, as a part of what can be done."

@@ -1,5 +1,5 @@
 extension SettingTable {
-  // The profile stands first: what follows is what an operator wants otherwise.
+  // The profile stands before all that it sets: what follows is what an operator wants otherwise.
   static let transport = Group(
     title: "How frames travel",
     settings: [
@@ -34,6 +34,10 @@ extension SettingTable {
       Setting(
         "transport.receive-buffer-bytes", \.base.transport.receiveBufferBytes,
         Form.size(4 << 10 ... 16 << 20), "What is read from a socket at a time."),
+      Setting(
+        "transport.unix-socket-buffer-bytes", \.base.transport.unixSocketBufferBytes,
+        Form.size(4 << 10 ... 64 << 20).optional(none: "the system's"),
+        flag: "unix-socket-buffer-bytes", "The kernel's buffers of a Unix socket, each way."),
       Setting(
         "transport.flush-delay", \.flushDelay,
         Form.duration(.microseconds(1) ... .milliseconds(100)).orZero("not at all"),

@@ -1,7 +1,8 @@
 /// All settings, in the order in which they are shown.
 ///
 /// A setting is declared once, in the group that it belongs to; what flags, variables, files, help, the
-/// reference page and checks know of it follows from there.
+/// reference page and checks know of it follows from there. A new one is a row; what it sets is a property of
+/// ``ServeConfiguration``, or of what that holds. Run `make reference` then.
 public enum SettingTable {
   /// Settings that belong together.
   public struct Group: Sendable {
@@ -52,6 +53,8 @@ public enum SettingTable {
     let keys = Self.all.map(\.key)
     if let key = keys.first(where: { last($0) == last(key) }) { return key }
     if let key = Spelling.nearest(to: key, among: keys) { return key }
+    // What is that short is like everything.
+    guard last(key).count > 3 else { return nil }
     return Spelling.nearest(to: last(key), among: keys.map(last)).flatMap { name in
       keys.first { last($0) == name }
     }

@@ -35,8 +35,7 @@ extension FrameFilterService {
       let session = try Session(
         number: number, peer: "\(caller)",
         options: try SessionOptions(
-          open, framesInFlight: self.engine.limitsOfSessions.framesInFlight,
-          limits: self.engine.frameLimits),
+          open, framesInFlight: self.engine.framesInFlight, limits: self.engine.frameLimits),
         engine: self.engine, callContext: self.engine.tracing.context(of: request.metadata))
       registry.add(session.handle)
       // What was not fetched is not handed out any more. What was lives on while somebody reads it.

@@ -43,7 +43,7 @@ struct AnalysisLane {
         await self.run(analyzer, analysis, on: picture, of: job.frame, look)
         work.finish()
       }
-      let limit = self.engine.limitsOfSessions.customFilterTimeout
+      let limit = self.engine.customFilterTimeout
       if await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled {
         self.tell(
           GoogleRPCStatus(

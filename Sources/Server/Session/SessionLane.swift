@@ -70,8 +70,7 @@ struct SessionLane {
 
   /// When the failure policy applies.
   private func timeout(of frame: IncomingFrame) -> Duration {
-    frame.deadline.map { ($0 - frame.received) * 10 }
-      ?? self.engine.limitsOfSessions.customFilterTimeout
+    frame.deadline.map { ($0 - frame.received) * 10 } ?? self.engine.customFilterTimeout
   }
 
   /// When the others stop waiting for a frame: long before that.

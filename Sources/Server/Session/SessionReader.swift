@@ -277,7 +277,7 @@ struct SessionReader: ~Copyable {
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
   mutating func countFault(_ fault: FieldFault) throws {
     self.faultsInARow += 1
-    let limit = self.engine.limitsOfSessions.maxConsecutiveErrors
+    let limit = self.engine.maxConsecutiveErrors
     if self.faultsInARow > limit {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
@@ -285,7 +285,7 @@ struct SessionReader: ~Copyable {
 
   /// Nor does decoding for ever what turns out to be broken.
   private func checkFiles() throws {
-    let limit = self.engine.limitsOfSessions.maxConsecutiveErrors
+    let limit = self.engine.maxConsecutiveErrors
     if let fault = self.session.unreadable.last(ifMoreThan: limit) {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }

@@ -31,8 +31,9 @@ struct SettingReference {
     - The **file** is named by `--config`, else by the variable `SIDELIGHT_CONFIG`. It is YAML: sections, \
     keys, values and lists of them, without anchors and aliases, at most 1 MiB. \
     [`deploy/sidelight.yaml`](../deploy/sidelight.yaml) has every setting, to begin with.
-    - **Variables** that begin with `SIDELIGHT_` and mean nothing are refused, except those that \
-    Kubernetes makes for services of that name. Lists are separated by commas.
+    - A **variable** is `SIDELIGHT_` and the setting in capitals, with `_` for what is no letter or \
+    digit. Lists are separated by commas. Variables of that form that mean nothing are refused, except those \
+    that Kubernetes makes for services of that name.
     - **Flags** are followed by their value or joined to it by `=`; those of lists may be repeated, of \
     others the last counts.
     - A **duration** is `500ms`, `10s`, `5min` or `1h`; a number alone is seconds. A **size** is `512KiB`, \

@@ -1,0 +1,34 @@
+import Logging
+import SidelightTelemetry
+import Synchronization
+import Testing
+
+@Suite struct SharedLogLevelTests {
+  @Test("A change of the level counts for loggers that were made before, and for their copies")
+  func sharing() {
+    let lines = Mutex<[String]>([])
+    let level = SharedLogLevel(.info)
+    let logger = Logger(label: "test") { label in
+      SharedLevelLogHandler(
+        LineLogHandler(
+          label: label, format: .json, write: { line in lines.withLock { $0.append(line) } }),
+        level: level)
+    }
+    var copy = logger
+    copy[metadataKey: "session"] = "7"
+    var verbose = logger
+    verbose.logLevel = .debug
+
+    copy.debug("one")
+    level.level = .debug
+    copy.debug("two")
+    level.level = .error
+    copy.info("three")
+    logger.info("four")
+    verbose.debug("five")
+    let said = lines.withLock(\.self)
+    #expect(said.count == 2)
+    #expect(said.first?.contains("two") == true && said.first?.contains("\"session\"") == true)
+    #expect(said.last?.contains("five") == true)
+  }
+}
