@@ -83,26 +83,29 @@ final class ModelRing: Sendable {
       try self.fetch(opened)
       return message
     case .frame(var frame)?:
-      let own = self.release(1)
+      // Whoever puts the next frame may have the slot as soon as it is free: not before it is read.
+      defer { self.release(1) }
       guard case .sharedMemory(let reference)? = frame.image.pixels else { return message }
       let pixels = try self.state.withLock { state in
         guard let ring = state.ring else {
           throw SessionModel.Violation(description: "a picture in a slot, and there is no ring")
         }
         let (slot, byteCount) = try ring.layout.check(reference, .input, .output)
+        let own = state.sent.first.flatMap(\.self)
         if ring.layout.indices(of: .output).contains(slot) {
           state.outputs += 1
           state.unacknowledged = frame.sequence
-        } else if [slot] != own {
+        } else if slot != own {
           throw SessionModel.Violation(
-            description: "frame \(frame.sequence) came back in slot \(slot), it lay in \(own)")
+            description: "frame \(frame.sequence) came back in slot \(slot), it lay in "
+              + "\(own.map(String.init) ?? "none")")
         }
         return ring.buffer(slot: slot, byteCount: byteCount).bytesForTest
       }
       frame.image.inline = Data(pixels)
       return .with { $0.frame = frame }
     case .dropped(let run)?:
-      _ = self.release(Int(run.count))
+      self.release(Int(run.count))
       return message
     default: return message
     }
@@ -115,15 +118,11 @@ final class ModelRing: Sendable {
     }
   }
 
-  /// The next frames have their outcome.
-  ///
-  /// - Returns: The slots that they lay in.
-  private func release(_ count: Int) -> [Int] {
+  /// The next frames have their outcome: the slots that they lay in are the client's.
+  private func release(_ count: Int) {
     self.state.withLock { state in
-      let slots = state.sent.prefix(count).compactMap(\.self)
+      state.free += state.sent.prefix(count).compactMap(\.self)
       state.sent.removeFirst(min(count, state.sent.count))
-      state.free += slots
-      return slots
     }
   }
 }
