@@ -78,7 +78,7 @@ public struct ServeConfiguration: Sendable {
     ] {
       for grant in grants {
         guard let id = UInt32(grant.name) else { continue }
-        identity[keyPath: path][id] = grant.scopes
+        identity[keyPath: path][id, default: []].formUnion(grant.scopes)
       }
     }
     if !self.certificates.isEmpty {

@@ -29,7 +29,10 @@ extension Settings {
   private func identityFaults() -> [SettingFault] {
     var faults: [SettingFault] = []
     func needs(_ key: String, _ others: [String]) {
-      guard self.isGiven(key) else { return }
+      // A default may be written down: printed settings can be fed back.
+      let isDefault =
+        SettingTable.setting(key)?.isSame(self.configuration, ServeConfiguration()) == true
+      guard self.isGiven(key), !isDefault else { return }
       for other in others where !self.isGiven(other) {
         faults.append(self.fault(key, "needs", other))
       }
@@ -40,6 +43,10 @@ extension Settings {
     if (self.configuration.tls.clientCertificates ?? .none) != .none {
       needs("tls.client-certificates", ["tls.certificate", "tls.client-ca"])
     }
+    needs("tls.min-version", ["tls.certificate"])
+    needs("identity.certificates", ["tls.client-ca"])
+    needs("token.leeway", ["token.issuer"])
+    needs("token.scope-prefix", ["token.issuer"])
     needs("token.issuer", ["token.audience", "token.keys"])
     needs("token.audience", ["token.issuer"])
     needs("token.keys", ["token.issuer"])

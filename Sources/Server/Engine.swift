@@ -154,11 +154,16 @@ struct Engine: Sendable {
         self.plans.plan(for: shaped, form.geometry)
       },
       cost: self.costs.estimate(for: pipeline, form, as: output),
-      isCustom: pipeline.activeFilters.contains { name in
-        guard let description = self.catalogue.description(named: name) else { return false }
-        return description.fidelity == .custom && description.category != .analysis
-      },
+      isCustom: self.isCustom(pipeline),
       reduced: reduced.map { self.program(for: $0, form, as: output, allowsReduced: false) })
+  }
+
+  /// Whether filters of a user's own are at work in a pipeline: they may not come back.
+  func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
+    pipeline.activeFilters.contains { name in
+      guard let description = self.catalogue.description(named: name) else { return false }
+      return description.fidelity == .custom && description.category != .analysis
+    }
   }
 
   /// The same, on the task's preferred executor.

@@ -226,6 +226,7 @@ public final class SidelightServer: Service {
   /// - Throws: ``TLSFault`` if one of them is not good. Then everything stays as it was.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFault) {
     try self.certificates?.load(settings)
+    if let settings, settings.clientCertificates != .none { self.gatekeeper.ask() }
   }
 
   /// Who may call by what his connection proves, for calls that begin from now on.

@@ -91,9 +91,10 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       // What may fail comes first.
-      guard (configuration.server.tls == nil) == (settings.configuration.server.tls == nil),
-        (configuration.tokens == nil) == (authenticator == nil)
-      else { throw TurnedOnOrOff() }
+      guard configuration.asks(for: settings.configuration) else { throw TurnedOnOrOff() }
+      if let tokens = configuration.tokens {
+        _ = try await TokenAuthenticator(tokens, logger: logger)
+      }
       try server.reloadCertificates(configuration.server.tls)
       if let tokens = configuration.tokens { try await authenticator?.reload(tokens) }
       level.level = configuration.logLevel
@@ -134,9 +135,25 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// What a server begins with it keeps: whoever turns TLS or tokens off would let everybody in.
+extension ServeConfiguration {
+  /// Whether connections are secured, and callers known, by the same means as with another configuration.
+  fileprivate func asks(for other: ServeConfiguration) -> Bool {
+    let (one, two) = (self.server, other.server)
+    return (one.tls == nil) == (two.tls == nil)
+      && (one.tls?.clientCertificates == .some(.none))
+        == (two.tls?.clientCertificates == .some(.none))
+      && (self.tokens == nil) == (other.tokens == nil)
+      && (one.identity.unixUsers.isEmpty && one.identity.unixGroups.isEmpty)
+        == (two.identity.unixUsers.isEmpty && two.identity.unixGroups.isEmpty)
+  }
+}
+
+/// What a server begins with it keeps: whoever turned it off would let everybody in.
 private struct TurnedOnOrOff: Error, CustomStringConvertible {
-  var description: String { "TLS and tokens are turned on and off by a restart only" }
+  var description: String {
+    "TLS, clients' certificates, tokens, and users or groups of Unix sockets are turned on and off by a "
+      + "restart only"
+  }
 }
 
 /// Says where the server listens, one line an address, once it does.

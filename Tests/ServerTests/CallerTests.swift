@@ -69,7 +69,7 @@ import Testing
     let folder = try SocketFolder()
     defer { folder.remove() }
     var configuration = ServerConfiguration()
-    configuration.maxSessionsPerCaller = 1
+    configuration.quotas.sessions = 1
     let addresses = ["a", "b"].map { Address.unix(path: folder.file($0)) }
     try await withServer(configuration, listeningOn: addresses) { _, first in
       try await withStub(first) { stub in

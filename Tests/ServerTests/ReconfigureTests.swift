@@ -57,7 +57,7 @@ import Testing
             server.reconfigure(
               Self.configuration {
                 $0.maxSessions = 1 + place % 2
-                $0.maxSessionsPerCaller = 1
+                $0.quotas.sessions = 1
                 $0.maxLoad = place % 2 == 0 ? nil : 0.01
                 $0.framesInFlight = 1 + place % 8
                 $0.maxConsecutiveErrors = 1 + place
@@ -89,7 +89,7 @@ import Testing
           server.reconfigure(
             Self.configuration {
               $0.maxSessions = 2
-              $0.maxSessionsPerCaller = 1
+              $0.quotas.sessions = 1
             })
           let again = await Self.code { _ = try await stub.converse([.open()]) }
           #expect(again == .resourceExhausted)

@@ -304,7 +304,7 @@ import Testing
     if name == "max_load" {
       configuration.maxLoad = 0
     } else {
-      configuration.maxSessionsPerCaller = 0
+      configuration.quotas.sessions = 0
     }
     try await withServer(configuration) { server, address in
       try await withStub(address) { stub in

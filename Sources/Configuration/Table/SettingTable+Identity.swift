@@ -7,7 +7,10 @@ extension SettingTable {
       Setting(
         "tls.certificate", \.tls.certificate, Form.path().optional(none: "no TLS"),
         use: .everyday, change: .onReload,
-        "The server's certificate and its chain, PEM; with it TCP addresses speak TLS only."),
+        """
+        The server's certificate and its chain, PEM; with it TCP addresses speak TLS only. To turn TLS on or \
+        off takes a restart.
+        """),
       Setting(
         "tls.key", \.tls.key, Form.path().optional(none: "none"), use: .everyday,
         change: .onReload, "The certificate's key, PEM, not encrypted."),
@@ -29,7 +32,7 @@ extension SettingTable {
       Setting(
         "token.issuer", \.token.issuer,
         Form.text(maxBytes: 256).optional(none: "tokens are not looked at"), change: .onReload,
-        "Whose tokens are good: their iss."),
+        "Whose tokens are good: their iss. To turn tokens on or off takes a restart."),
       Setting(
         "token.audience", \.token.audience, Form.text(maxBytes: 1024).optional(none: "none"),
         change: .onReload, "For whom tokens must be: their aud."),
@@ -51,7 +54,7 @@ extension SettingTable {
       Setting(
         "identity.unix-users", \.unixUsers, Form.numberGrant.list(), flag: "allow-unix-user",
         change: .onReload,
-        "What processes of a user may do over Unix sockets: 1000=stream,assets."),
+        "What processes of a user may do over Unix sockets: 1000=stream+assets."),
       Setting(
         "identity.unix-groups", \.unixGroups, Form.numberGrant.list(), flag: "allow-unix-group",
         change: .onReload, "What processes of a group may do over Unix sockets."),
@@ -108,7 +111,17 @@ extension Form {
   fileprivate static var nameGrant: SettingForm<ScopeGrant> {
     SettingForm(
       SettingKind(type: "grant", range: "NAME=SCOPES, or NAME"),
-      parse: { text throws(SettingRefusal) in try Self.grant(text) }, text: \.description)
+      parse: { text throws(SettingRefusal) in
+        let grant = try Self.grant(text)
+        guard
+          grant.name.hasSuffix("*") || CertificateRule.kinds.contains(where: grant.name.hasPrefix)
+        else {
+          throw SettingRefusal(
+            "a name that begins with \(CertificateRule.kinds.joined(separator: " or ")) is expected"
+          )
+        }
+        return grant
+      }, text: \.description)
   }
 
   private static func grant(_ text: String) throws(SettingRefusal) -> ScopeGrant {

@@ -8,7 +8,7 @@ extension SettingTable {
         "limits.max-sessions", \.base.maxSessions, Form.count(1 ... 65536, of: "sessions"),
         flag: "max-sessions", use: .everyday, change: .onReload, "Sessions at a time."),
       Setting(
-        "limits.max-sessions-per-caller", \.base.maxSessionsPerCaller,
+        "limits.max-sessions-per-caller", \.base.quotas.sessions,
         Form.count(1 ... 65536, of: "sessions"), flag: "max-sessions-per-caller", use: .everyday,
         change: .onReload, "Sessions of one caller at a time."),
       Setting(

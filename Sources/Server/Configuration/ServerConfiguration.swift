@@ -24,11 +24,6 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var maxSessions = 256
-  /// - `maxSessionsPerCaller` (count, default: 256): ``Quotas/sessions``, by the name of old.
-  public var maxSessionsPerCaller: Int {
-    get { self.quotas.sessions }
-    set { self.quotas.sessions = newValue }
-  }
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
   ///   frames that arrive ask for more than this part of what the compute threads can do; 2.0 means
   ///   that every second frame is lost already. None: never for load.

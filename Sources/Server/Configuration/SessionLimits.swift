@@ -16,7 +16,7 @@ struct SessionLimits: Sendable {
     self.customFilterTimeout = configuration.customFilterTimeout
     self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
     self.admission = SessionRegistry.Limits(
-      total: configuration.maxSessions, perCaller: configuration.maxSessionsPerCaller,
+      total: configuration.maxSessions, perCaller: configuration.quotas.sessions,
       load: configuration.maxLoad)
   }
 }

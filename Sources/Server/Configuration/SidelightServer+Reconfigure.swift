@@ -3,12 +3,12 @@ extension SidelightServer {
   /// ended: limits that are lower than what stands keep newcomers out until there is room.
   ///
   /// Of a configuration these are taken; everything else is left alone:
-  /// - `maxSessions`, `maxSessionsPerCaller`, `maxLoad`: for sessions that are opened from now on.
+  /// - `maxSessions`, `quotas.sessions`, `maxLoad`: for sessions that are opened from now on.
   /// - `framesInFlight`: for sessions that are opened from now on; others keep what they were granted.
   /// - `maxConsecutiveErrors`, `customFilterTimeout`: at once.
   /// - `resumeKeys`, `resumeTokenLifetime`: for tokens that are signed or shown from now on. Where the
   ///   server began without keys, sessions that stand get no tokens.
-  /// - `quotas`: at once, also for sessions that stand.
+  /// - `quotas` of frames and bytes: at once, also for sessions that stand.
   /// - `identity`: for calls that begin from now on. Certificates have ``reloadCertificates(_:)``.
   /// - `guards`: the limits of connections and unfinished messages at once, all others for connections
   ///   and calls that begin from now on. Which guards stand, and the time of a drain, stay.

@@ -14,6 +14,9 @@ public struct CertificateRule: Sendable, Hashable {
     self.scopes = scopes
   }
 
+  /// How names begin.
+  public static let kinds = ["uri:", "dns:", "subject:"]
+
   /// Whether it speaks of that name.
   func fits(_ name: String) -> Bool {
     guard self.name.hasSuffix("*") else { return self.name == name }

@@ -68,7 +68,11 @@ final class CertificateStore: Sendable {
     // Of TLS 1.2 only what HTTP/2 allows (RFC 9113, appendix A): keys of each connection's own, and
     // ciphers that authenticate.
     configuration.cipherSuites = "ECDH+AESGCM:ECDH+CHACHA20"
-    if settings.clientCertificates != .none {
+    if settings.clientCertificates == .none {
+      guard settings.clientAuthorities == nil else {
+        throw TLSFault("clientAuthorities", "is set, and clients show no certificates")
+      }
+    } else {
       guard let path = settings.clientAuthorities else {
         throw TLSFault("clientAuthorities", "is not set, and clients show certificates")
       }

@@ -2,23 +2,43 @@ import Synchronization
 
 /// Says who calls, by what the call and its connection prove.
 final class Gatekeeper: Sendable {
+  private struct State {
+    var rules: IdentityConfiguration
+    /// Whether callers are asked who they are. Once they are, they always are: a server that was closed is
+    /// not opened to everybody by rules that name nobody any more.
+    var asks: Bool
+  }
+
   private let authenticator: (any Authenticator)?
-  private let clientCertificates: ServerTLS.ClientCertificates
-  private let current: Mutex<IdentityConfiguration>
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - authenticator: For bearer tokens; none: they are not looked at.
   ///   - configuration: Who may call.
   init(authenticator: (any Authenticator)?, configuration: ServerConfiguration) {
     self.authenticator = authenticator
-    self.clientCertificates = configuration.tls?.clientCertificates ?? .none
-    self.current = Mutex(configuration.identity)
+    let asksForCertificates = (configuration.tls?.clientCertificates ?? .none) != .none
+    self.state = Mutex(
+      State(
+        rules: configuration.identity,
+        asks: authenticator != nil || asksForCertificates || configuration.identity.asksForUnixPeers
+      ))
   }
 
   /// Who may call by what his connection proves, for calls that begin from now on.
   var rules: IdentityConfiguration {
-    get { self.current.withLock { $0 } }
-    set { self.current.withLock { $0 = newValue } }
+    get { self.state.withLock { $0.rules } }
+    set {
+      self.state.withLock { state in
+        state.rules = newValue
+        if newValue.asksForUnixPeers { state.asks = true }
+      }
+    }
+  }
+
+  /// From now on callers are asked who they are.
+  func ask() {
+    self.state.withLock { $0.asks = true }
   }
 
   /// Says who calls.
@@ -38,15 +58,16 @@ final class Gatekeeper: Sendable {
       let token = try Self.token(authorization)
       return try Self.current(try await authenticator.authenticate(token: token, at: now), at: now)
     }
-    let rules = self.rules
+    let (rules, asks) = self.state.withLock { ($0.rules, $0.asks) }
     if let certificate = connection.certificate {
       return try Self.current(Self.principal(certificate, rules), at: now)
     }
     if let credentials = connection.credentials, rules.asksForUnixPeers {
       return try Self.principal(credentials, rules)
     }
-    guard self.authenticator == nil, self.clientCertificates == .none, !rules.asksForUnixPeers
-    else { throw AuthenticationFailure(.missing, "neither token nor certificate nor a known user") }
+    guard !asks else {
+      throw AuthenticationFailure(.missing, "neither token nor certificate nor a known user")
+    }
     return nil
   }
 

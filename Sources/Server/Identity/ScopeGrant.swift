@@ -1,6 +1,6 @@
 public import SidelightWire
 
-/// What somebody may do, as people write it: `1000=stream,assets`, `dns:camera-7.example=stream`, or `1000`
+/// What somebody may do, as people write it: `1000=stream+assets`, `dns:camera-7.example=stream`, or `1000`
 /// alone for a participant's scopes.
 public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
   /// Who.
@@ -11,17 +11,16 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
   /// Reads a grant.
   ///
   /// - Parameters:
-  ///   - text: A name; `=` and scopes, separated by commas, or `all`, may follow. Names may have `=`
-  ///     in them, scopes have not.
+  ///   - text: A name; `=` and scopes, joined by `+` or commas, or `all`, may follow. Names may have `=`
+  ///     in them, scopes have not; after such a name there must be scopes.
   ///   - setting: Whose value it is, for faults.
   /// - Throws: `ConfigurationFault` that names the scopes there are.
   public init(_ text: String, setting: String) throws(ConfigurationFault) {
     let equals = text.lastIndex(of: "=")
-    // subject:CN=alice has one of its own.
     let tail = equals.map { text[text.index(after: $0)...] }
     if let equals, let tail, let scopes = Self.scopes(tail) {
       self.init(name: String(text[..<equals]), scopes: scopes)
-    } else if equals == nil || text.hasPrefix("subject:") {
+    } else if equals == nil {
       self.init(name: text, scopes: .participant)
     } else {
       throw ConfigurationFault(
@@ -36,7 +35,7 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
 
   /// As it is read.
   public var description: String {
-    "\(self.name)=\(self.scopes.map(\.rawValue).sorted().joined(separator: ","))"
+    "\(self.name)=\(self.scopes.map(\.rawValue).sorted().joined(separator: "+"))"
   }
 
   private init(name: String, scopes: Set<Scope>) {
@@ -46,7 +45,7 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
 
   private static func scopes(_ text: Substring) -> Set<Scope>? {
     if text == "all" { return .all }
-    let scopes = text.split(separator: ",").map { Scope(rawValue: String($0)) }
+    let scopes = text.split { $0 == "," || $0 == "+" }.map { Scope(rawValue: String($0)) }
     return scopes.isEmpty || scopes.contains(nil) ? nil : Set(scopes.compactMap(\.self))
   }
 }

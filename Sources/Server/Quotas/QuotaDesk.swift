@@ -29,6 +29,8 @@ package final class QuotaDesk: Sendable {
     get { self.state.withLock { $0.quotas } }
     set {
       self.state.withLock { state in
+        // What callers have used up is not forgiven because something else was changed.
+        guard state.quotas != newValue else { return }
         state.quotas = newValue
         for allowance in state.callers.values { allowance.change(to: newValue) }
       }

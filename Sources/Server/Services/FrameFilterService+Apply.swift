@@ -42,7 +42,8 @@ extension FrameFilterService {
     return ServerResponse(message: response)
   }
 
-  private static let patience = Duration.seconds(1)
+  /// Stills and checks stand behind frames that have less time than this.
+  static let patience = Duration.seconds(1)
 
   private func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape, _ started: Duration,
@@ -54,9 +55,12 @@ extension FrameFilterService {
       observer: self.engine.tracing.passObserver)
     do {
       // Stills take turns with the sessions' frames, all stills together as if they were one
-      // session's. Decoding and encoding are work for the compute pool too.
+      // session's. Decoding and encoding are work for the compute pool too. A filter of a user's own
+      // may not come back: then its turn is another's.
+      let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.isCustom) ?? false
       return try await self.engine.scheduler.withTurn(
-        session: .max, deadline: started + Self.patience
+        session: .max, deadline: started + Self.patience,
+        limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
       ) { bands, meter in
         try await withTaskExecutorPreference(self.engine.compute) {
           try await still.apply(pipeline, to: image, output: output, bands: bands, meter: meter)

@@ -11,8 +11,12 @@ extension FrameFilterService {
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try Self.resolve(
       request.source, with: self.engine.catalogue(for: context.caller))
-    let plan = await withTaskExecutorPreference(self.engine.compute) {
-      await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
+    // In turn with stills, and as work of theirs: planning takes time and memory.
+    let deadline = self.engine.clock.now() + Self.patience
+    let plan = try await self.engine.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
+      await withTaskExecutorPreference(self.engine.compute) {
+        await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
+      }
     }
     try plan.checkCost()
     try self.engine.frameLimits.check(output: plan.output)

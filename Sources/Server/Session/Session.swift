@@ -129,6 +129,8 @@ struct Session: Sendable {
   /// A frame that waited will not be filtered.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
+    // Whoever waits for its samples need not wait until nobody refers to it.
+    frame.samples?.settle(.leftAlone)
     self.resolve(frame.arrival, dropped: drop)
     switch drop.reason {
     case .superseded, .queueFull: self.quality.recordLost()

@@ -5,7 +5,9 @@ import GRPCProtobuf
 extension SessionLane {
   /// Filters a frame, but goes on without it when that takes ten times what it may: it and those
   /// that come meanwhile get what the failure policy says, until the filter comes back.
-  func supervise(_ frame: IncomingFrame) async {
+  ///
+  /// - Returns: A frame that was taken out when the filter had just come back, and has no outcome yet.
+  func supervise(_ frame: IncomingFrame) async -> IncomingFrame? {
     let work = self.engine.openEnded.begin { begun in
       await self.process(frame, begun) { frame }
     }
@@ -15,14 +17,16 @@ extension SessionLane {
     await work.waitUntilBegun()
     let limit = self.timeout(of: frame)
     // The wait also ends when the session does; then nothing has overrun.
-    guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else { return }
+    guard await work.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else {
+      return nil
+    }
     let status = GoogleRPCStatus(
       code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
     await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
     while !work.isDone, let next = await self.session.mailbox.next() {
       await self.waitForRoom()
-      guard !Task.isCancelled else { return }
-      guard !work.isDone else { return await self.serve(next) }
+      guard !Task.isCancelled else { return nil }
+      guard !work.isDone else { return next }
       // What needs no filter has nothing to wait for.
       guard next.program?.changesNothing == false else {
         self.passThrough(next, started: self.clock.now())
@@ -30,6 +34,7 @@ extension SessionLane {
       }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
     }
+    return nil
   }
 
   /// When the failure policy applies.

@@ -39,10 +39,13 @@ struct SessionLane {
 
   /// Gives a frame that was taken out its outcome.
   func serve(_ frame: IncomingFrame) async {
-    if frame.program?.isCustom == true {
-      await self.supervise(frame)
-    } else {
-      await self.process(frame) { frame }
+    var next: IncomingFrame? = frame
+    while let frame = next.take() {
+      if frame.program?.isCustom == true {
+        next = await self.supervise(frame)
+      } else {
+        await self.process(frame) { frame }
+      }
     }
   }
 

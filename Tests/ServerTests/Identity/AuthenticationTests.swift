@@ -275,6 +275,9 @@ import Testing
         server.identity.unixUsers = [UInt32(geteuid()) + 1: .all]
         let refusal = try await Self.refusal(Self.methods[5], connection, [:])
         #expect(refusal?.code == .unauthenticated)
+        server.identity = IdentityConfiguration()
+        let closed = try await Self.refusal(Self.methods[5], connection, [:])
+        #expect(closed?.code == .unauthenticated, "rules that name nobody open nothing")
       }
     }
   }
