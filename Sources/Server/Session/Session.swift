@@ -10,7 +10,7 @@ import Tracing
 /// One participant's track: frames come in, each ends exactly once, in order.
 ///
 /// Four tasks share the work. The reader always reads: it checks messages and offers frames to the
-/// mailbox. The lane takes them out and filters them, on the compute pool, when the scheduler says so.
+/// mailbox. When the scheduler says so the lane takes one out and filters it, on the compute pool.
 /// The analysis lane looks at some of them beside that. The writer sends what the outbox puts in
 /// order. When the client goes, or one of them fails, all end.
 struct Session: Sendable {
