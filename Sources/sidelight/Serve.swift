@@ -91,7 +91,7 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       // What may fail comes first.
-      guard configuration.asks(for: settings.configuration) else { throw TurnedOnOrOff() }
+      guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
       if let tokens = configuration.tokens {
         _ = try await TokenAuthenticator(tokens, logger: logger)
       }
@@ -137,7 +137,7 @@ struct Serve: AsyncParsableCommand {
 
 extension ServeConfiguration {
   /// Whether connections are secured, and callers known, by the same means as with another configuration.
-  fileprivate func asks(for other: ServeConfiguration) -> Bool {
+  fileprivate func isClosed(like other: ServeConfiguration) -> Bool {
     let (one, two) = (self.server, other.server)
     return (one.tls == nil) == (two.tls == nil)
       && (one.tls?.clientCertificates == .some(.none))

@@ -96,7 +96,7 @@ def identity(settings: Settings) -> Row:
             14, promise, "every row on identity", "there are no tests of identity here"
         )
     found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *files],
+        [sys.executable, "-m", "pytest", *files],
         cwd=here,
         capture_output=True,
         text=True,
