@@ -19,9 +19,9 @@ import Testing
   static let superseded = Drop(reason: .superseded, stage: .mailbox)
 
   /// Takes out everything that can go now, in words.
-  static func drain(_ machine: inout Machine) -> [String] {
+  static func drain(_ machine: inout Machine, at now: Duration = .zero) -> [String] {
     var items: [String] = []
-    while case .item(let item) = machine.next() {
+    while case .item(let item) = machine.next(at: now) {
       switch item {
       case .control(let control): items.append(control)
       case .applied(let revision, let first): items.append("applied \(revision.number) at \(first)")

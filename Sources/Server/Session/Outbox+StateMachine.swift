@@ -24,6 +24,7 @@ extension Outbox {
     private let backlogLimit: Int
     private let creditLimit: Int
     private var window: OutputWindow
+    private var pace: NoticePace
     private var entries: Deque<Entry> = []
     private var controls: Deque<Control> = []
     private var picturesWaiting = 0
@@ -44,13 +45,16 @@ extension Outbox {
     ///   - backlogLimit: Entries of any kind beyond which the reader should hold the sender back.
     ///   - creditLimit: Frames that may be without outcome.
     ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+    ///   - noticesPerFrame: Frames that gave way of which the client is told, while one is made; at least 1.
     package init(
-      pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil
+      pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil,
+      noticesPerFrame: Int = .max
     ) {
       self.pictureLimit = pictureLimit
       self.backlogLimit = backlogLimit
       self.creditLimit = creditLimit
       self.window = OutputWindow(size: outputWindow)
+      self.pace = NoticePace(noticesPerFrame: noticesPerFrame)
     }
 
     /// Whether the reader may go on.
@@ -160,6 +164,8 @@ extension Outbox {
       case item(Item)
       /// The picture at the head came too late to be written; its notice follows.
       case late(Payload)
+      /// Nothing, until something else is said, or that time has come.
+      case waitUntil(Duration)
       case wait
       case finished
     }
@@ -171,10 +177,10 @@ extension Outbox {
       case .made(let frame)?:
         return self.next(frame, arrival: self.entries[0].arrival, at: now)
       case .dropped(let run)?:
-        self.entries.removeFirst()
-        self.framesOpen -= Int(run.count)
-        self.counts.dropped[run.drop.reason, default: 0] += UInt64(run.count)
-        return .item(.dropped(run))
+        let isPaced =
+          run.drop.reason == .superseded && self.pace.isKnown && self.isFrameAwaited
+        if isPaced, self.pace.next > now { return .waitUntil(self.pace.next) }
+        return .item(.dropped(self.removeDrops(onlyFirst: isPaced, at: now)))
       case .pending?:
         return .wait
       case nil where self.isFinished && !self.saidGoodbye:
@@ -183,6 +189,34 @@ extension Outbox {
       case nil:
         return self.isFinished ? .finished : .wait
       }
+    }
+
+    /// Whether there is a frame without fate, and nothing before it but frames that gave way to newer ones.
+    private var isFrameAwaited: Bool {
+      for entry in self.entries {
+        switch entry.fate {
+        case .pending: return true
+        case .dropped(let run) where run.drop.reason == .superseded: continue
+        case .dropped, .made: return false
+        }
+      }
+      return false
+    }
+
+    /// The drops at the head that say the same.
+    ///
+    /// - Parameter onlyFirst: Whether those that follow wait for their own time.
+    private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
+      guard case .dropped(var run)? = self.entries.popFirst()?.fate else {
+        preconditionFailure("no drop stands at the head")
+      }
+      while !onlyFirst, case .dropped(let next)? = self.entries.first?.fate, run.absorb(next) {
+        self.entries.removeFirst()
+      }
+      if run.drop.reason == .superseded { self.pace.recordNotice(at: now) }
+      self.framesOpen -= Int(run.count)
+      self.counts.dropped[run.drop.reason, default: 0] += UInt64(run.count)
+      return run
     }
 
     private mutating func next(
@@ -205,6 +239,7 @@ extension Outbox {
       self.picturesWaiting -= 1
       self.framesOpen -= 1
       self.window.send(frame.sequence)
+      self.pace.recordMade(at: now)
       self.counts.bytesOut += UInt64(frame.byteCount)
       switch frame.disposition {
       case .filtered: self.counts.filtered += 1
@@ -233,6 +268,8 @@ extension Outbox {
       let run = DropRun(
         firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
       self.entries[index].fate = .dropped(run)
+      // Those that gave way are told of one by one, and are no more than were granted.
+      guard drop.reason != .superseded else { return }
       self.merge(index + 1)
       self.merge(index)
     }

@@ -22,7 +22,19 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     var writer: CheckedContinuation<Item?, Never>?
     var reader: CheckedContinuation<Void, Never>?
     var lane: CheckedContinuation<Void, Never>?
+    var timekeeper: CheckedContinuation<Duration?, Never>?
+    /// When the writer is to look again, if nothing else happens.
+    var due: Duration?
     var isCancelled = false
+  }
+
+  /// Who goes on, and what was lost on the way there. To be done without the lock.
+  private struct Wakeups {
+    var writer: (continuation: CheckedContinuation<Item?, Never>, item: Item?)?
+    var reader: CheckedContinuation<Void, Never>?
+    var lane: CheckedContinuation<Void, Never>?
+    var timekeeper: (continuation: CheckedContinuation<Duration?, Never>, time: Duration?)?
+    var late: [Payload] = []
   }
 
   private let state: Mutex<State>
@@ -34,18 +46,19 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   ///   - backlogLimit: Entries of any kind beyond which ``waitForRoom()`` waits.
   ///   - creditLimit: Frames that may be without outcome.
   ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  ///   - noticesPerFrame: Frames that gave way of which the client is told, while one is made; at least 1.
   ///   - now: The session's clock, for pictures that are of no use after some time.
   ///   - discard: Told of each made frame that is not written after all.
   package init(
     pictureLimit: Int, backlogLimit: Int = 256, creditLimit: Int = .max, outputWindow: Int? = nil,
-    now: @escaping @Sendable () -> Duration = { .zero },
+    noticesPerFrame: Int = .max, now: @escaping @Sendable () -> Duration = { .zero },
     discard: @escaping @Sendable (Payload, DropReason) -> Void = { _, _ in }
   ) {
     self.state = Mutex(
       State(
         machine: StateMachine(
           pictureLimit: pictureLimit, backlogLimit: backlogLimit, creditLimit: creditLimit,
-          outputWindow: outputWindow)))
+          outputWindow: outputWindow, noticesPerFrame: noticesPerFrame)))
     self.now = now
     self.discard = discard
   }
@@ -60,40 +73,40 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
 
   /// A frame was made. It may displace another, if too many wait.
   package func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) {
-    let displaced = self.update { $0.resolve(arrival, made: frame) }
+    let displaced = self.change { $0.resolve(arrival, made: frame) }
     if let displaced { self.discard(displaced, .outputSuperseded) }
   }
 
   /// A frame was dropped. Without effect if its fate is decided already.
   package func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
-    self.update { $0.resolve(arrival, dropped: drop, lateness: lateness) }
+    self.change { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
 
   /// A message that is no frame's outcome.
   package func push(_ control: Control) {
-    self.update { $0.push(control) }
+    self.change { $0.push(control) }
   }
 
   /// The client has consumed the picture with that number, and all before it.
   package func acknowledge(_ sequence: UInt64) {
-    self.update { $0.acknowledge(sequence) }
+    self.change { $0.acknowledge(sequence) }
   }
 
   /// What was made before a revision is not to be seen any more.
   func discardPictures(before revision: UInt64) {
-    let discarded = self.update { $0.discardPictures(before: revision) }
+    let discarded = self.change { $0.discardPictures(before: revision) }
     for payload in discarded { self.discard(payload, .outputSuperseded) }
   }
 
   /// Nothing is acknowledged any more: what waits for that goes out.
   func openWindow() {
-    self.update { $0.openWindow() }
+    self.change { $0.openWindow() }
   }
 
   /// A message that loses nothing by being left out, such as counts or what an analysis saw: left out
   /// while others wait, since a client that does not read would gather them without end.
   func pushNews(_ message: (FrameCounts) -> Control) {
-    self.update { machine in
+    self.change { machine in
       if machine.hasRoomForNews { machine.push(message(machine.counts)) }
     }
   }
@@ -105,62 +118,42 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
 
   /// Nothing comes any more: what is in goes out, then the final counts, then ``next()`` ends.
   package func finish() {
-    self.update { $0.finish() }
+    self.change { $0.finish() }
   }
 
   /// Whoever waits stops waiting, and ``next()`` ends at once. So does cancelling a task that waits.
   package func cancel() {
-    let waiting = self.state.withLock { state in
-      state.isCancelled = true
-      return (state.writer.take(), state.reader.take(), state.lane.take())
-    }
-    waiting.0?.resume(returning: nil)
-    waiting.1?.resume()
-    waiting.2?.resume()
+    self.update { state in state.isCancelled = true }
   }
 
   /// What to write next; waits for it. `nil` when there will be nothing any more.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
-      await self.nextItem()
+      await withCheckedContinuation { continuation in
+        self.update { state in state.writer = continuation }
+      }
     } onCancel: {
       self.cancel()
     }
   }
 
-  private func nextItem() async -> Item? {
-    await withCheckedContinuation { continuation in
-      var late: [Payload] = []
-      let (item, isReady, reader, lane) = self.state.withLock { state in
-        guard !state.isCancelled else {
-          return (Item?.none, true, state.reader.take(), state.lane.take())
-        }
-        let next = Self.next(&state.machine, at: self.now(), late: &late)
-        let reader = state.machine.hasRoom ? state.reader.take() : nil
-        let lane = state.machine.hasRoomForPicture ? state.lane.take() : nil
-        switch next {
-        case .item(let item): return (item, true, reader, lane)
-        case .finished: return (nil, true, reader, lane)
-        case .wait, .late:
-          state.writer = continuation
-          return (nil, false, reader, lane)
-        }
-      }
-      reader?.resume()
-      lane?.resume()
-      for payload in late { self.discard(payload, .lateOnOutput) }
-      if isReady { continuation.resume(returning: item) }
+  /// Lets what waits for its time go out when that has come. Runs until the outbox or the task is cancelled.
+  ///
+  /// - Parameter wait: Returns after the given time, or when the task is cancelled.
+  package func keepTime(_ wait: (Duration) async -> Void) async {
+    while let time = await self.nextTime() {
+      await wait(time - self.now())
+      self.update { _ in }
     }
   }
 
-  /// The next item, past pictures that came too late.
-  private static func next(
-    _ machine: inout StateMachine, at now: Duration, late: inout [Payload]
-  ) -> StateMachine.Next {
-    while true {
-      let next = machine.next(at: now)
-      guard case .late(let payload) = next else { return next }
-      late.append(payload)
+  private func nextTime() async -> Duration? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        self.update { state in state.timekeeper = continuation }
+      }
+    } onCancel: {
+      self.cancel()
     }
   }
 
@@ -168,12 +161,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   package func waitForRoom() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let waits = self.state.withLock { state in
-          guard !state.machine.hasRoom, !state.isCancelled else { return false }
-          state.reader = continuation
-          return true
-        }
-        if !waits { continuation.resume() }
+        self.update { state in state.reader = continuation }
       }
     } onCancel: {
       self.cancel()
@@ -187,12 +175,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   package func waitForPictureRoom() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let waits = self.state.withLock { state in
-          guard !state.machine.hasRoomForPicture, !state.isCancelled else { return false }
-          state.lane = continuation
-          return true
-        }
-        if !waits { continuation.resume() }
+        self.update { state in state.lane = continuation }
       }
     } onCancel: {
       self.cancel()
@@ -200,29 +183,54 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Changes the machine, and wakes whoever waits for what that made possible.
-  private func update<Result: Sendable>(_ body: (inout StateMachine) -> Result) -> Result {
-    var late: [Payload] = []
-    let (result, writer, item, lane) = self.state.withLock { state in
-      let result = body(&state.machine)
-      guard let writer = state.writer.take() else {
-        return (
-          result, CheckedContinuation<Item?, Never>?.none, Item?.none,
-          CheckedContinuation<Void, Never>?.none
-        )
-      }
-      let next = Self.next(&state.machine, at: self.now(), late: &late)
-      let lane = state.machine.hasRoomForPicture ? state.lane.take() : nil
-      switch next {
-      case .item(let item): return (result, writer, item, lane)
-      case .finished: return (result, writer, nil, lane)
-      case .wait, .late:
-        state.writer = writer
-        return (result, nil, nil, lane)
-      }
+  private func change<Result: Sendable>(_ body: (inout StateMachine) -> Result) -> Result {
+    self.update { state in body(&state.machine) }
+  }
+
+  private func update<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    let (result, wakeups) = self.state.withLock { state in
+      let result = body(&state)
+      return (result, Self.wakeups(&state, at: self.now))
     }
-    for payload in late { self.discard(payload, .lateOnOutput) }
-    lane?.resume()
-    writer?.resume(returning: item)
+    for payload in wakeups.late { self.discard(payload, .lateOnOutput) }
+    wakeups.reader?.resume()
+    wakeups.lane?.resume()
+    if let (timekeeper, time) = wakeups.timekeeper { timekeeper.resume(returning: time) }
+    if let (writer, item) = wakeups.writer { writer.resume(returning: item) }
     return result
+  }
+
+  private static func wakeups(_ state: inout State, at now: () -> Duration) -> Wakeups {
+    var wakeups = Wakeups()
+    if state.isCancelled {
+      wakeups.writer = state.writer.take().map { ($0, nil) }
+      wakeups.timekeeper = state.timekeeper.take().map { ($0, nil) }
+    } else if let writer = state.writer {
+      state.due = nil
+      switch Self.next(&state.machine, at: now(), late: &wakeups.late) {
+      case .item(let item): wakeups.writer = (writer, item)
+      case .finished: wakeups.writer = (writer, nil)
+      case .waitUntil(let time): state.due = time
+      case .wait, .late: break
+      }
+      if wakeups.writer != nil { state.writer = nil }
+    }
+    if let time = state.due, let timekeeper = state.timekeeper.take() {
+      wakeups.timekeeper = (timekeeper, time)
+    }
+    if state.machine.hasRoom || state.isCancelled { wakeups.reader = state.reader.take() }
+    if state.machine.hasRoomForPicture || state.isCancelled { wakeups.lane = state.lane.take() }
+    return wakeups
+  }
+
+  /// The next item, past pictures that came too late.
+  private static func next(
+    _ machine: inout StateMachine, at now: Duration, late: inout [Payload]
+  ) -> StateMachine.Next {
+    while true {
+      let next = machine.next(at: now)
+      guard case .late(let payload) = next else { return next }
+      late.append(payload)
+    }
   }
 }

@@ -68,7 +68,7 @@ struct Session: Sendable {
         ? max(options.mailboxDepth + 1, options.framesInFlight)
         : options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
       creditLimit: options.framesInFlight, outputWindow: options.outputWindow,
-      now: engine.clock.now,
+      noticesPerFrame: options.framesInFlight, now: engine.clock.now,
       discard: { frame, reason in
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
@@ -167,6 +167,10 @@ struct Session: Sendable {
       group.addTask {
         try await SessionWriter(session: self).run(writer)
         return .writer
+      }
+      group.addTask {
+        await self.outbox.keepTime(self.engine.clock.wait)
+        return .helper
       }
       group.addTask {
         // Tells of a client that is gone and of a deadline that has passed, which cancel nothing by

@@ -15,6 +15,14 @@ struct Trial: Sendable {
     var total: Tally { self.tallies.reduce(into: Tally()) { $0.add($1) } }
     /// Frames made a second.
     var goodput: Double { Double(self.total.made) / (self.duration / .seconds(1)) }
+
+    /// The same loads were sent once more.
+    mutating func add(_ other: Outcome) {
+      for index in self.tallies.indices { self.tallies[index].add(other.tallies[index]) }
+      self.server.add(other.server)
+      self.sender.add(other.sender)
+      self.duration += other.duration
+    }
   }
 
   /// A trial that did not end.

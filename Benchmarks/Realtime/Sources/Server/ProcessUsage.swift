@@ -7,8 +7,9 @@ struct ProcessUsage: Sendable {
     private let process: String
     private let first: ProcessUsage
     private let began = ContinuousClock.now
-    private var last: ProcessUsage
-    private var ended = ContinuousClock.now
+    /// User and system time that it has had.
+    private var used = Duration.zero
+    private var elapsed = Duration.zero
     /// The most memory that was resident at a sample, in bytes.
     private(set) var peakMemory: Int
 
@@ -16,21 +17,26 @@ struct ProcessUsage: Sendable {
     init(process: String) {
       self.process = process
       self.first = ProcessUsage(process: process)
-      self.last = self.first
       self.peakMemory = self.first.memory
     }
 
     /// Looks again.
     mutating func sample() {
-      self.last = ProcessUsage(process: self.process)
-      self.ended = .now
-      self.peakMemory = max(self.peakMemory, self.last.memory)
+      let now = ProcessUsage(process: self.process)
+      self.elapsed = .now - self.began
+      self.used = now.processorTime - self.first.processorTime
+      self.peakMemory = max(self.peakMemory, now.memory)
+    }
+
+    /// Adds another span of the same process.
+    mutating func add(_ other: Span) {
+      self.elapsed += other.elapsed
+      self.used += other.used
+      self.peakMemory = max(self.peakMemory, other.peakMemory)
     }
 
     /// The part of one processor that it used.
-    var processors: Double {
-      (self.last.processorTime - self.first.processorTime) / (self.ended - self.began)
-    }
+    var processors: Double { self.used / self.elapsed }
   }
 
   /// User and system time.

@@ -1,0 +1,45 @@
+/// When a client is told of frames that gave way to newer ones.
+///
+/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times what can be
+/// made of its frames would be told at once of nine that gave way, and send nine more only to be told of
+/// them. So the credits of such frames return at a pace that follows the session's own: so many for each
+/// frame that is made. The rest stay with the client, where the newest takes the place of the others too.
+package struct NoticePace: Sendable {
+  /// A pause is no pace.
+  private static let longest = Duration.seconds(1)
+
+  private let noticesPerFrame: Int
+  /// Between frames that were made, on average; later ones count for more.
+  private var interval: Duration?
+  private var lastMade: Duration?
+  private var lastNotice: Duration?
+
+  /// - Parameter noticesPerFrame: Frames that are told of, while one is made; at least 1.
+  package init(noticesPerFrame: Int) {
+    self.noticesPerFrame = noticesPerFrame
+  }
+
+  /// Whether there is a pace to keep. There is none until two frames have been made.
+  package var isKnown: Bool { self.interval != nil }
+
+  /// When the next frame may be told of.
+  package var next: Duration {
+    guard let interval = self.interval, let last = self.lastNotice else { return .zero }
+    return last + interval / self.noticesPerFrame
+  }
+
+  /// A frame that was made goes out.
+  package mutating func recordMade(at now: Duration) {
+    if let lastMade = self.lastMade {
+      let interval = min(now - lastMade, Self.longest)
+      let average = self.interval ?? interval
+      self.interval = average + (interval - average) / 4
+    }
+    self.lastMade = now
+  }
+
+  /// The client is told of one that gave way.
+  package mutating func recordNotice(at now: Duration) {
+    self.lastNotice = now
+  }
+}

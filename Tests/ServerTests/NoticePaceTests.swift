@@ -1,0 +1,146 @@
+import SidelightServer
+import Testing
+
+/// When a client is told of frames that gave way to newer ones.
+@Suite struct NoticePaceTests {
+  typealias Machine = Outbox<String, String>.StateMachine
+
+  /// A machine that has made a frame at 0 ms and at 100 ms, tells of two while one is made, and holds frames
+  /// 3 to 5, which gave way to frame 6.
+  static func overloaded() -> Machine {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
+    for sequence: UInt64 in 1 ... 2 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      _ = machine.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
+    }
+    let arrivals = (3 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    for arrival in arrivals.dropLast() {
+      machine.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+    }
+    return machine
+  }
+
+  /// The arrival number of frame 6: they are counted from 0.
+  static let newest: UInt64 = 5
+
+  @Test("They are told of one by one, as often as the session's own pace allows")
+  func pace() {
+    var machine = Self.overloaded()
+    #expect(
+      OutboxStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"])
+    guard case .waitUntil(let time) = machine.next(at: .milliseconds(120)) else {
+      Issue.record("the second does not wait")
+      return
+    }
+    #expect(time == .milliseconds(160))
+    #expect(OutboxStateMachineTests.drain(&machine, at: .milliseconds(159)) == [])
+    #expect(OutboxStateMachineTests.drain(&machine, at: time) == ["superseded 4-4 x1"])
+    #expect(
+      OutboxStateMachineTests.drain(&machine, at: .milliseconds(210)) == ["superseded 5-5 x1"])
+    guard case .wait = machine.next(at: .seconds(10)) else {
+      Issue.record("there is something to say, though frame 6 has no outcome")
+      return
+    }
+  }
+
+  @Test("Nothing waits for them: what has its outcome goes out at once, and they before it")
+  func outcomesDoNotWait() {
+    var machine = Self.overloaded()
+    _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
+    _ = machine.resolve(Self.newest, made: OutboxStateMachineTests.made(6))
+    #expect(
+      OutboxStateMachineTests.drain(&machine, at: .milliseconds(111))
+        == ["superseded 4-5 x2", "frame 6"])
+  }
+
+  @Test("Nor do drops for other reasons, messages that are no outcomes, and the end")
+  func othersDoNotWait() {
+    var machine = Self.overloaded()
+    _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
+    machine.push("control")
+    #expect(OutboxStateMachineTests.drain(&machine, at: .milliseconds(111)) == ["control"])
+    machine.resolve(Self.newest, dropped: Drop(reason: .lateInPipeline, stage: .mailbox))
+    machine.finish()
+    #expect(
+      OutboxStateMachineTests.drain(&machine, at: .milliseconds(111))
+        == ["superseded 4-5 x2", "lateInPipeline 6-6 x1", "final"])
+  }
+
+  @Test("Their credits return when they are told of, not before")
+  func credits() {
+    var machine = Machine(
+      pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
+    for sequence: UInt64 in 1 ... 2 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      _ = machine.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
+    }
+    for sequence: UInt64 in 3 ... 5 {
+      let reservation = machine.reserve(sequence: sequence, byteCount: 1)
+      #expect(reservation.hasCredit)
+      if sequence > 3 {
+        machine.resolve(reservation.arrival - 1, dropped: OutboxStateMachineTests.superseded)
+      }
+      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
+    }
+    // 3 gave way to 4 and was told of; 4 gave way to 5, and waits for its time.
+    let early = machine.reserve(sequence: 6, byteCount: 1)
+    #expect(!early.hasCredit)
+  }
+
+  @Test("While nothing is known of a session's pace, all are told of at once and as one")
+  func noPace() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
+    let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    for arrival in arrivals.dropLast() {
+      machine.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+    }
+    #expect(OutboxStateMachineTests.drain(&machine) == ["superseded 1-3 x3"])
+  }
+
+  @Test("A pause of the sender's is no pace")
+  func pause() {
+    var pace = NoticePace(noticesPerFrame: 4)
+    pace.recordMade(at: .zero)
+    pace.recordMade(at: .seconds(3600))
+    pace.recordNotice(at: .seconds(3600))
+    #expect(pace.next == .seconds(3600.25))
+  }
+
+  @Test("The outbox keeps the time itself", .timeLimit(.minutes(5)))
+  func timekeeper() async {
+    let clock = ManualClock()
+    let outbox = Outbox<String, String>(
+      pictureLimit: 8, noticesPerFrame: 1, now: { clock.now })
+    var told: [UInt64] = []
+    func next() async {
+      switch await outbox.next() {
+      case .frame(let frame)?: told.append(frame.sequence)
+      case .dropped(let run)?: told.append(run.firstSequence)
+      case .applied?, .control?, .finalCounts?, nil: break
+      }
+    }
+    for sequence: UInt64 in 1 ... 2 {
+      let arrival = outbox.reserve(sequence: sequence, byteCount: 1).arrival
+      outbox.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      if sequence == 1 { await next() }
+      await next()
+      clock.advance(by: .milliseconds(100))
+    }
+    let arrivals = (3 ... 5).map { outbox.reserve(sequence: $0, byteCount: 1).arrival }
+    for arrival in arrivals.dropLast() {
+      outbox.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await outbox.keepTime(clock.sessionClock.wait) }
+      await next()
+      #expect(told == [1, 2, 3])
+      group.addTask { await clock.tick(by: .milliseconds(100)) }
+      await next()
+      #expect(told == [1, 2, 3, 4])
+      outbox.cancel()
+      group.cancelAll()
+    }
+  }
+}
