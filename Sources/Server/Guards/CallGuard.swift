@@ -137,7 +137,7 @@ final class CallGuard: ChannelDuplexHandler {
       if patience < bytes.readableBytes { context.close(promise: nil) }
       return
     }
-    if let finding = self.scanner?.scan(bytes.readableBytesView), let limits {
+    if let finding = self.scanner?.scan(bytes.readableBytesUInt8Span), let limits {
       return self.refuse(.finding(finding, limits), context: context)
     }
     if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {

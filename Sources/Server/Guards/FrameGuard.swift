@@ -22,7 +22,8 @@ final class FrameGuard: ChannelInboundHandler {
   private var resets: RateBudget?
   private let ledger: GuardLedger
   private var countedResets = 0
-  private var hasAnswered = false
+  /// What is to be written when what has come is read: one write, however many PINGs.
+  private var answers = ByteBuffer()
   /// Whether the stack above has read and was not told yet that this was all.
   private var isReading = false
 
@@ -43,7 +44,8 @@ final class FrameGuard: ChannelInboundHandler {
       self.ledger.record(.resets, against: context.channel.peerAddress)
       return context.cutOff()
     }
-    for part in parts {
+    // The stack above may close the connection in the midst of this.
+    for part in parts where context.channel.isActive {
       switch part {
       case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
       case .ping(let opaque): self.receive(ping: opaque, context: context)
@@ -53,9 +55,9 @@ final class FrameGuard: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     self.isReading = false
-    if self.hasAnswered {
-      self.hasAnswered = false
-      context.flush()
+    if self.answers.readableBytes > 0 {
+      context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(self.answers)), promise: nil)
+      self.answers = ByteBuffer()
     }
     context.fireChannelReadComplete()
   }
@@ -69,9 +71,7 @@ final class FrameGuard: ChannelInboundHandler {
 
   private func receive(ping opaque: UInt64, context: ChannelHandlerContext) {
     if self.pings?.take(at: .now()) == true {
-      self.hasAnswered = true
-      context.write(
-        self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.answer(opaque).bytes)), promise: nil)
+      HTTP2PingFrame.answer(opaque).write(to: &self.answers)
     } else {
       if self.pings != nil {
         self.ledger.record(.pings, against: context.channel.peerAddress)
