@@ -1,5 +1,5 @@
-"""What a peer gets whose calls break gRPC's rules: a status. Whoever else is there loses no frame, and
-nothing is left of it."""
+"""What a peer gets whose calls break gRPC's rules: a status. Whoever else is there loses no frame,
+and nothing is left of it."""
 
 import random
 import time

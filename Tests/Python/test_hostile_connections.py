@@ -1,5 +1,5 @@
-"""What a peer gets that breaks HTTP/2's rules: a closed connection. Whoever else is there loses no frame,
-and nothing is left of it."""
+"""What a peer gets that breaks HTTP/2's rules: a closed connection. Whoever else is there loses no
+frame, and nothing is left of it."""
 
 import random
 import struct

@@ -1,5 +1,5 @@
-"""What a peer gets that uploads what it should not, or as it should not: a status. Whoever else is there
-loses no frame, and nothing is left of the upload."""
+"""What a peer gets that uploads what it should not, or as it should not: a status. Whoever else is
+there loses no frame, and nothing is left of the upload."""
 
 import time
 
@@ -34,7 +34,7 @@ def target(hostile_server, bystander):
 
 
 def has_room(address: str) -> bool:
-    """Whether the whole of what a caller's uploads may take is free: two of the longest there may be."""
+    """Whether all that a caller's uploads may take is free: two of the longest that there may be."""
     with RawPeer(address) as first, RawPeer(address) as second:
         begin(first, LONGEST)
         # It ends too early, and not because there is no room for it, or for the other.

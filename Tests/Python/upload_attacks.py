@@ -17,8 +17,8 @@ from sidelight_testing.contract import assets_service, service
 from sidelight_testing.raw import RawPeer, message
 from sidelight_testing.session import Session, pipeline
 
-# An address of its own: what uploads that stall take is counted by address, and others' attacks that are
-# to get further than that are made from another.
+# An address of its own: what uploads that stall take is counted by address, and would keep the other
+# attacks from getting any further.
 STALLING = "127.0.0.3"
 SECONDS = 20
 LONGEST = 16 << 20
@@ -30,9 +30,7 @@ PICTURE = images.noise("I420", 64, 48)
 class UploadAttacks:
     """Makes its attacks as `Attacker` does: `for name, attack in uploads.named(): attack()`."""
 
-    def __init__(
-        self, address: str, peer: Callable[[], RawPeer], dice: random.Random
-    ) -> None:
+    def __init__(self, address: str, peer: Callable[[], RawPeer], dice: random.Random) -> None:
         """`peer` makes a connection from the attacker's address."""
         self._address = address
         self._peer = peer

@@ -8,7 +8,7 @@ OPEN = message(messages.ClientMessage(open=messages.Open()).SerializeToString())
 
 
 def make(peer: RawPeer, path: str, parts: list[bytes], ends: bool) -> int | None:
-    """Makes a call of parts of its messages, whole or not. Returns its status, as `RawPeer.status`."""
+    """Makes a call of parts of messages, whole or not. Returns its status, as `RawPeer.status`."""
     peer.open_windows()
     peer.call(path, end=ends and not parts)
     for index, part in enumerate(parts):

@@ -26,8 +26,8 @@ def _part(request: messages.PutAssetRequest) -> bytes:
     return message(request.SerializeToString())
 
 
-# What is sent in a call of `PutAsset`, whether its side is closed then, and the statuses that may come
-# of it.
+# What is sent in a call of `PutAsset`, whether its side is closed then, and what statuses may come of
+# it.
 BROKEN_UPLOADS = {
     "an upload of nothing": ([], True, {9}),
     "an upload without a header": ([chunk(TABLE)], False, {9}),
