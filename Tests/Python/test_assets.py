@@ -1,7 +1,6 @@
 """Uploads of assets by a client of generated code: what is taken, what is refused, and how it is said."""
 
 import hashlib
-import time
 
 import grpc
 import numpy as np
@@ -14,7 +13,7 @@ from sidelight_testing.broken_assets import BROKEN_FILES
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, error_details, frame_filter, service
-from sidelight_testing.process import resident_bytes
+from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.server import Server
 
 RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
@@ -215,10 +214,7 @@ def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
                 for number in range(14):
                     stub.DeleteAsset(messages.DeleteAssetRequest(name=f"{number}"))
             assert load(server).asset_bytes == 0
-        deadline = time.monotonic() + 30
-        while resident_bytes(server.process) > before + (24 << 20):
-            assert time.monotonic() < deadline, f"{resident_bytes(server.process)} bytes, {before} before"
-            time.sleep(0.1)
+        wait_for_memory(server.process, before + (24 << 20))
         assert server.terminate() == 0, server.log
 
 

@@ -10,7 +10,7 @@ from hyperframe import frame as frames
 from sidelight_testing import broken_calls, images
 from sidelight_testing.broken_calls import BROKEN_CALLS, HEADERS, OPEN
 from sidelight_testing.contract import session as messages
-from sidelight_testing.process import resident_bytes
+from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, message
 
 pytest_plugins = ["sidelight_testing.under_attack"]
@@ -105,7 +105,4 @@ def test_memory_comes_back(hostile_server, bystander):
     baseline = resident_bytes(hostile_server.process)
     for _ in range(10):
         attack()
-    deadline = time.monotonic() + 30
-    while resident_bytes(hostile_server.process) > 1.2 * baseline:
-        assert time.monotonic() < deadline, (baseline, resident_bytes(hostile_server.process))
-        time.sleep(0.1)
+    wait_for_memory(hostile_server.process, 1.2 * baseline)

@@ -12,7 +12,7 @@ from sidelight_testing.broken_assets import BROKEN_FILES
 from sidelight_testing.broken_uploads import BROKEN_UPLOADS, PUT_ASSET, chunk, header
 from sidelight_testing.bystander import GONE_SECONDS, Bystander
 from sidelight_testing.contract import assets_service
-from sidelight_testing.process import resident_bytes
+from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.raw import RawPeer, message
 from sidelight_testing.server import Server
 
@@ -34,7 +34,7 @@ def target(hostile_server, bystander):
 
 
 def has_room(address: str) -> bool:
-    """Whether all that a caller's uploads may take is free: two of the longest that there may be."""
+    """Whether all that a caller's uploads may take is free: two of the longest there may be."""
     with RawPeer(address) as first, RawPeer(address) as second:
         begin(first, LONGEST)
         # It ends too early, and not because there is no room for it, or for the other.
@@ -115,10 +115,7 @@ def test_memory_comes_back_after_uploads(hostile_server, target):
     baseline = resident_bytes(hostile_server.process)
     for _ in range(5):
         attack()
-    deadline = time.monotonic() + 30
-    while resident_bytes(hostile_server.process) > 1.2 * baseline:
-        assert time.monotonic() < deadline, (baseline, resident_bytes(hostile_server.process))
-        time.sleep(0.1)
+    wait_for_memory(hostile_server.process, 1.2 * baseline)
 
 
 def test_an_upload_that_stalls_ends_when_its_time_is_over():
