@@ -90,13 +90,12 @@ struct Serve: AsyncParsableCommand {
           environment: ProcessInfo.processInfo.environment)
       }, metrics: metrics, logger: logger
     ) { configuration in
-      // What may fail comes first.
+      // What may fail comes first, and of that what changes something comes last.
       guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
-      if let tokens = configuration.tokens {
-        _ = try await TokenAuthenticator(tokens, logger: logger)
-      }
+      let rules: TokenAuthenticator.Rules? =
+        if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
       try server.reloadCertificates(configuration.server.tls)
-      if let tokens = configuration.tokens { try await authenticator?.reload(tokens) }
+      if let rules { authenticator?.adopt(rules) }
       level.level = configuration.logLevel
       server.reconfigure(configuration.server)
     }
@@ -157,9 +156,10 @@ private struct TurnedOnOrOff: Error, CustomStringConvertible {
 }
 
 /// Says where the server listens, one line an address, once it does.
-private struct Announcement: Service {
+private struct Announcement: Service, CustomStringConvertible {
   let server: SidelightServer
   let admin: AdminServer?
+  var description: String { "Announcement" }
 
   func run() async throws {
     // Where there are none, the server itself says why.

@@ -8,10 +8,12 @@ import UnixSignals
 ///
 /// A service group shuts its services down in reverse order. As the first of them this one stands until
 /// all others have ended.
-struct ShutdownWatch: Service {
+struct ShutdownWatch: Service, CustomStringConvertible {
   /// What a shutdown may take.
   let grace: Duration
   let logger: Logger
+  /// Its name, for logs.
+  var description: String { "ShutdownWatch" }
 
   func run() async throws {
     var isShuttingDown = false
