@@ -67,8 +67,7 @@ public struct CubeFile {
     line: 0, message: "the file has neither LUT_1D_SIZE nor LUT_3D_SIZE")
 
   private mutating func read(line bytes: ArraySlice<UInt8>) throws(CubeFileError) {
-    let words = bytes.prefix { $0 != UInt8(ascii: "#") }
-      .split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    let words = Self.words(bytes.prefix { $0 != UInt8(ascii: "#") })
     guard let first = words.first, let letter = first.first else { return }
     // Keywords begin with a letter, and a title may hold anything.
     guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
@@ -77,7 +76,7 @@ public struct CubeFile {
     let keyword = Self.excerpt(first)
     switch keyword {
     case "TITLE":
-      let quoted = bytes.split(separator: UInt8(ascii: "\"")).dropFirst().first ?? []
+      let quoted = bytes.split(separator: UInt8(ascii: "\""), maxSplits: 2).dropFirst().first ?? []
       self.title = String(decoding: quoted.prefix(256), as: UTF8.self)
     case "LUT_1D_SIZE":
       let count = try self.size(words, limit: CubeAsset.maxCurveCount, keyword)
@@ -95,6 +94,14 @@ public struct CubeFile {
     default:
       throw self.error("\(keyword) is no keyword of a .cube file")
     }
+  }
+
+  /// A keyword and three numbers at most; one more, or whatever a line goes on with, makes a fault of it. A
+  /// line of a million words would take a hundred times its length to keep.
+  private static func words(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let end = line.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? line.startIndex
+    return line[..<end].split(maxSplits: 4, whereSeparator: isSpace)
   }
 
   private mutating func append(_ words: [ArraySlice<UInt8>]) throws(CubeFileError) {
