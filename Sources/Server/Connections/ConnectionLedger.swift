@@ -24,7 +24,7 @@ final class ConnectionLedger: Sendable {
   /// What was counted so far.
   var counts: Counts { self.state.withLock { $0 } }
 
-  /// A guard has closed a connection, or ended or reset a call.
+  /// A guard has acted.
   ///
   /// - Parameter peer: The peer's address.
   func record(_ which: Guard, against peer: String) {

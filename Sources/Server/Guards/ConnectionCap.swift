@@ -2,8 +2,7 @@ import NIOCore
 
 /// Closes a connection at once if too many stand (``Guard/connectionCap``).
 ///
-/// It closes when the channel becomes active, not before: failing a channel's initializer would end
-/// the listener with it.
+/// It closes when the channel becomes active, not before: until then nobody but the listener knows it.
 final class ConnectionCap: ChannelInboundHandler {
   typealias InboundIn = Any
 

@@ -15,12 +15,12 @@ extension SidelightServer {
     "sidelight_frame_queue_seconds":
       "From a frame's arrival to the start of its first pass, for frames that were filtered.",
     "sidelight_frame_seconds": "From a frame's arrival to its outcome, by outcome.",
-    "sidelight_frames_in_flight": "Frames that have no outcome yet.",
+    "sidelight_frames_in_flight": "Frames of whose outcome the client was not told yet.",
     "sidelight_frames_total":
       "Frames by outcome (filtered, passed_through, degraded, dropped); the reason where they were "
       + "dropped, else none. Exactly what clients were told.",
     "sidelight_guard_actions_total":
-      "How often each guard has closed a connection, ended or reset a call, or left a frame out.",
+      "How often each guard has acted.",
     "sidelight_output_age_seconds":
       "How long ago the last frame that went out had come in, in the session where that is longest; "
       + "of sessions in which a frame waits.",

@@ -68,18 +68,15 @@ package final class FrameScheduler: Sendable {
     session: UInt64, deadline: Duration, limit: Duration? = nil,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
-    if limit != nil, self.outstaying.withLock({ $0 >= Self.maxOutstaying }) {
-      throw GoogleRPCStatus(
-        code: .resourceExhausted,
-        message: "Custom filters that do not come back occupy \(Self.maxOutstaying) threads; "
-          + "no more are begun.")
-    }
+    if limit != nil { try self.checkOutstaying() }
     guard let bands = await self.turn(session: session, deadline: deadline) else {
       throw CancellationError()
     }
     let turn = Turn(session: session, bands: bands, clock: self.clock)
     defer { self.end(turn) }
     guard let limit else { return try await body(bands, turn.meter) }
+    // Many may have waited for this turn, and got it because others outstayed theirs.
+    try self.checkOutstaying()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       // Not on the compute threads: all of them may be taken up.
@@ -91,7 +88,15 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Threads that are taken up by work that has outstayed its turn, each of which has a stand-in.
+  private func checkOutstaying() throws {
+    guard self.outstayingThreads >= Self.maxOutstaying else { return }
+    throw GoogleRPCStatus(
+      code: .resourceExhausted,
+      message: "Custom filters that do not come back occupy \(Self.maxOutstaying) threads; "
+        + "no more are begun.")
+  }
+
+  /// Threads that are taken up by work that has outstayed its turn; others stand in for them.
   package var outstayingThreads: Int { self.outstaying.withLock { $0 } }
 
   /// Frames that wait for their turn.

@@ -5,7 +5,7 @@
 /// them. So the credits of such frames return at a pace that follows the session's own: so many for each
 /// frame that is made. The rest stay with the client, where the newest takes the place of the others too.
 package struct NoticePace: Sendable {
-  /// A pause is no pace.
+  /// What takes longer was a pause.
   private static let longest = Duration.seconds(1)
 
   private let noticesPerFrame: Int
@@ -30,8 +30,8 @@ package struct NoticePace: Sendable {
 
   /// A frame that was made goes out.
   package mutating func recordMade(at now: Duration) {
-    if let lastMade = self.lastMade {
-      let interval = min(now - lastMade, Self.longest)
+    if let lastMade = self.lastMade, now - lastMade <= Self.longest {
+      let interval = now - lastMade
       let average = self.interval ?? interval
       self.interval = average + (interval - average) / 4
     }

@@ -137,7 +137,8 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     }
   }
 
-  /// Lets what waits for its time go out when that has come. Runs until the outbox or the task is cancelled.
+  /// Lets what waits for its time go out when that has come, or up to as much later as it was put forward
+  /// meanwhile. Runs until the outbox or the task is cancelled.
   ///
   /// - Parameter wait: Returns after the given time, or when the task is cancelled.
   package func keepTime(_ wait: (Duration) async -> Void) async {

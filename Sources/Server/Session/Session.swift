@@ -12,7 +12,7 @@ import Tracing
 /// Four tasks share the work. The reader always reads: it checks messages and offers frames to the
 /// mailbox. When the scheduler says so the lane takes one out and filters it, on the compute pool.
 /// The analysis lane looks at some of them beside that. The writer sends what the outbox puts in
-/// order. When the client goes, or one of them fails, all end.
+/// order; a helper keeps the time for what is to be told later. When the client goes, or one of them fails, all end.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
   typealias FrameOutbox = Outbox<OutgoingFrame, Sidelight_V1_ServerMessage>

@@ -73,7 +73,7 @@ def a_hostile_neighbour(settings: Settings) -> Row:
         f"{made:,} attacks of {kinds} kinds, {len(ended['trouble'])} sessions hurt",
         "+10 %",
         ratio < 1.1 and not ended["trouble"],
-        f"{rounds} rounds of {window_seconds} s each alone, beside a thread that computes without "
+        f"{rounds} rounds of {window_seconds} s each alone, beside a process that computes without "
         "a pause, and beside an attacker who never pauses; all share this machine",
     )
 

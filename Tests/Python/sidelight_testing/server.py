@@ -32,7 +32,8 @@ class Server:
         self._options = options
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
-        self._log = open(Path(self._folder.name) / "log", "w+b")
+        # Each line that the server writes goes to the end, wherever this process reads.
+        self._log = open(Path(self._folder.name) / "log", "a+b")
         self._socket = Path(self._folder.name) / "socket"
         self.addresses: dict[str, str] = {}
 

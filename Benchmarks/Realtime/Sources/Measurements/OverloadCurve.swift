@@ -7,6 +7,23 @@ struct OverloadCurve: Measurement {
     var factor: Double
     var honoursWindow: Bool
     var outcome: Trial.Outcome
+    /// The frames of the session that got fewest, as a part of those of a session on average, in the round
+    /// in which that is least.
+    var leastServed: Double
+
+    init(_ factor: Double, honoursWindow: Bool, _ outcome: Trial.Outcome) {
+      self.factor = factor
+      self.honoursWindow = honoursWindow
+      self.outcome = outcome
+      let made = outcome.tallies.map(\.made)
+      self.leastServed =
+        Double(made.min() ?? 0) * Double(made.count) / Double(max(1, made.reduce(0, +)))
+    }
+
+    mutating func add(_ other: Row) {
+      self.outcome.add(other.outcome)
+      self.leastServed = min(self.leastServed, other.leastServed)
+    }
   }
 
   /// The machine is not as fast at one time as at another, so each load is measured this often, in turns,
@@ -16,31 +33,31 @@ struct OverloadCurve: Measurement {
   func run(_ settings: Settings) async throws -> Section {
     let factors =
       settings.isQuick ? [0.5, 1, 4, 10] : [0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 10]
-    let (capacity, rows) = try await ServerProcess.run(settings.server) { server in
-      let capacity = try await Trial.capacity(
-        Self.load(0), sessions: Self.sessions, settings, server)
+    let (capacities, rows) = try await ServerProcess.run(settings.server) { server in
+      var capacities: [Double] = []
       var rows: [Row] = []
       for round in 0 ..< Self.rounds {
-        for (index, row) in Self.kinds(factors).enumerated() {
-          var load = Self.load(row.factor * capacity)
-          load.honoursWindow = row.honoursWindow
+        let capacity = try await Trial.capacity(
+          Self.load(0), sessions: Self.sessions, settings, server)
+        capacities.append(capacity)
+        for (index, kind) in Self.kinds(factors).enumerated() {
+          var load = Self.load(kind.factor * capacity)
+          load.honoursWindow = kind.honoursWindow
           let trial = Trial(
             loads: Array(repeating: load, count: Self.sessions), warmUp: settings.warmUp,
             duration: settings.duration / Self.rounds)
           let outcome = try await trial.run(against: server)
           Progress.note(
-            "overload \(row.factor)x, window \(row.honoursWindow), round \(round)", outcome)
-          if round == 0 {
-            rows.append(Row(factor: row.factor, honoursWindow: row.honoursWindow, outcome: outcome))
-          } else {
-            rows[index].outcome.add(outcome)
-          }
+            "overload \(kind.factor)x, window \(kind.honoursWindow), round \(round)", outcome)
+          let row = Row(kind.factor, honoursWindow: kind.honoursWindow, outcome)
+          if round == 0 { rows.append(row) } else { rows[index].add(row) }
         }
       }
-      return (capacity, rows)
+      return (capacities, rows)
     }
+    let capacity = capacities.reduce(0, +) / Double(capacities.count)
     return Section(
-      title: "Overload", text: Self.text(capacity), table: Self.table(rows),
+      title: "Overload", text: Self.text(capacities, settings), table: Self.table(rows),
       plots: ["overload": Self.plot(rows, capacity, factors)],
       checks: Self.checks(rows))
   }
@@ -57,18 +74,20 @@ struct OverloadCurve: Measurement {
       budget: Self.budget)
   }
 
-  private static func text(_ capacity: Double) -> String {
+  private static func text(_ capacities: [Double], _ settings: Settings) -> String {
     """
     \(Self.sessions) sessions send \(Picture.small.width)x\(Picture.small.height) frames through \
     `\(Pipeline.dear.name)`: small frames and much work, so that what is short is processors and not \
     the wire. Capacity is what comes out when each session sends as soon as its window has room, and nothing is dropped: \
-    **\(capacity.text(0)) frames a second**. Then they send open loop, from .5 to 10 times as much, with \
-    a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process, in \
-    \(Self.rounds) rounds, so that what the machine does beside it falls on all alike. "Honoured" \
-    senders wait for the server's credits, newest wins, as the client library does; "ignored" ones \
-    send whatever the transport takes. "fps a core" is goodput by the processor time that the server \
+    **\(capacities.map { $0.text(0) }.joined(separator: ", ")) frames a second** in the \(Self.rounds) \
+    rounds in which all loads are measured, one after the other, so that what the machine does \
+    beside it falls on all alike; each round gives a load a \(Self.rounds)rd of the \
+    \(settings.duration / .seconds(1)) s, after a warm-up. Sessions send open loop, from .5 to 10 times as \
+    much, with a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process. \
+    "Honoured" senders wait for the server's credits, newest wins, as the client library does; "ignored" \
+    ones send whatever the transport takes. "fps a core" is goodput by the processor time that the server \
     got: it tells work that was wasted from processors that others took. "Least served" is the session \
-    that got fewest frames, by what a session got on average.
+    that got fewest frames, by what a session got on average, in the round in which that is least.
     """
   }
 
@@ -85,7 +104,7 @@ struct OverloadCurve: Measurement {
         row.outcome.goodput.text(0), Self.partOfPeak(row, rows).percent,
         (row.outcome.goodput / row.outcome.server.processors).text(1),
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
-        Self.leastServed(row).percent, total.droppedPart.percent, total.reasons,
+        row.leastServed.percent, total.droppedPart.percent, total.reasons,
         row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",
       ])
@@ -99,12 +118,6 @@ struct OverloadCurve: Measurement {
     return row.outcome.goodput / (peak ?? 1)
   }
 
-  /// The frames of the session that got fewest, as a part of those of a session on average.
-  private static func leastServed(_ row: Row) -> Double {
-    let made = row.outcome.tallies.map(\.made)
-    return Double(made.min() ?? 0) * Double(made.count) / Double(max(1, made.reduce(0, +)))
-  }
-
   private static func checks(_ rows: [Row]) -> [Check] {
     var checks: [Check] = [.accounting(rows.map(\.outcome), "overload")]
     for row in rows where [4, 10].contains(row.factor) {
@@ -115,7 +128,7 @@ struct OverloadCurve: Measurement {
         Check(
           "goodput at \(name)", measured: "\(part.percent) of the peak", limit: ">= 90 %",
           holds: part >= 0.9))
-      let least = Self.leastServed(row)
+      let least = row.leastServed
       checks.append(
         Check(
           "the session that got fewest frames, at \(name)",
