@@ -91,9 +91,11 @@ public final class SidelightServer: Service {
       configuration: configuration.guards,
       maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
     self.guards = guards
-    self.listeners = configuration.addresses.map {
+    let descriptors = configuration.listeningDescriptors
+    self.listeners = configuration.addresses.enumerated().map { index, address in
       Listener(
-        address: $0, configuration: configuration, guards: guards, certificates: certificates,
+        address: address, descriptor: index < descriptors.count ? descriptors[index] : nil,
+        configuration: configuration, guards: guards, certificates: certificates,
         services: services, interceptors: interceptors)
     }
     self.configuration = configuration
@@ -127,6 +129,7 @@ public final class SidelightServer: Service {
     do {
       try self.configuration.transport.validate()
       try self.configuration.quotas.validate()
+      try self.configuration.validateDescriptors()
       try self.certificates?.load()
     } catch {
       for listener in self.listeners { listener.giveUp(error) }
