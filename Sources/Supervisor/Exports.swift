@@ -1,0 +1,2 @@
+// `WorkerEnd` and `Supervisor` name what the server's module declares.
+@_exported public import SidelightServer
