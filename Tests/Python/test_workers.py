@@ -19,6 +19,7 @@ from sidelight_testing.resuming import LOST, ResumingClient
 from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session, pipeline
 from sidelight_testing.workers import ALONE, WAIT_SECONDS, Workers, is_alive, wait_until
+from test_the_swift_examples import program
 
 RATE = 60
 HEADER = b"YUV4MPEG2 W16 H16 F25:1 Ip A1:1 C420jpeg\n"
@@ -307,3 +308,51 @@ def test_nobody_is_a_worker_whom_nobody_supervises(text):
     )
     assert started.returncode == 1
     assert b"Error: " in started.stderr and not started.stdout
+
+
+def test_a_filter_that_traps_loses_its_workers_sessions_only(tmp_path):
+    """`brittle` of the example counts on seventeen rows."""
+    address = f"unix:{tmp_path}/socket"
+    small, large = images.noise("GRAY8", 16, 16), images.noise("GRAY8", 32, 32)
+
+    with open(tmp_path / "log", "w") as log, contextlib.ExitStack() as stack:
+        command = [program("CustomFilters"), address, "2"]
+        supervisor = subprocess.Popen(command, stderr=log, stdin=subprocess.DEVNULL)
+        stack.callback(supervisor.wait)
+        stack.callback(supervisor.kill)
+
+        def stub_alone():
+            channel = stack.enter_context(grpc.insecure_channel(address, ALONE))
+            grpc.channel_ready_future(channel).result(timeout=WAIT_SECONDS)
+            return service.FrameFilterStub(channel)
+
+        def session_of(stub, **options: object) -> Session:
+            return stack.enter_context(Session(stub, seconds=WAIT_SECONDS, **options))
+
+        stub = stub_alone()
+        trapping = session_of(stub, pipeline=pipeline("brittle"))
+        others = [session_of(stub_alone(), pipeline=pipeline("colorInvert")) for _ in range(6)]
+        trapping.send_frame(large)
+        trapping.receive_until("frame")
+        # Over the same connection, so of the same worker; without the session itself.
+        request = frame_filter.GetServerInfoRequest()
+        companions = stub.GetServerInfo(request, timeout=WAIT_SECONDS).load.sessions - 1
+
+        trapping.send_frame(small)
+        assert trapping.fail().code() == grpc.StatusCode.UNAVAILABLE
+        spared = 0
+        for other in others:
+            with contextlib.suppress(grpc.RpcError, StopIteration):
+                other.send_frame(small)
+                other.receive_until("frame")
+                spared += 1
+        assert spared == len(others) - companions
+
+        resumed = session_of(stub_alone(), resume_token=trapping.opened.resume_token)
+        assert resumed.opened.revision == trapping.opened.revision
+        resumed.send_frame(large, sequence=3)
+        resumed.receive_until("frame")
+        supervisor.terminate()
+        assert supervisor.wait(timeout=30) == 0
+    told = (tmp_path / "log").read_text()
+    assert len(re.findall("end=SIG(ILL|TRAP)", told)) == 1, told

@@ -47,8 +47,15 @@ import Testing
   @Test func `a connection waits while nobody serves`() async throws {
     let socket = try await ListeningSocket(at: .tcp(host: "127.0.0.1", port: 0))
     defer { socket.close() }
-    async let answer: Void = Self.expectAnswers(socket.address)
-    try await Self.serve(on: socket) { _ in try await answer }
+    let (answered, answer) = AsyncStream.makeStream(of: Never.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { answer.finish() }
+        try await Self.expectAnswers(socket.address)
+      }
+      group.addTask { try await Self.serve(on: socket) { _ in for await _ in answered {} } }
+      while try await group.next() != nil {}
+    }
   }
 
   @Test func `a Unix socket's file outlives servers, and goes when it is asked to`() async throws {
