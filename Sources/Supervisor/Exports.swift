@@ -1,2 +1,2 @@
-// `WorkerEnd` and `Supervisor` name what the server's module declares.
+// Whoever supervises servers names their addresses and configures them too.
 @_exported public import SidelightServer
