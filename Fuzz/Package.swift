@@ -8,6 +8,7 @@ import PackageDescription
 /// A new target is one file, `Targets/NAME/main.swift`, with seeds in `Seeds/NAME`, and a line in
 /// `targets` below. `dev/fuzz NAME` runs it.
 let targets: [(name: String, uses: [Target.Dependency])] = [
+  ("asset", ["SidelightKernels", "SidelightCodecs"]),
   ("jpeg", ["SidelightKernels", "SidelightCodecs"]),
   (
     "frame",
@@ -30,6 +31,14 @@ let targets: [(name: String, uses: [Target.Dependency])] = [
     "slots",
     [
       "SidelightKernels", "SidelightWire",
+      .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+    ]
+  ),
+  (
+    "upload",
+    [
+      "SidelightUploads", "SidelightWire",
+      .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
       .product(name: "SwiftProtobuf", package: "swift-protobuf"),
     ]
   ),
@@ -89,6 +98,16 @@ let package = Package(
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       path: "Library/Wire", swiftSettings: settings),
+    // What of the server takes uploads in; the whole of it would be most of the packages there are.
+    .target(
+      name: "SidelightUploads",
+      dependencies: [
+        "SidelightKernels", "SidelightWire",
+        .product(name: "GRPCCore", package: "grpc-swift-2"),
+        .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      path: "Uploads", swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]),
   ]
     + targets.map { name, uses in
       .executableTarget(

@@ -8,12 +8,13 @@ import Synchronization
 /// the issuer and for the audience, and if its time has come and is not over. Keys are asymmetric only:
 /// a server that checks tokens cannot make any.
 public final class TokenAuthenticator: Authenticator {
-  private struct State {
-    var configuration: TokenConfiguration
-    var keys: KeySet
+  /// Which tokens are good, with the keys that were read for them: what a reload takes over.
+  public struct Rules: Sendable {
+    fileprivate var configuration: TokenConfiguration
+    fileprivate var keys: KeySet
   }
 
-  private let state: Mutex<State>
+  private let rules: Mutex<Rules>
   private let logger: Logger
 
   /// Reads the keys.
@@ -24,10 +25,22 @@ public final class TokenAuthenticator: Authenticator {
   /// - Throws: `ConfigurationFault` if a setting is out of its range, ``KeySetFault`` if there are no
   ///   keys: a server without them should not begin to serve.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
-    try configuration.validate()
-    let keys = try await KeySet(contentsOf: configuration.keys, logger: logger)
-    self.state = Mutex(State(configuration: configuration, keys: keys))
+    self.rules = Mutex(try await Self.read(configuration, logger: logger))
     self.logger = logger
+  }
+
+  /// Reads keys, and changes nothing yet: for who has more to read before it can be told whether all of it
+  /// is good.
+  ///
+  /// - Throws: As ``init(_:logger:)``.
+  public func read(_ configuration: TokenConfiguration) async throws -> Rules {
+    try await Self.read(configuration, logger: self.logger)
+  }
+
+  /// Goes by what was read, for tokens that come from now on. Calls that have begun go on until their
+  /// tokens expire, whatever becomes of their keys.
+  public func adopt(_ rules: Rules) {
+    self.rules.withLock { $0 = rules }
   }
 
   /// Reads the keys again, for tokens that come from now on. Calls that have begun go on until their
@@ -36,10 +49,17 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameter configuration: Which tokens are good; none: the same as before.
   /// - Throws: As ``init(_:logger:)``. Then everything stays as it was.
   public func reload(_ configuration: TokenConfiguration? = nil) async throws {
-    let configuration = configuration ?? self.state.withLock { $0.configuration }
+    self.adopt(
+      try await self.read(configuration ?? self.rules.withLock { $0.configuration }))
+  }
+
+  private static func read(
+    _ configuration: TokenConfiguration, logger: Logger
+  ) async throws -> Rules {
     try configuration.validate()
-    let keys = try await KeySet(contentsOf: configuration.keys, logger: self.logger)
-    self.state.withLock { $0 = State(configuration: configuration, keys: keys) }
+    return Rules(
+      configuration: configuration,
+      keys: try await KeySet(contentsOf: configuration.keys, logger: logger))
   }
 
   /// Says whose a token is.
@@ -48,9 +68,9 @@ public final class TokenAuthenticator: Authenticator {
   public func authenticate(
     token: String, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal {
-    let state = self.state.withLock { $0 }
+    let rules = self.rules.withLock { $0 }
     let header = try TokenHeader(of: token)
-    guard let key = state.keys[header.keyID] else {
+    guard let key = rules.keys[header.keyID] else {
       throw AuthenticationFailure(.invalid, "the key '\(header.keyID)' is not known")
     }
     // Whatever a token says: a key is for one algorithm.
@@ -68,6 +88,6 @@ public final class TokenAuthenticator: Authenticator {
       // The error may quote what could not be read.
       throw AuthenticationFailure(.invalid, "the claims cannot be read")
     }
-    return try claims.principal(by: state.configuration, at: now)
+    return try claims.principal(by: rules.configuration, at: now)
   }
 }

@@ -23,6 +23,8 @@ struct Engine: Sendable {
   let sessions: SessionRegistry
   let resumeTokens: ResumeTokens
   let quotas: QuotaDesk
+  /// What becomes of connections.
+  let connections: ConnectionLedger
   /// `nil`: no shared memory is offered.
   let rings: RingDesk?
   let clock: SessionClock
@@ -72,6 +74,7 @@ struct Engine: Sendable {
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
     }
+    self.connections = ConnectionLedger(logger: logger)
     self.drainTimeout = configuration.drainTimeout
     self.clock = clock
     self.tracing = tracing

@@ -116,7 +116,7 @@ final class Listener: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await withGracefulShutdownHandler {
-          try await server.serve()
+          try await self.serve(server)
         } onGracefulShutdown: {
           server.beginGracefulShutdown()
         }
@@ -133,6 +133,20 @@ final class Listener: Sendable {
         }
       }
       while try await group.next() != nil {}
+    }
+  }
+
+  /// Serves. If the task is cancelled, all connections are closed before the server hears of it.
+  ///
+  /// A cancelled transport drops connections that it has accepted and not looked at yet, and NIO ends the
+  /// process where one that is open is dropped (`docs/upstream.md`, 12). So what serves is no child of this
+  /// task, which would be cancelled with it, but ends before it all the same.
+  private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
+    let serving = Task { try await server.serve() }
+    try await withTaskCancellationHandler {
+      try await serving.value
+    } onCancel: {
+      self.connections.closeAll { serving.cancel() }
     }
   }
 
@@ -157,7 +171,10 @@ final class Listener: Sendable {
       }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         SocketOptions(transport).apply(to: channel).flatMap { self.connections.enter(channel) }
-          .flatMapThrowing { try self.guards.protect(connection: channel) }
+          .flatMapThrowing { connection in
+            let peer = Caller(peer: channel.peerName, credentials: connection.credentials)
+            try self.guards.protect(connection: channel, of: peer.description)
+          }
       }
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
         channel.eventLoop.makeCompletedFuture { try self.guards.protect(call: channel) }

@@ -29,7 +29,6 @@ public final class SidelightServer: Service {
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
   private let health: HealthBoard
-  private let ledger: GuardLedger
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -86,10 +85,9 @@ public final class SidelightServer: Service {
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
       HealthService(board: self.health), ReflectionService(services: own + standard),
     ]
-    self.ledger = GuardLedger(logger: logger)
     let guards = Guards(
       configuration: configuration.guards,
-      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.ledger)
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.connections)
     self.guards = guards
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in
@@ -263,7 +261,10 @@ public final class SidelightServer: Service {
   }
 
   /// How often each guard has closed a connection, or ended or reset a call.
-  package var guardCounts: [Guard: Int] { self.ledger.counts }
+  package var guardCounts: [Guard: Int] { self.engine.connections.counts.guards }
+
+  /// Connections that have ended, by the reason.
+  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.connections.counts.ended }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }

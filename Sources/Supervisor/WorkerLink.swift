@@ -15,7 +15,7 @@ import Synchronization
 /// when the supervisor is gone, however it went.
 ///
 /// A group that runs the server runs this too, and begins graceful shutdown at SIGTERM.
-public struct WorkerLink: Service {
+public struct WorkerLink: Service, CustomStringConvertible {
   private let worker: Worker
   private let server: SidelightServer
 
@@ -26,6 +26,9 @@ public struct WorkerLink: Service {
     self.worker = worker
     self.server = server
   }
+
+  /// Its name, for logs of what runs it.
+  public var description: String { "WorkerLink" }
 
   /// Watches until graceful shutdown begins, or the task is cancelled.
   public func run() async throws {

@@ -5,13 +5,15 @@ import SidelightConfiguration
 import UnixSignals
 
 /// Reads the settings again at each SIGHUP. All is applied that can be, or, if anything is wrong, nothing.
-struct ReloadWatch: Service {
+struct ReloadWatch: Service, CustomStringConvertible {
   /// What the metric means, by name.
   static let metricDescriptions = [
     Self.counter: "Times that settings were read again, by outcome."
   ]
   private static let counter = "sidelight_configuration_reloads_total"
 
+  /// Its name, for logs: what it holds is long, and not for everybody.
+  let description = "ReloadWatch"
   private let settings: Settings
   private let read: @Sendable () throws -> Settings
   private let onReload: @Sendable (ServeConfiguration) async throws -> Void

@@ -104,13 +104,12 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       let configuration = configuration.fitted(to: worker)
-      // What may fail comes first.
+      // What may fail comes first, and of that what changes something comes last.
       guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
-      if let tokens = configuration.tokens {
-        _ = try await TokenAuthenticator(tokens, logger: logger)
-      }
+      let rules: TokenAuthenticator.Rules? =
+        if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
       try server.reloadCertificates(configuration.server.tls)
-      if let tokens = configuration.tokens { try await authenticator?.reload(tokens) }
+      if let rules { authenticator?.adopt(rules) }
       level.level = configuration.logLevel
       server.reconfigure(configuration.server)
     }
@@ -173,11 +172,13 @@ private struct TurnedOnOrOff: Error, CustomStringConvertible {
 }
 
 /// Says where the server listens, one line an address, once it does.
-private struct Announcement: Service {
+private struct Announcement: Service, CustomStringConvertible {
   let server: SidelightServer
   let admin: AdminServer?
   /// Then the supervisor says where the server listens.
   let isWorkers: Bool
+
+  var description: String { "Announcement" }
 
   func run() async throws {
     // Where there are none, the server itself says why.

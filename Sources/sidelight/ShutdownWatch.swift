@@ -8,13 +8,15 @@ import UnixSignals
 ///
 /// A service group shuts its services down in reverse order. As the first of them this one stands until
 /// all others have ended.
-struct ShutdownWatch: Service {
+struct ShutdownWatch: Service, CustomStringConvertible {
   /// What a shutdown may take.
   let grace: Duration
   /// Whether a second signal stops the process at once. Not in a worker: a terminal and a service manager
   /// signal it beside its supervisor, whose matter it is to force it.
   let isForcedBySecondSignal: Bool
   let logger: Logger
+  /// Its name, for logs.
+  var description: String { "ShutdownWatch" }
 
   func run() async throws {
     var isShuttingDown = false

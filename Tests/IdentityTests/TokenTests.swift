@@ -190,6 +190,22 @@ import Testing
     }
   }
 
+  @Test("Keys that are read count when they are adopted, and not before")
+  func adoption() async throws {
+    defer { self.file.remove() }
+    let authenticator = try await self.authenticator()
+    let (old, next) = (try self.token(), SigningKey.p256(.init()))
+    let new = try Token().text(next, id: "next")
+    try await withServer(authenticator) { stub in
+      try self.file.write([("next", next, [:])])
+      let rules = try await authenticator.read(self.configuration)
+      #expect(try await stub.refusal(old) == nil)
+      authenticator.adopt(rules)
+      #expect(try await stub.refusal(old)?.reason == "TOKEN_INVALID")
+      #expect(try await stub.refusal(new) == nil)
+    }
+  }
+
   @Test("Settings that cannot be meant stop the start")
   func settings() async throws {
     defer { self.file.remove() }

@@ -5,19 +5,11 @@ import Testing
 @Suite struct `Compositing filters` {
   /// A bench whose catalogue knows a few images.
   static func bench(threads: Int = 2) throws -> TestBench {
-    func image(_ width: Int, _ height: Int, _ alpha: AlphaMode, seed: UInt64) throws -> Asset {
-      .image(
-        try ImageAsset(
-          try TestFrame.make(
-            FrameGeometry(
-              format: .rgba8, size: FrameSize(width: width, height: height),
-              color: ColorDescription(alpha: alpha)), seed: seed)))
-    }
     var bench = TestBench(threads: threads)
     bench.catalogue.assets = AssetStore([
-      "sticker": try image(21, 17, .straight, seed: 5),
-      "photo": try image(50, 40, .opaque, seed: 6),
-      "large": try image(400, 150, .premultiplied, seed: 7),
+      "sticker": try ChainAssets.image(21, 17, .straight, seed: 5),
+      "photo": try ChainAssets.image(50, 40, .opaque, seed: 6),
+      "large": try ChainAssets.image(400, 150, .premultiplied, seed: 7),
     ])
     return bench
   }

@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator
 import grpc
 
 import test_faults
-import test_hostile_peers
 import test_jpeg_frames
 import test_odd_frames
 import test_peers_that_fall_silent
 import test_shared_memory
-from sidelight_testing import images
+from sidelight_testing import broken_calls, images
+from sidelight_testing.broken_calls import BROKEN_CALLS, HEADERS, OPEN
+from sidelight_testing.broken_connections import BROKEN_CONNECTIONS
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
 from sidelight_testing.session import Session, pipeline
-from test_hostile_peers import OPEN
+from upload_attacks import UploadAttacks
 
 # The attacker's own address, so that what is counted by address does not count against the others.
 ATTACKER = "127.0.0.2"
@@ -48,6 +49,7 @@ class Attacker:
         self._address = address
         self._dice = random.Random(1)
         self._silent: list[RawPeer] = []
+        self._uploads = UploadAttacks(address, self._peer, self._dice)
         self.attacks: dict[str, Callable[[], None]] = dict(self._named())
 
     def __enter__(self):
@@ -56,6 +58,7 @@ class Attacker:
     def __exit__(self, *_: object) -> None:
         for peer in self._silent:
             peer.__exit__()
+        self._uploads.close()
 
     def make(self, name: str) -> None:
         """Makes one attack. However it ends is well: what it gets is for the tests to say."""
@@ -65,12 +68,12 @@ class Attacker:
             pass
 
     def _named(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        for name, (parts, ends, _) in test_hostile_peers.BROKEN_CALLS.items():
+        for name, (parts, ends, _) in BROKEN_CALLS.items():
             yield name, lambda parts=parts, ends=ends: self._call(parts, ends)
-        for name, content in test_hostile_peers.BROKEN_CONNECTIONS.items():
+        for name, content in BROKEN_CONNECTIONS.items():
             if name not in SLOW:
                 yield name, lambda content=content: self._connection(content)
-        for name, headers in test_hostile_peers.HEADERS.items():
+        for name, headers in HEADERS.items():
             yield name, lambda headers=headers: self._headers(headers)
         yield "noise on connections", self._noise
         yield "noise in messages", self._noise_in_messages
@@ -104,6 +107,7 @@ class Attacker:
         yield "sessions opened and given up", self._churn
         yield "a reader that never reads", self._slow_reader
         yield "peers that fall silent, or speak something else", self._fall_silent
+        yield from self._uploads.named()
 
     # On the wire.
 
@@ -115,11 +119,7 @@ class Attacker:
 
     def _call(self, parts: list[bytes], ends: bool) -> None:
         with self._peer() as peer:
-            peer.open_windows()
-            peer.call(PROCESS, end=ends and not parts)
-            for index, part in enumerate(parts):
-                peer.data(part, end=ends and index == len(parts) - 1)
-            peer.status()
+            broken_calls.make(peer, PROCESS, parts, ends)
 
     def _connection(self, content: bytes) -> None:
         with self._peer() as peer:

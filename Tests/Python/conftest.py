@@ -18,10 +18,25 @@ CHANNEL_OPTIONS = [
 ]
 
 
+# What of a server's log is shown beside a test that fails: the end of it.
+LOG_CHARACTERS = 20_000
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Shows what servers said, where a test fails that uses one."""
+    report = yield
+    if report.failed:
+        for name, value in getattr(item, "funcargs", {}).items():
+            if isinstance(value, Server):
+                report.sections.append((f"log of {name}", value.log[-LOG_CHARACTERS:]))
+    return report
+
+
 @pytest.fixture(scope="session")
 def server():
     """A running server. It must have lived through everything that the tests did to it."""
-    with Server() as running:
+    with Server("--log-level", "debug") as running:
         yield running
         assert running.process.poll() is None, f"the server died:\n{running.log}"
         assert running.terminate() == 0, running.log

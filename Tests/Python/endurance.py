@@ -8,7 +8,6 @@ Fails if resident memory rises, descriptors are left, latencies drift, or a fram
 import argparse
 import json
 import math
-import os
 import statistics
 import sys
 import time
@@ -21,8 +20,8 @@ import numpy as np
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.load import Load, percentile
 from sidelight_testing.machine import Machine
+from sidelight_testing.process import descriptor_count, resident_bytes
 from sidelight_testing.server import Server
-from test_hostile_peers import resident_bytes
 
 SESSIONS = 16
 # Small frames and much work: what is busy is the server, and not the wire or the sender.
@@ -74,10 +73,6 @@ class Endurance:
     failures: list[str] = field(default_factory=list)
 
 
-def descriptors(server: Server) -> int:
-    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
-
-
 def slope(times: list[float], values: list[float]) -> tuple[float, float]:
     """By least squares, and its standard error."""
     x, y = np.asarray(times) - np.mean(times), np.asarray(values) - np.mean(values)
@@ -117,7 +112,7 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
         seconds = 60 * minutes
         part = min(60, seconds / 6)
         times, resident = [], []
-        count_at_start = descriptors(server)
+        count_at_start = descriptor_count(server.process)
         start = time.monotonic()
         next_part = part
         while (now := time.monotonic() - start) < seconds and server.process.poll() is None:
@@ -137,13 +132,13 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
                         p99_ms=percentile(seen["latencies"], 99),
                         load=round(scheduler_load(), 3),
                         resident_bytes=resident[-1],
-                        descriptors=descriptors(server),
+                        descriptors=descriptor_count(server.process),
                     )
                 )
         if server.process.poll() is not None:
             result.failures.append(f"the server ended: {server.log}")
             return result
-        result.descriptors_gained = descriptors(server) - count_at_start
+        result.descriptors_gained = descriptor_count(server.process) - count_at_start
         ended = load.finish()
     result.failures += [f"a session: {each}" for each in ended["trouble"]]
     judge(result, times, resident)

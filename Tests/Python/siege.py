@@ -17,8 +17,8 @@ from pathlib import Path
 
 from attacks import Attacker
 from sidelight_testing.load import Load
+from sidelight_testing.process import resident_bytes
 from sidelight_testing.server import Server
-from test_hostile_peers import resident_bytes
 
 REST_SECONDS = 30
 WARM_UP_ROUNDS = 3

@@ -1,10 +1,6 @@
 """Uploads of assets by a client of generated code: what is taken, what is refused, and how it is said."""
 
 import hashlib
-import struct
-import time
-import zlib
-from pathlib import Path
 
 import grpc
 import numpy as np
@@ -13,9 +9,11 @@ import pytest
 from grpc_status import rpc_status
 
 from sidelight_testing import assets
+from sidelight_testing.broken_assets import BROKEN_FILES
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, error_details, frame_filter, service
+from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.server import Server
 
 RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
@@ -105,81 +103,9 @@ def test_pictures_of_every_kind_are_taken(shelf, kind):
     assert (answer.asset.width, answer.asset.height) == (70, 50)
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
-    body = kind + data
-    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-
-def bomb(width: int, height: int) -> bytes:
-    """A short PNG that states a large picture."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    pixels = zlib.compress(bytes(1 << 20))
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
-    )
-
-
-def jpeg_bomb() -> bytes:
-    """A short JPEG that states 65,000 by 65,000 pixels."""
-    file = bytearray(assets.encoded(PIL.Image.new("RGB", (16, 16)), "JPEG"))
-    at = file.index(b"\xff\xc0")
-    file[at + 5 : at + 9] = struct.pack(">HH", 65000, 65000)
-    return bytes(file)
-
-
-def noisy(size: int = 64) -> PIL.Image.Image:
-    colors = np.random.default_rng(2).integers(0, 256, (size, size, 3), dtype=np.uint8)
-    return PIL.Image.fromarray(colors)
-
-
-def corrupt(file: bytes) -> bytes:
-    middle = len(file) // 2
-    return file[:middle] + bytes(64) + file[middle + 64 :]
-
-
-BROKEN = {
-    "an image bomb": (lambda: bomb(16000, 16000), "ASSET_TOO_LARGE", "16000x16000"),
-    "a picture wider than any": (lambda: bomb(1 << 30, 1), "ASSET_TOO_LARGE", "1073741824"),
-    "a picture just over the limit": (lambda: bomb(4097, 2160), "ASSET_TOO_LARGE", "8847360"),
-    "a picture without pixels": (lambda: bomb(0, 5), "ASSET_UNREADABLE", "0x5"),
-    "a JPEG bomb": (jpeg_bomb, "ASSET_TOO_LARGE", "65000x65000"),
-    "a PNG that is cut off": (
-        lambda: assets.encoded(noisy(), "PNG")[:-40], "ASSET_UNREADABLE", "ends",
-    ),
-    "a PNG of its signature": (lambda: b"\x89PNG\r\n\x1a\n", "ASSET_UNREADABLE", "ends"),
-    "a corrupt PNG": (lambda: corrupt(assets.encoded(noisy(), "PNG")), "ASSET_UNREADABLE", ""),
-    "a JPEG that is cut off": (
-        lambda: assets.encoded(noisy(), "JPEG")[:-200], "ASSET_UNREADABLE", "",
-    ),
-    "a corrupt JPEG": (
-        lambda: corrupt(assets.encoded(noisy(), "JPEG")), "ASSET_UNREADABLE", "",
-    ),
-    "a CMYK JPEG": (
-        lambda: assets.encoded(noisy().convert("CMYK"), "JPEG"), "ASSET_UNREADABLE", "CMYK",
-    ),
-    "a GIF": (lambda: assets.encoded(noisy().convert("P"), "GIF"), "ASSET_UNREADABLE", ".cube"),
-    "zeros": (lambda: bytes(4096), "ASSET_UNREADABLE", ".cube"),
-    "noise": (
-        lambda: np.random.default_rng(5).bytes(100_000), "ASSET_UNREADABLE", ".cube",
-    ),
-    "a table that states more than it has": (
-        lambda: b"LUT_3D_SIZE 129\n0 0 0\n", "ASSET_UNREADABLE", "1 entries",
-    ),
-    "a keyword of a million accents": (
-        lambda: ("A" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "no keyword",
-    ),
-    "a number of a million accents": (
-        lambda: ("LUT_1D_SIZE 2\n0 0" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "line 2",
-    ),
-    "a table of one endless line": (
-        lambda: b"LUT_1D_SIZE 2\n" + b"0 " * 500_000, "ASSET_UNREADABLE", "line 2",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("kind", BROKEN_FILES)
 def test_files_that_are_no_sound_assets_are_refused_with_the_reason(server, shelf, kind):
-    make, reason, words = BROKEN[kind]
+    make, reason, words = BROKEN_FILES[kind]
     code, info, sentence = refusal(lambda: assets.put(shelf, "x", make()))
     assert code == grpc.StatusCode.INVALID_ARGUMENT
     assert info.reason == reason
@@ -271,13 +197,6 @@ def test_the_limits_are_those_that_the_server_was_started_with(tmp_path):
         assert server.terminate() == 0, server.log
 
 
-def resident(server) -> int:
-    """Bytes of the server that are in memory."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
-    return int(line.split()[1]) << 10
-
-
 def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
     """In the heap they would leave holes, which grow from round to round."""
     colors = np.random.default_rng(6).integers(0, 256, (1024, 1024, 4), dtype=np.uint8)
@@ -287,18 +206,15 @@ def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
             stub = assets_service.AssetsStub(channel)
             assets.put(stub, "first", file)
             stub.DeleteAsset(messages.DeleteAssetRequest(name="first"))
-            before = resident(server)
+            before = resident_bytes(server.process)
             for _ in range(6):
                 for number in range(14):
                     assets.put(stub, f"{number}", file)
-                assert resident(server) < before + load(server).asset_bytes
+                assert resident_bytes(server.process) < before + load(server).asset_bytes
                 for number in range(14):
                     stub.DeleteAsset(messages.DeleteAssetRequest(name=f"{number}"))
             assert load(server).asset_bytes == 0
-        deadline = time.monotonic() + 30
-        while resident(server) > before + (24 << 20):
-            assert time.monotonic() < deadline, f"{resident(server)} bytes, {before} before"
-            time.sleep(0.1)
+        wait_for_memory(server.process, before + (24 << 20))
         assert server.terminate() == 0, server.log
 
 

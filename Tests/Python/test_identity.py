@@ -4,7 +4,6 @@ import os
 import subprocess
 import time
 from concurrent import futures
-from pathlib import Path
 
 import grpc
 import pytest
@@ -17,6 +16,7 @@ from sidelight_testing import images
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import error_details, frame_filter, service
 from sidelight_testing.contract import sessions, sessions_service
+from sidelight_testing.process import resident_bytes
 from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session
 from sidelight_testing.tokens import Issuer, encoded
@@ -161,14 +161,9 @@ def test_a_session_ends_when_its_token_does(guarded_channel, issuer):
 
 
 def test_who_is_refused_costs_no_memory(guarded, guarded_channel, issuer):
-    def resident():
-        status = Path(f"/proc/{guarded.process.pid}/status").read_text()
-        (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
-        return int(line.split()[1]) << 10
-
     request = frame_filter.ApplyRequest(image=images.noise("BGRA8", 2000, 1500))
     check(guarded_channel, issuer.token())
-    before = resident()
+    before = resident_bytes(guarded.process)
     stub = Bearer(guarded_channel, "wrong")
     with futures.ThreadPoolExecutor(24) as threads:
         # Twenty-four times twelve megabytes, at the same time.
@@ -177,7 +172,7 @@ def test_who_is_refused_costs_no_memory(guarded, guarded_channel, issuer):
         )
         assert set(codes) == {"UNAUTHENTICATED"}
     # What flow control lets a call send before it is refused, and no more.
-    assert resident() - before < 24 * (4 << 20)
+    assert resident_bytes(guarded.process) - before < 24 * (4 << 20)
 
 
 def test_no_token_is_ever_written_down(guarded, guarded_channel, issuer):

@@ -11,6 +11,7 @@ from sidelight_testing.certificates import Authority
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.session import Session
+from sidelight_testing.tokens import Issuer
 from test_configuration_reload import Reloading
 
 REFUSED = "settings are not reloaded"
@@ -61,6 +62,46 @@ def test_certificates_change_and_sessions_go_on(tmp_path):
             assert serial_number(server, authority, tmp_path) == after
             session.send_frame(images.noise("RGB24", 32, 32))
             assert session.finish().stats[-1].passed_through == 2
+
+
+def test_a_reload_changes_certificates_and_keys_together_or_neither(tmp_path):
+    authority, issuer = Authority(), Issuer(tmp_path)
+    certificate, key = authority.issue("first", "127.0.0.1").write(tmp_path, "server")
+    file = tmp_path / "settings.yaml"
+    file.write_text(f"tls: {{certificate: {certificate}, key: {key}}}\n")
+
+    def accepts(token: str) -> bool:
+        """Whether a call with the token gets further than to the question who it is."""
+        trusted = grpc.ssl_channel_credentials(authority.certificate)
+        proof = grpc.access_token_call_credentials(token)
+        both = grpc.composite_channel_credentials(trusted, proof)
+        with grpc.secure_channel(server.addresses["tcp"], both) as channel:
+            try:
+                request = frame_filter.ListFiltersRequest()
+                service.FrameFilterStub(channel).ListFilters(request, timeout=10)
+            except grpc.RpcError as error:
+                assert error.code() == grpc.StatusCode.UNAUTHENTICATED, error
+                return False
+        return True
+
+    with Reloading(file, *issuer.options) as server:
+        token, serial = issuer.token(), serial_number(server, authority, tmp_path)
+        assert accepts(token)
+        # Good keys, and a certificate that is none.
+        other = Issuer(tmp_path, "key-2")
+        certificate.write_text("no certificate")
+        assert str(certificate) in server.reload(REFUSED)[0]["fault"]
+        assert accepts(token) and not accepts(other.token())
+        # A good certificate, and keys that are none.
+        authority.issue("second", "127.0.0.1").write(tmp_path, "server")
+        other.keys.write_text("no keys")
+        server.reload(REFUSED)
+        assert serial_number(server, authority, tmp_path) == serial
+        assert accepts(token)
+        other.publish()
+        server.reload()
+        assert serial_number(server, authority, tmp_path) != serial
+        assert accepts(other.token()) and not accepts(token)
 
 
 @pytest.mark.parametrize("left", ["identity: {unix-users: []}\n", "limits: {max-sessions: 3}\n"])

@@ -2,15 +2,10 @@
 
 import json
 import os
-import subprocess
 
 import grpc
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool
-from grpc_tools import protoc
-from opentelemetry import propagate, trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F401, registers it
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -19,12 +14,17 @@ from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from sidelight_testing import images
 from sidelight_testing.collector import Collector, attributes
-from sidelight_testing.contract import REPOSITORY, frame_filter, service
+from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import Server
-from sidelight_testing.session import Session, pipeline
+from sidelight_testing.session import Session
+from sidelight_testing.tracing import (
+    PIPELINE,
+    context_of,
+    filter_frames,
+    passes_of,
+    server_that_traces,
+)
 
-PIPELINE = pipeline("sepiaTone", ("gaussianBlur", {"radius": 4}))
 FRAMES = 5
 
 
@@ -32,44 +32,6 @@ FRAMES = 5
 def collector():
     with Collector() as running:
         yield running
-
-
-def server_that_traces(collector: Collector, **environment: str) -> Server:
-    return Server(
-        environment={
-            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
-            "OTEL_BSP_SCHEDULE_DELAY": "100",
-            **environment,
-        }
-    )
-
-
-def context_of(span) -> messages.TraceContext:
-    """What a frame carries for its trace, as OpenTelemetry's own propagator writes it."""
-    carrier: dict[str, str] = {}
-    propagate.inject(carrier, context=trace.set_span_in_context(span))
-    return messages.TraceContext(**carrier)
-
-
-def filter_frames(server: Server, contexts, **open_fields) -> None:
-    """Sends a frame for each context, one at a time, through a session."""
-    picture = images.noise("RGB24", 320, 180)
-    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
-        with Session(service.FrameFilterStub(channel), pipeline=PIPELINE, **open_fields) as session:
-            for context in contexts:
-                session.send_frame(picture, **({"trace": context} if context else {}))
-                session.receive_until("frame")
-            session.finish()
-
-
-def passes_of(server: Server) -> list[str]:
-    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
-        answer = service.FrameFilterStub(channel).CheckPipeline(
-            frame_filter.CheckPipelineRequest(
-                pipeline=PIPELINE, width=320, height=180, format="PIXEL_FORMAT_RGB24"
-            )
-        )
-        return [each.name for each in answer.passes]
 
 
 def test_a_trace_goes_from_the_clients_own_span_down_to_each_pass(collector):
@@ -227,88 +189,6 @@ def test_a_ratio_takes_the_traces_that_the_sdk_of_others_takes(collector):
     assert {int.from_bytes(span.trace_id, "big") for span in spans} == expected
 
 
-def test_headers_and_resource_come_from_the_environment(collector):
-    with server_that_traces(
-        collector,
-        OTEL_EXPORTER_OTLP_HEADERS="x-key=secret%20word",
-        OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
-    ) as server:
-        filter_frames(server, [None])
-        collector.wait_for(3)
-        assert server.terminate() == 0, server.log
-        assert "secret" not in server.log
-    assert all(each["x-key"] == "secret word" for each in collector.metadata)
-    for resource in collector.resources:
-        assert resource["service.name"] == "sidelight"
-        assert resource["deployment.environment.name"] == "test"
-        assert resource["telemetry.sdk.language"] == "swift"
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """A certificate for localhost that vouches for itself: paths of key and certificate."""
-    folder = tmp_path_factory.mktemp("certificate")
-    key, path = folder / "key.pem", folder / "certificate.pem"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-        + ["-nodes", "-days", "2", "-keyout", key, "-out", path, *names],
-        check=True,
-        capture_output=True,
-        timeout=30,
-    )
-    return key, path
-
-
-def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(certificate):
-    key, path = certificate
-    credentials = grpc.ssl_server_credentials([(key.read_bytes(), path.read_bytes())])
-    with Collector(credentials) as collector:
-        trust = {"OTEL_EXPORTER_OTLP_CERTIFICATE": str(path)}
-        with server_that_traces(collector, **trust) as server:
-            filter_frames(server, [None])
-            assert server.terminate() == 0, server.log
-        assert any(span.name == "sidelight.frame" for span in collector.spans), server
-        before = len(collector.spans)
-        with server_that_traces(collector) as server:
-            filter_frames(server, [None])
-            assert server.terminate() == 0, server.log
-            assert "spans cannot be sent" in server.log
-        assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
-
-
-def test_a_certificate_that_cannot_be_read_costs_spans_and_nothing_else():
-    environment = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "https://localhost:1",
-        "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nonexistent.pem",
-    }
-    with Server(environment=environment) as server:
-        filter_frames(server, [None])
-        assert server.terminate() == 0, server.log
-        assert "spans cannot be sent" in server.log
-
-
-def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
-    with Collector(refusals=2) as collector:
-        with server_that_traces(collector) as server:
-            filter_frames(server, [None])
-            spans = collector.wait_for(4)
-            assert server.terminate() == 0, server.log
-    assert len({span.span_id for span in spans}) == len(spans)
-
-
-def test_a_collector_that_is_gone_costs_spans_and_nothing_else():
-    with Collector() as gone:
-        pass
-    with server_that_traces(gone, OTEL_BSP_MAX_QUEUE_SIZE="10") as server:
-        filter_frames(server, [None] * 20)
-        assert server.terminate() == 0, server.log
-        lines = [json.loads(line) for line in server.log.splitlines()]
-    warnings = [line for line in lines if line["level"] == "warning"]
-    assert len(warnings) == 1, "said once, not for each batch"
-    assert warnings[0]["endpoint"] == gone.endpoint
-
-
 def test_log_lines_of_a_call_carry_its_session_and_its_trace(collector):
     with server_that_traces(collector) as server:
         filter_frames(server, [None])
@@ -321,42 +201,3 @@ def test_log_lines_of_a_call_carry_its_session_and_its_trace(collector):
         assert line["session"] == attributes(frame)["sidelight.session"]
         assert line["trace_id"] == call.trace_id.hex()
         assert line["span_id"] == call.span_id.hex()
-
-
-@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER"])
-def test_what_cannot_be_read_in_the_environment_is_warned_of(name):
-    with Server(environment={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:1", name: "no:such:"}) as server:
-        assert server.terminate() == 0, server.log
-        assert name in server.log
-
-
-def test_our_copies_of_opentelemetrys_messages_say_what_the_package_says(tmp_path):
-    """Every field of ours is a field of the package, by number, name, type and label."""
-    sources = sorted((REPOSITORY / "Protos/opentelemetry").rglob("*.proto"))
-    names = [str(path.relative_to(REPOSITORY / "Protos")) for path in sources]
-    compiled = tmp_path / "descriptors"
-    assert protoc.main(
-        ["protoc", f"-I{REPOSITORY / 'Protos'}", f"--descriptor_set_out={compiled}", *names]
-    ) == 0
-    ours = descriptor_pb2.FileDescriptorSet.FromString(compiled.read_bytes())
-    assert len(ours.file) == 4
-    compared = 0
-    for file in ours.file:
-        theirs = descriptor_pb2.FileDescriptorProto()
-        descriptor_pool.Default().FindFileByName(file.name).CopyToProto(theirs)
-        compared += compare(file.message_type, theirs.message_type)
-    assert compared > 40
-
-
-def compare(ours, theirs) -> int:
-    """Compares messages of one place, and those within them; returns how many fields they have."""
-    by_name = {message.name: message for message in theirs}
-    count = 0
-    for message in ours:
-        other = by_name[message.name]
-        known = {(each.number, each.name, each.type, each.type_name, each.label) for each in other.field}
-        for field in message.field:
-            key = (field.number, field.name, field.type, field.type_name, field.label)
-            assert key in known, f"{message.name}.{field.name}"
-        count += len(message.field) + compare(message.nested_type, other.nested_type)
-    return count

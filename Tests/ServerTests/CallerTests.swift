@@ -34,14 +34,7 @@ import Testing
   static func withOperators<Result: Sendable>(
     _ address: Address, _ body: (Operators) async throws -> Result
   ) async throws -> Result {
-    let target: any ResolvableTarget =
-      switch address {
-      case .tcp(let host, let port): .ipv4(address: host, port: port)
-      case .unix(let path): .unixDomainSocket(path: path)
-      }
-    return try await withGRPCClient(
-      transport: .http2NIOPosix(target: target, transportSecurity: .plaintext)
-    ) { try await body(Operators(wrapping: $0)) }
+    try await withConnection(address) { try await body(Operators(wrapping: $0)) }
   }
 
   @Test("Operators see user, group and process at the other end of a Unix socket")

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
+import SidelightTelemetry
 import SidelightWire
 import Synchronization
 import Testing
@@ -18,9 +19,10 @@ import Testing
     catalogue.register(gate.filter)
     var configuration = ServerConfiguration()
     configuration.computeThreads = 2
+    let registry = PrometheusRegistry()
     try await withServer(
-      configuration, catalogue: catalogue, clock: clock.sessionClock
-    ) { _, address in
+      configuration, catalogue: catalogue, metrics: registry, clock: clock.sessionClock
+    ) { server, address in
       try await withThrowingTaskGroup(of: [Sidelight_V1_ServerMessage].self) { group in
         let (ends, end) = AsyncStream<Never>.makeStream()
         let (failures, fail) = AsyncStream<Void>.makeStream()
@@ -46,6 +48,9 @@ import Testing
         async let _ = clock.tick(by: FrameScheduler.unknownTurnLimit)
         var entered = gate.entered.makeAsyncIterator()
         for _ in 1 ... 3 { await entered.next() }
+        server.updateMetrics()
+        let standIns = MetricsTests.value("sidelight_stand_in_threads", in: registry) ?? 0
+        #expect(standIns >= 1)
 
         let others = try await withStub(address) { stub in
           try await stub.converseInTurn(
@@ -107,8 +112,9 @@ import Testing
 
   @Test("Threads that are taken up are stood in for, until they come back")
   func standIns() async throws {
-    try await Self.withHeldWork(turns: 5) { _, compute, _ in
+    try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)
+      #expect(scheduler.outstayingThreads == 6)
     }
   }
 

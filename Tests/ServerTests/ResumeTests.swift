@@ -95,9 +95,10 @@ import Testing
   func renewal() async throws {
     let clock = ManualClock()
     let tokens = Answers()
-    try await withServer(
-      Self.configuration([Self.key("a", 1)]), clock: clock.sessionClock
-    ) { _, address in
+    var configuration = Self.configuration([Self.key("a", 1)])
+    // Who waits on the clock is the session, and nobody else.
+    configuration.releaseMemoryAfter = nil
+    try await withServer(configuration, clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
         let (turns, turn) = AsyncStream<Void>.makeStream()
         try await stub.process { writer in

@@ -13,7 +13,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
 
   /// - Parameter products: Which products are needed besides that of all fields.
   /// - Returns: `nil` if the products may leave what 1/16384 in 16 bits can hold.
-  init?(_ fields: [PlannedField], products: [Int]) {
+  private init?(_ fields: [PlannedField], products: [Int]) {
     var bound: Float = 1
     for field in fields {
       // Products begin at any field and grow one by one: none is greater than this one.
@@ -26,6 +26,21 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     _ = unsafe self.views.initialize(from: fields.map(\.view))
     unsafe self.starts = .allocate(capacity: self.count)
     _ = unsafe self.starts.initialize(from: fields.isEmpty ? [] : [0] + products)
+  }
+
+  /// Samples fields for a frame's size, and keeps their rows.
+  ///
+  /// - Returns: `nil` as ``init(_:products:)``, or if the plan comes to nothing anyway.
+  static func sampling(
+    _ fields: [ScalarField], products: [Int], size: FrameSize, budget: PlanBudget
+  ) -> FieldRows? {
+    let planned = fields.compactMap { budget.plan($0, size: size) }
+    if planned.count == fields.count, let rows = FieldRows(planned, products: products) {
+      return rows
+    }
+    // The strips that serve instead sample them anew, if there is a plan at all.
+    if !budget.isExceeded { budget.giveBack(planned) }
+    return nil
   }
 
   deinit {

@@ -66,14 +66,10 @@ package final class FoldedPixelsPass: Pass {
       let last = triple(form.biases.last ?? .zero, 16)
     else { return nil }
     fold.last = last
-    let planned = form.fields.compactMap { budget.plan($0, size: source.size) }
-    guard planned.count == form.fields.count,
-      let fieldRows = FieldRows(planned, products: used.map { $0 + 1 })
-    else {
-      // The strips that serve instead sample them anew, if there is a plan at all.
-      if !budget.isExceeded { budget.giveBack(planned) }
-      return nil
-    }
+    guard
+      let fieldRows = FieldRows.sampling(
+        form.fields, products: used.map { $0 + 1 }, size: source.size, budget: budget)
+    else { return nil }
     self.fold = fold
     self.fieldRows = fieldRows
     self.description = description

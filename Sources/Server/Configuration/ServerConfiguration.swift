@@ -54,9 +54,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount
-  /// - `computeNiceness` (0-19, default: 5): how readily the threads that filter let those that carry
+  /// - `computeNiceness` (0-19, default: 10): how readily the threads that filter let those that carry
   ///   gRPC go first.
-  public var computeNiceness = 5
+  public var computeNiceness = 10
   /// - `sharedMemory` (default: none): whether and how pixels are exchanged in shared memory with
   ///   clients on this host. None: they travel inline.
   public var sharedMemory: SharedMemoryConfiguration?

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import NIOSSL
 import SidelightWire
 import Synchronization
@@ -10,27 +11,60 @@ final class ConnectionTable: Sendable {
     var calls: [UInt64: CallOrigin] = [:]
     var nextConnection: UInt64 = 1
     var nextCall: UInt64 = 1
+    /// All there are, by the connection's number.
+    var channels: [UInt64: any Channel] = [:]
+    /// Connections that come now are closed.
+    var isClosed = false
   }
 
   private let state = Mutex(State())
 
   /// Enters a connection that was accepted, until it closes. Before that is done, none of its streams
-  /// is looked at.
-  func enter(_ channel: any Channel) -> EventLoopFuture<Void> {
+  /// is looked at. One that comes too late is closed before it is handed on.
+  func enter(_ channel: any Channel) -> EventLoopFuture<Connection> {
     PeerCredentials.ofPeer(channel).flatMapThrowing { credentials in
-      let connection = self.state.withLock { state in
+      let (connection, isLate) = self.state.withLock { state in
         let connection = Connection(
           number: state.nextConnection, credentials: credentials,
           executor: EventLoopExecutor(channel.eventLoop))
         state.nextConnection += 1
-        state.connections[connection.number] = connection
-        return connection
+        if !state.isClosed {
+          state.connections[connection.number] = connection
+          state.channels[connection.number] = channel
+        }
+        return (connection, state.isClosed)
       }
       channel.closeFuture.assumeIsolated().whenComplete { _ in
-        self.state.withLock { $0.connections[connection.number] = nil }
+        self.state.withLock { state in
+          state.connections[connection.number] = nil
+          state.channels[connection.number] = nil
+        }
       }
       try channel.pipeline.syncOperations.addHandler(ConnectionNumber(connection.number))
+      return (connection, isLate)
+    }.flatMap { (connection: Connection, isLate: Bool) in
+      guard isLate else { return channel.eventLoop.makeSucceededFuture(connection) }
+      return channel.close().recover { _ in }.map { connection }
     }
+  }
+
+  /// Closes all connections without manners, and those that come from now on.
+  ///
+  /// - Parameter done: Is called when none stands any more.
+  func closeAll(_ done: @escaping @Sendable () -> Void) {
+    let channels = self.state.withLock { state in
+      state.isClosed = true
+      return Array(state.channels.values)
+    }
+    for channel in channels {
+      let isCut = channel.eventLoop.makePromise(of: Void.self)
+      channel.triggerUserOutboundEvent(CutOff(), promise: isCut)
+      // Nobody takes that before its guards stand.
+      isCut.futureResult.whenFailure { _ in channel.close(promise: nil) }
+    }
+    EventLoopFuture.andAllComplete(
+      channels.map(\.closeFuture), on: MultiThreadedEventLoopGroup.singleton.any()
+    ).whenComplete { _ in done() }
   }
 
   /// Makes the call of a stream carry its number, until the stream closes.

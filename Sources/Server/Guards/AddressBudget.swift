@@ -56,4 +56,13 @@ final class AddressBudget: Sendable {
 extension Channel {
   /// The peer's address without its port; all peers of a Unix socket have one name.
   var peerAddress: String { self.remoteAddress?.ipAddress ?? "unix" }
+
+  /// The peer as gRPC names it: `ipv4:192.0.2.1:50123`. Peers of a Unix socket have the socket's.
+  var peerName: String {
+    switch self.remoteAddress {
+    case .v4: "ipv4:\(self.peerAddress):\(self.remoteAddress?.port ?? 0)"
+    case .v6: "ipv6:[\(self.peerAddress)]:\(self.remoteAddress?.port ?? 0)"
+    default: "unix:\(self.localAddress?.pathname ?? "")"
+    }
+  }
 }

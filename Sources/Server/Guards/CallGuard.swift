@@ -24,7 +24,7 @@ final class CallGuard: ChannelDuplexHandler {
   private let maxMessageBytes: Int
   private let unfinished: AddressBudget
   private let address: String
-  private let ledger: GuardLedger
+  private let ledger: ConnectionLedger
   /// What is taken of that budget.
   private var reserved = 0
   private var limits: CallLimits?
@@ -46,7 +46,7 @@ final class CallGuard: ChannelDuplexHandler {
   ///   - ledger: For calls that are refused.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    address: String, ledger: GuardLedger
+    address: String, ledger: ConnectionLedger
   ) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
@@ -84,6 +84,12 @@ final class CallGuard: ChannelDuplexHandler {
       return context.fireUserInboundEventTriggered(event)
     }
     self.refuse(refusal, context: context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // That is about a frame that came too late, and the connection knows of it.
+    if error is NIOHTTP2Errors.BadStreamStateTransition, self.isActive(.lateFrames) { return }
+    context.fireErrorCaught(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -137,7 +143,7 @@ final class CallGuard: ChannelDuplexHandler {
       if patience < bytes.readableBytes { context.close(promise: nil) }
       return
     }
-    if let finding = self.scanner?.scan(bytes.readableBytesView), let limits {
+    if let finding = self.scanner?.scan(bytes.readableBytesUInt8Span), let limits {
       return self.refuse(.finding(finding, limits), context: context)
     }
     if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {

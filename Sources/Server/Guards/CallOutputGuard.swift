@@ -21,7 +21,7 @@ final class CallOutputGuard: ChannelDuplexHandler {
 
   private let configuration: GuardConfiguration
   private let address: String
-  private let ledger: GuardLedger
+  private let ledger: ConnectionLedger
   private var linger = LoopTimer()
   private var stall = LoopTimer()
   private var watch: StallWatch
@@ -38,7 +38,7 @@ final class CallOutputGuard: ChannelDuplexHandler {
   ///   - configuration: How long the peer may take.
   ///   - address: Whose call it is.
   ///   - ledger: For calls that are reset.
-  init(configuration: GuardConfiguration, address: String, ledger: GuardLedger) {
+  init(configuration: GuardConfiguration, address: String, ledger: ConnectionLedger) {
     self.configuration = configuration
     self.address = address
     self.ledger = ledger

@@ -8,16 +8,12 @@ final class ConnectionCap: ChannelInboundHandler {
   typealias InboundIn = Any
 
   private let budget: AddressBudget
-  private let ledger: GuardLedger
   /// Whose connection is counted; `nil` when none is.
   private var counted: String?
 
-  /// - Parameters:
-  ///   - budget: How many there may be.
-  ///   - ledger: For those that are closed.
-  init(budget: AddressBudget, ledger: GuardLedger) {
+  /// - Parameter budget: How many there may be.
+  init(budget: AddressBudget) {
     self.budget = budget
-    self.ledger = ledger
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -27,8 +23,7 @@ final class ConnectionCap: ChannelInboundHandler {
       context.fireChannelActive()
     } else {
       context.fireChannelActive()
-      self.ledger.record(.connectionCap, against: address)
-      context.close(promise: nil)
+      context.cutOff(by: .connectionCap)
     }
   }
 

@@ -7,14 +7,12 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  private let ledger: GuardLedger
   private var watch: StallWatch
   private var timer = LoopTimer()
   private var isWatching = false
   private var written = 0
 
-  init(timeout: Duration, ledger: GuardLedger) {
-    self.ledger = ledger
+  init(timeout: Duration) {
     self.watch = StallWatch(timeout: timeout)
   }
 
@@ -39,8 +37,7 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
       if waiting == 0 {
         self.isWatching = false
       } else if self.watch.isStalled(taken: self.written - waiting, at: .now()) {
-        self.ledger.record(.connectionStall, against: context.channel.peerAddress)
-        context.close(promise: nil)
+        context.cutOff(by: .connectionStall)
       } else {
         self.look(context: context)
       }

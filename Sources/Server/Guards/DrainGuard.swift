@@ -6,19 +6,16 @@ final class DrainGuard: ChannelInboundHandler {
   typealias InboundIn = Any
 
   private let timeout: Duration
-  private let ledger: GuardLedger
   private var timer = LoopTimer()
 
-  init(timeout: Duration, ledger: GuardLedger) {
+  init(timeout: Duration) {
     self.timeout = timeout
-    self.ledger = ledger
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is ChannelShouldQuiesceEvent {
       self.timer.start(in: self.timeout, on: context.eventLoop) {
-        self.ledger.record(.drain, against: context.channel.peerAddress)
-        context.close(promise: nil)
+        context.cutOff(by: .drain)
       }
     }
     context.fireUserInboundEventTriggered(event)

@@ -20,17 +20,20 @@ final class FrameGuard: ChannelInboundHandler {
   private var scanner = HTTP2FrameScanner()
   private var pings: RateBudget?
   private var resets: RateBudget?
-  private let ledger: GuardLedger
+  private let ledger: ConnectionLedger
   private var countedResets = 0
-  private var hasAnswered = false
+  /// What is to be written when what has come is read: one write, however many PINGs.
+  private var answers = ByteBuffer()
   /// Whether the stack above has read and was not told yet that this was all.
   private var isReading = false
+  /// Whether the stack above decodes what came, at this moment.
+  private(set) var isDecoding = false
 
   /// - Parameters:
   ///   - pings: PINGs that are answered; none: none is.
   ///   - resets: Calls that may be given up; none: any.
-  ///   - ledger: For PINGs and resets that are too many.
-  init(pings: RateBudget?, resets: RateBudget?, ledger: GuardLedger) {
+  ///   - ledger: For PINGs that are too many.
+  init(pings: RateBudget?, resets: RateBudget?, ledger: ConnectionLedger) {
     self.pings = pings
     self.resets = resets
     self.ledger = ledger
@@ -39,11 +42,12 @@ final class FrameGuard: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.isReading = true
     let parts = self.scanner.scan(self.unwrapInboundIn(data))
-    guard self.takeResets() else {
-      self.ledger.record(.resets, against: context.channel.peerAddress)
-      return context.cutOff()
-    }
-    for part in parts {
+    guard self.takeResets() else { return context.cutOff(by: .resets) }
+    let wasDecoding = self.isDecoding
+    self.isDecoding = true
+    defer { self.isDecoding = wasDecoding }
+    // The stack above may close the connection in the midst of this.
+    for part in parts where context.channel.isActive {
       switch part {
       case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
       case .ping(let opaque): self.receive(ping: opaque, context: context)
@@ -53,9 +57,9 @@ final class FrameGuard: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     self.isReading = false
-    if self.hasAnswered {
-      self.hasAnswered = false
-      context.flush()
+    if self.answers.readableBytes > 0 {
+      context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(self.answers)), promise: nil)
+      self.answers = ByteBuffer()
     }
     context.fireChannelReadComplete()
   }
@@ -67,11 +71,17 @@ final class FrameGuard: ChannelInboundHandler {
     context.fireChannelReadComplete()
   }
 
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    // This may come in the midst of decoding, and what waited is written now.
+    let wasDecoding = self.isDecoding
+    self.isDecoding = false
+    context.fireChannelWritabilityChanged()
+    self.isDecoding = wasDecoding
+  }
+
   private func receive(ping opaque: UInt64, context: ChannelHandlerContext) {
     if self.pings?.take(at: .now()) == true {
-      self.hasAnswered = true
-      context.write(
-        self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.answer(opaque).bytes)), promise: nil)
+      HTTP2PingFrame.answer(opaque).write(to: &self.answers)
     } else {
       if self.pings != nil {
         self.ledger.record(.pings, against: context.channel.peerAddress)

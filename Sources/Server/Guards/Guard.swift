@@ -16,6 +16,9 @@ package enum Guard: String, CaseIterable, Sendable {
   /// A connection that gives up one call after the other is closed. The stack's own limit would be met a
   /// little later, and leaves memory behind.
   case resets
+  /// A frame that waited to be written until its call was over is left out: the stack takes it for a
+  /// mistake, and closes the connection with all its calls.
+  case lateFrames
   /// A shutdown waits for a connection no longer than it may.
   case drain
   /// `grpc-timeout` is read here: the stack traps on negative values, loses legal ones of eight digits,

@@ -11,13 +11,13 @@ struct Guards: Sendable {
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
-  private let ledger: GuardLedger
+  private let ledger: ConnectionLedger
 
   /// - Parameters:
   ///   - configuration: What peers may do.
   ///   - maxMessageBytes: The most bytes of a message.
   ///   - ledger: For what they do.
-  init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: GuardLedger) {
+  init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionLedger) {
     self.ledger = ledger
     self.settings = Adjustable(configuration)
     self.maxMessageBytes = maxMessageBytes
@@ -43,47 +43,53 @@ struct Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2. To be called
+  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2, some above. To be called
   /// on its event loop, when gRPC's own handlers stand and before it becomes active.
-  func protect(connection channel: any Channel) throws {
+  ///
+  /// - Parameter peer: Who is at the other end, for the log.
+  func protect(connection channel: any Channel, of peer: String) throws {
     let pipeline = channel.pipeline.syncOperations
+    let end = ConnectionEndHandler(peer: peer, ledger: self.ledger)
     // From the socket upwards.
-    var outer: [any ChannelHandler] = [CutOffHandler()]
+    var outer: [any ChannelHandler] = [end]
     if self.isActive(.connectionStall) {
       outer.append(
-        ConnectionStallGuard(
-          timeout: self.configuration.writeStallTimeout, ledger: self.ledger))
+        ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
     }
     if self.isActive(.drain) {
-      outer.append(DrainGuard(timeout: self.configuration.drainTimeout, ledger: self.ledger))
+      outer.append(DrainGuard(timeout: self.configuration.drainTimeout))
     }
     if self.isActive(.connectionCap) {
-      outer.append(ConnectionCap(budget: self.connections, ledger: self.ledger))
+      outer.append(ConnectionCap(budget: self.connections))
     }
     try pipeline.addHandlers(outer, position: .first)
 
     var inner: [any ChannelHandler] = []
     if self.isActive(.preface) {
-      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout, ledger: self.ledger))
+      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout))
     }
     if self.isActive(.keepalive) {
       inner.append(
         KeepaliveGuard(
           interval: self.configuration.keepaliveInterval,
-          timeout: self.configuration.keepaliveTimeout, ledger: self.ledger))
+          timeout: self.configuration.keepaliveTimeout))
     }
-    inner.append(
-      FrameGuard(
-        pings: self.isActive(.pings)
-          ? RateBudget(
-            perSecond: Double(self.configuration.pingsPerSecond),
-            burst: self.configuration.pingBurst, at: .now()) : nil,
-        resets: self.isActive(.resets)
-          ? RateBudget(
-            perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
-        ledger: self.ledger))
+    let frames = FrameGuard(
+      pings: self.isActive(.pings)
+        ? RateBudget(
+          perSecond: Double(self.configuration.pingsPerSecond),
+          burst: self.configuration.pingBurst, at: .now()) : nil,
+      resets: self.isActive(.resets)
+        ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
+      ledger: self.ledger)
+    inner.append(frames)
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
+
+    var above: [any ChannelHandler] = []
+    if self.isActive(.lateFrames) { above.append(LateFrameGuard(frames, ledger: self.ledger)) }
+    above.append(ConnectionErrorHandler(end))
+    try pipeline.addHandlers(above, position: .after(http2))
   }
 
   /// Puts up those of a call, on its event loop, when gRPC's own handlers stand.

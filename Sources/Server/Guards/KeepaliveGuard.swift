@@ -12,7 +12,6 @@ final class KeepaliveGuard: ChannelInboundHandler {
 
   private let interval: Duration
   private let timeout: Duration
-  private let ledger: GuardLedger
   private var timer = LoopTimer()
   private var lastRead = NIODeadline.now()
   private var isAsking = false
@@ -20,11 +19,9 @@ final class KeepaliveGuard: ChannelInboundHandler {
   /// - Parameters:
   ///   - interval: The silence after which the peer is asked.
   ///   - timeout: The time it then has.
-  ///   - ledger: For those that do not answer.
-  init(interval: Duration, timeout: Duration, ledger: GuardLedger) {
+  init(interval: Duration, timeout: Duration) {
     self.interval = interval
     self.timeout = timeout
-    self.ledger = ledger
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -68,8 +65,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
     context.writeAndFlush(
       self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.request(0).bytes)), promise: nil)
     self.timer.start(in: self.timeout, on: context.eventLoop) {
-      self.ledger.record(.keepalive, against: context.channel.peerAddress)
-      context.cutOff()
+      context.cutOff(by: .keepalive)
     }
   }
 }

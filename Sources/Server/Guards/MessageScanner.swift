@@ -1,4 +1,3 @@
-package import NIOCore
 package import SidelightWire
 
 /// Follows gRPC's framing (one byte of flags, four of length, the message) through the pieces in
@@ -47,31 +46,32 @@ package struct MessageScanner: Sendable {
   /// Moves over the bytes that came.
   ///
   /// - Returns: What is wrong with the first message that is not accepted.
-  package mutating func scan(_ bytes: ByteBufferView) -> Finding? {
-    var rest = bytes
-    while !rest.isEmpty {
+  package mutating func scan(_ bytes: Span<UInt8>) -> Finding? {
+    var index = 0
+    while index < bytes.count {
       if self.remaining > 0 {
-        let count = min(self.remaining, rest.count)
+        let count = min(self.remaining, bytes.count - index)
         do throws(ProtobufBounds.Fault) {
-          try self.fields?.scan(rest.prefix(count))
+          try self.fields?.scan(bytes.extracting(index ..< index + count))
         } catch {
           return .tooComplex(error)
         }
         self.remaining -= count
-        rest = rest.dropFirst(count)
-      } else if let byte = rest.popFirst() {
-        self.prefix.bytes = self.prefix.bytes << 8 | UInt64(byte)
-        self.prefix.count += 1
-        guard self.prefix.count == 5 else { continue }
-        let (flags, length) = (self.prefix.bytes >> 32, Int(self.prefix.bytes & 0xFFFF_FFFF))
-        self.prefix = (0, 0)
-        guard flags == 0 || self.mayBeCompressed else { return .compressed }
-        guard length <= self.maxBytes else { return .tooLong(length) }
-        self.remaining = length
-        self.length = length
-        self.fields = self.shape.map {
-          ProtobufBounds(shape: $0, length: length, maxFields: self.maxFields)
-        }
+        index += count
+        continue
+      }
+      self.prefix.bytes = self.prefix.bytes << 8 | UInt64(bytes[index])
+      self.prefix.count += 1
+      index += 1
+      guard self.prefix.count == 5 else { continue }
+      let (flags, length) = (self.prefix.bytes >> 32, Int(self.prefix.bytes & 0xFFFF_FFFF))
+      self.prefix = (0, 0)
+      guard flags == 0 || self.mayBeCompressed else { return .compressed }
+      guard length <= self.maxBytes else { return .tooLong(length) }
+      self.remaining = length
+      self.length = length
+      self.fields = self.shape.map {
+        ProtobufBounds(shape: $0, length: length, maxFields: self.maxFields)
       }
     }
     return nil

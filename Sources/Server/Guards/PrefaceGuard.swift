@@ -9,19 +9,16 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   private static let minimalBytes = 24 + 9
 
   private let timeout: Duration
-  private let ledger: GuardLedger
   private var timer = LoopTimer()
   private var received = 0
 
-  init(timeout: Duration, ledger: GuardLedger) {
+  init(timeout: Duration) {
     self.timeout = timeout
-    self.ledger = ledger
   }
 
   func channelActive(context: ChannelHandlerContext) {
     self.timer.start(in: self.timeout, on: context.eventLoop) {
-      self.ledger.record(.preface, against: context.channel.peerAddress)
-      context.cutOff()
+      context.cutOff(by: .preface)
     }
     context.fireChannelActive()
   }

@@ -7,6 +7,10 @@ extension SidelightServer {
     "sidelight_assets": "Assets that callers have put.",
     "sidelight_build_info": "Always 1; the label says which version runs.",
     "sidelight_compute_threads": "Threads that filter.",
+    "sidelight_connections": "Connections that stand.",
+    "sidelight_connections_closed_total":
+      "Connections that have ended, by the reason: client, server (in good order), guard, tls, http2, "
+      + "socket, other.",
     "sidelight_frame_bytes_total": "Bytes of pixels that came in and went out.",
     "sidelight_frame_queue_seconds":
       "From a frame's arrival to the start of its first pass, for frames that were filtered.",
@@ -15,6 +19,8 @@ extension SidelightServer {
     "sidelight_frames_total":
       "Frames by outcome (filtered, passed_through, degraded, dropped); the reason where they were "
       + "dropped, else none. Exactly what clients were told.",
+    "sidelight_guard_actions_total":
+      "How often each guard has closed a connection, ended or reset a call, or left a frame out.",
     "sidelight_output_age_seconds":
       "How long ago the last frame that went out had come in, in the session where that is longest; "
       + "of sessions in which a frame waits.",
@@ -28,5 +34,7 @@ extension SidelightServer {
     "sidelight_sessions": "Sessions that stand.",
     "sidelight_sessions_opened_total": "Sessions that were let in.",
     "sidelight_sessions_refused_total": "Sessions that were not let in, by the limit that was met.",
+    "sidelight_stand_in_threads":
+      "Threads that stand in for those which filters that do not come back occupy.",
   ]
 }

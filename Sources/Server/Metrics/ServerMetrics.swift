@@ -109,6 +109,17 @@ package final class ServerMetrics: Sendable {
           admissions.refused[limit] ?? 0, of: "sidelight_sessions_refused_total",
           [("limit", limit.rawValue)], &totals)
       }
+      let connections = engine.connections.counts
+      for end in ConnectionEnd.allCases {
+        self.tell(
+          connections.ended[end] ?? 0, of: "sidelight_connections_closed_total",
+          [("reason", end.rawValue)], &totals)
+      }
+      for each in Guard.allCases {
+        self.tell(
+          UInt64(connections.guards[each] ?? 0), of: "sidelight_guard_actions_total",
+          [("guard", each.rawValue)], &totals)
+      }
       self.gauges.update(from: engine, frames: frames, pool: pool, at: now)
     }
   }

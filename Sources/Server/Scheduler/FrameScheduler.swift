@@ -91,6 +91,9 @@ package final class FrameScheduler: Sendable {
     }
   }
 
+  /// Threads that are taken up by work that has outstayed its turn, each of which has a stand-in.
+  package var outstayingThreads: Int { self.outstaying.withLock { $0 } }
+
   /// Frames that wait for their turn.
   package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 

@@ -42,24 +42,26 @@ package struct ProtobufBounds: Sendable {
 
   /// Checks a message that is there as a whole.
   package static func check(
-    _ bytes: some Collection<UInt8>, as shape: MessageShape, maxFields: Int
+    _ bytes: Span<UInt8>, as shape: MessageShape, maxFields: Int
   ) throws(Fault) {
     var bounds = ProtobufBounds(shape: shape, length: bytes.count, maxFields: maxFields)
     try bounds.scan(bytes)
   }
 
-  /// Moves over the bytes that follow those before.
-  package mutating func scan(_ bytes: some Collection<UInt8>) throws(Fault) {
-    var rest = bytes[...]
-    while self.isReadable, !rest.isEmpty {
+  /// Moves over the bytes that follow those before. It runs on the thread that carries other calls too, so
+  /// it has to be quick with whatever comes.
+  package mutating func scan(_ bytes: Span<UInt8>) throws(Fault) {
+    var index = 0
+    while self.isReadable, index < bytes.count {
       if self.skipped > 0 {
-        let count = min(self.skipped, rest.count)
+        let count = min(self.skipped, bytes.count - index)
         self.skipped -= count
         self.position += count
-        rest = rest.dropFirst(count)
-      } else if let byte = rest.popFirst() {
+        index += count
+      } else {
         self.position += 1
-        try self.read(byte)
+        try self.read(bytes[index])
+        index += 1
       }
     }
   }

@@ -22,7 +22,8 @@ enum ChainAssets {
     return catalogue
   }()
 
-  private static func image(
+  /// A picture of noise.
+  static func image(
     _ width: Int, _ height: Int, _ alpha: AlphaMode, seed: UInt64
   ) throws -> Asset {
     .image(

@@ -37,22 +37,7 @@ enum FencedMemory {
   /// A copy of a frame, packed, at a fence.
   static func copy(_ frame: Frame, flush: Flush) throws -> Frame {
     let layout = try FrameLayout(packed: frame.format, size: frame.size)
-    var copy = MutableFrame(
-      layout: layout, color: frame.color,
-      buffer: Self.buffer(byteCount: layout.byteCount, flush: flush))
-    for shape in PlaneShape.planes(frame.format, frame.size) {
-      for y in 0 ..< shape.height {
-        frame.withRow(y, plane: shape.plane) { from in
-          copy.withMutableRow(y, plane: shape.plane) { to in
-            for index in 0 ..< from.byteCount {
-              to.storeBytes(
-                of: unsafe from.unsafeLoad(fromByteOffset: index, as: UInt8.self),
-                toByteOffset: index, as: UInt8.self)
-            }
-          }
-        }
-      }
-    }
-    return copy.finish()
+    return frame.copied(
+      to: Self.buffer(byteCount: layout.byteCount, flush: flush), layout: layout)
   }
 }

@@ -17,21 +17,7 @@ struct Slab {
   /// Memory that holds a copy of a frame, and the copy.
   static func holding(_ frame: Frame, spare: Int = 0) -> (slab: Slab, frame: Frame) {
     let slab = Slab(byteCount: frame.layout.byteCount + spare)
-    var copy = MutableFrame(layout: frame.layout, color: frame.color, buffer: slab.buffer)
-    for shape in PlaneShape.planes(frame.format, frame.size) {
-      for y in 0 ..< shape.height {
-        frame.withRow(y, plane: shape.plane) { from in
-          copy.withMutableRow(y, plane: shape.plane) { to in
-            for index in 0 ..< from.byteCount {
-              to.storeBytes(
-                of: unsafe from.unsafeLoad(fromByteOffset: index, as: UInt8.self),
-                toByteOffset: index, as: UInt8.self)
-            }
-          }
-        }
-      }
-    }
-    return (slab, copy.finish())
+    return (slab, frame.copied(to: slab.buffer, layout: frame.layout))
   }
 
   /// The bytes that belong to no sample of any of the layouts and are no longer as they were.

@@ -12,10 +12,10 @@ import grpc
 from sidelight_testing import images
 from sidelight_testing.contract import service
 from sidelight_testing.contract import session as messages
+from sidelight_testing.process import resident_bytes
 from sidelight_testing.raw import PROCESS, RawPeer, message
 from sidelight_testing.server import Server
 from sidelight_testing.session import pipeline
-from test_hostile_peers import resident_bytes
 
 from .row import Row, Settings
 

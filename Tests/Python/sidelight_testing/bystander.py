@@ -10,6 +10,9 @@ from .contract import frame_filter, service
 from .contract import session as messages
 from .session import Session, pipeline
 
+# Within this nothing is left of a peer that has gone.
+GONE_SECONDS = 10
+
 
 class Bystander:
     """A session beside an attack, on a connection of its own: it sends one frame after the other, and

@@ -20,14 +20,7 @@ struct AssetClient: Sendable {
   static func with<Result: Sendable>(
     _ address: Address, _ body: (AssetClient) async throws -> Result
   ) async throws -> Result {
-    let target: any ResolvableTarget =
-      switch address {
-      case .tcp(let host, let port): .ipv4(address: host, port: port)
-      case .unix(let path): .unixDomainSocket(path: path)
-      }
-    return try await withGRPCClient(
-      transport: .http2NIOPosix(target: target, transportSecurity: .plaintext)
-    ) { client in
+    try await withConnection(address) { client in
       try await body(AssetClient(assets: .init(wrapping: client), stub: .init(wrapping: client)))
     }
   }

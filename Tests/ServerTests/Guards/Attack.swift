@@ -105,6 +105,32 @@ struct Attack: Sendable {
         }
       }),
     Attack(
+      target: .lateFrames,
+      isMet: { server, address in
+        try await Self.fillTheConnection(of: server, at: address) { peer in
+          // The call is given up, while the server waits to grant it more.
+          peer.send(RawPeer.frame(3, flags: 0, stream: 1, ByteBuffer(integer: UInt32(8))))
+          try await expectEventually("the session is over") { server.sessionCount == 0 }
+          peer.readOn()
+          peer.call(Self.info, stream: 3)
+          peer.data(RawPeer.message([]), stream: 3, isEnd: true)
+          return await peer.status(stream: 3) == 0
+        }
+      }),
+    Attack(
+      target: .lateFrames,
+      isMet: { server, address in
+        try await Self.fillTheConnection(of: server, at: address) { peer in
+          // The call ends well, while the server waits to grant it more.
+          peer.data(ByteBuffer(), isEnd: true)
+          try await expectEventually("both frames have arrived") {
+            server.status.sessions.first?.frames.received == 2
+          }
+          peer.readOn()
+          return await peer.status() == 0
+        }
+      }),
+    Attack(
       target: .deadline,
       isMet: { _, address in
         try await withRawPeer(address) { peer in
@@ -204,6 +230,32 @@ struct Attack: Sendable {
   ]
 }
 
+extension Attack {
+  /// Has a session write more than a connection takes, and sends so much that the server would grant
+  /// more, if it could write.
+  ///
+  /// - Parameter body: Goes on from there; the peer reads no more until it is told to.
+  private static func fillTheConnection(
+    of server: SidelightServer, at address: Address, _ body: (RawPeer) async throws -> Bool
+  ) async throws -> Bool {
+    try await withRawPeer(address, readsFirst: 64 << 10) { peer in
+      peer.send(RawPeer.preface)
+      peer.openWindows()
+      peer.call(Self.process)
+      try peer.send([.open()])
+      // Of the window of 4 MiB two are granted again as often as two are used. That leaves 2.6, and
+      // somewhat more where a grant came late.
+      try peer.send([.frame(1, .noise(.gray8, 2048, 4813))])
+      // All of the picture is written at once, and waits, if the first of it has come.
+      guard await peer.next(where: \.isData) != nil,
+        await peer.next(where: { $0.isData && $0.payload.readableBytes > 1000 }) != nil
+      else { return false }
+      try peer.send([.frame(2, .noise(.gray8, 2048, 928))])
+      return try await body(peer)
+    }
+  }
+}
+
 extension RawPeer {
   /// Lets the server send as much as it likes.
   fileprivate func openWindows() {
@@ -217,7 +269,11 @@ extension RawPeer {
   fileprivate func sendPictures() throws {
     self.call(Attack.process)
     let picture = Sidelight_V1_Image.noise(.gray8, 2048, 2048)
-    let messages = [.open()] + (1 ... 4).map { Sidelight_V1_ClientMessage.frame($0, picture) }
+    try self.send([.open()] + (1 ... 4).map { .frame($0, picture) })
+  }
+
+  /// Sends messages of a session, whatever windows there are.
+  fileprivate func send(_ messages: [Sidelight_V1_ClientMessage]) throws {
     for message in messages {
       let bytes: [UInt8] = try message.serializedBytes()
       var framed = RawPeer.message(bytes)

@@ -39,8 +39,16 @@ import Testing
         #expect(server.guardCounts[attack.target, default: 0] > 0)
       }
       if isMet, attack.target != .connectionCap {
-        // And the server is there for others.
-        try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
+        // And the server is there for others. Its times are so short that on a busy machine a guard may
+        // take even them for somebody who says nothing; then they come again.
+        try await expectEventually("others are served") {
+          do {
+            try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
+            return true
+          } catch let error as RPCError where error.code == .unavailable {
+            return false
+          }
+        }
       }
       return isMet
     }

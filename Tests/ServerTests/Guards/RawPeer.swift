@@ -99,6 +99,11 @@ struct RawPeer {
     await self.next { $0.stream == stream && $0.status != nil }?.status
   }
 
+  /// Reads on, after as much as ``withRawPeer(_:reads:readsFirst:isPlain:_:)`` was told.
+  func readOn() {
+    self.channel.triggerUserOutboundEvent(ReadValve.Open(), promise: nil)
+  }
+
   /// Waits until the server has closed the connection.
   func end() async {
     for await _ in self.frames {}
@@ -125,9 +130,10 @@ extension ByteBuffer {
 ///
 /// - Parameters:
 ///   - reads: Whether it takes what the server sends off its socket; with TLS only once that stands.
+///   - readsFirst: After how many bytes, about, it reads no more until told; `nil`: it never stops.
 ///   - isPlain: Whether it speaks no TLS, whatever the test's security is.
 func withRawPeer<Result: Sendable>(
-  _ address: Address, reads: Bool = true, isPlain: Bool = false,
+  _ address: Address, reads: Bool = true, readsFirst: Int? = nil, isPlain: Bool = false,
   _ body: (RawPeer) async throws -> Result
 ) async throws -> Result {
   guard case .tcp(let host, let port) = address else { fatalError("only TCP") }
@@ -135,9 +141,12 @@ func withRawPeer<Result: Sendable>(
   let tls = isPlain ? nil : TestSecurity.current?.peer
   let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
     .channelOption(.autoRead, value: reads || tls != nil)
-    .channelOption(.socketOption(.so_rcvbuf), value: reads ? 1 << 20 : 4096)
+    .channelOption(.socketOption(.so_rcvbuf), value: reads && readsFirst == nil ? 1 << 20 : 4096)
     .channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
+        if let readsFirst {
+          try channel.pipeline.syncOperations.addHandler(ReadValve(bytes: readsFirst))
+        }
         if let tls {
           try channel.pipeline.syncOperations.addHandler(
             try NIOSSLClientHandler(context: tls, serverHostname: nil))
@@ -160,6 +169,40 @@ func withRawPeer<Result: Sendable>(
   }
   try? await channel.close().get()
   return try result.get()
+}
+
+/// Lets so much be read, and the rest when it is told to. Stands next to the socket.
+private final class ReadValve: ChannelDuplexHandler {
+  struct Open {}
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = Never
+
+  private var left: Int
+  private var isHolding = false
+
+  init(bytes: Int) {
+    self.left = bytes
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    self.left -= self.left == .max ? 0 : self.unwrapInboundIn(data).readableBytes
+    context.fireChannelRead(data)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if self.left > 0 { context.read() } else { self.isHolding = true }
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    guard event is Open else {
+      return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    self.left = .max
+    if self.isHolding { context.read() }
+    promise?.succeed()
+  }
 }
 
 private struct FrameDecoder: ByteToMessageDecoder {

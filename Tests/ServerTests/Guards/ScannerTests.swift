@@ -55,7 +55,7 @@ struct ScannerTests {
         while finding == nil, let piece = rest.readSlice(length: min(size, rest.readableBytes)),
           piece.readableBytes > 0
         {
-          finding = scanner.scan(piece.readableBytesView)
+          finding = scanner.scan(piece.readableBytesUInt8Span)
           if rest.readableBytes > 0, rest.readableBytes < 100 {
             #expect(finding != nil || scanner.isWithinMessage)
           }

@@ -6,6 +6,7 @@ final class Meeting: Sendable {
   private struct State {
     var step = 0
     var restsUntil = 0
+    var readCount = 0
     /// Whether the sender needs to hear of something before it can go on.
     var isSenderWaiting = false
     var isOver = false
@@ -58,8 +59,12 @@ final class Meeting: Sendable {
 
   // MARK: The reader
 
+  /// How many messages were read.
+  var readCount: Int { self.state.withLock { $0.readCount } }
+
   /// Something was read.
   func tell() {
+    self.state.withLock { $0.readCount += 1 }
     self.newsTeller.yield()
   }
 

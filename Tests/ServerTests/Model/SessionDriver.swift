@@ -6,7 +6,8 @@ import Synchronization
 
 /// Plays a script to a server, and asks the model at each message whether it may be.
 final class SessionDriver: Sendable {
-  /// A session of tiny frames that has not ended after this time never will.
+  /// A session of tiny frames in which nothing is sent and nothing comes for this time has come to a
+  /// stand. How long all of it takes is for the machine to say.
   private static let patience = Duration.seconds(60)
 
   private let script: ModelScript
@@ -38,7 +39,11 @@ final class SessionDriver: Sendable {
         return false
       }
       group.addTask {
-        try await Task.sleep(for: Self.patience)
+        var before: Int
+        repeat {
+          before = self.progress
+          try await Task.sleep(for: Self.patience)
+        } while self.progress > before
         throw self.hung
       }
       defer { group.cancelAll() }
@@ -50,6 +55,9 @@ final class SessionDriver: Sendable {
       return model
     }
   }
+
+  /// Grows with each step, and with each message that is read.
+  private var progress: Int { self.meeting.currentStep + self.meeting.readCount }
 
   /// The session did not come to its end.
   private var hung: SessionModel.Violation {

@@ -22,6 +22,7 @@ func withServer<Result: Sendable>(
   configuration.addresses = addresses
   // A busy machine is no filter that is stuck. Whoever tests those moves the clock by hand.
   if clock == nil { configuration.customFilterTimeout = .seconds(600) }
+  configuration.guards.takeTime()
   var silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   silent.logLevel = .critical
   configuration.tls = configuration.tls ?? TestSecurity.current?.server
@@ -34,6 +35,18 @@ func withServer<Result: Sendable>(
     let result = try await body(server, try await server.listeningAddresses[0])
     group.cancelAll()
     return result
+  }
+}
+
+extension GuardConfiguration {
+  /// A busy machine is no peer that is silent, dead or stalled either: a client that does not come to its
+  /// turn for some seconds would lose its status to a reset. Times that a test has set stay as they are.
+  fileprivate mutating func takeTime() {
+    let usual = GuardConfiguration()
+    if self.prefaceTimeout == usual.prefaceTimeout { self.prefaceTimeout = .seconds(600) }
+    if self.keepaliveTimeout == usual.keepaliveTimeout { self.keepaliveTimeout = .seconds(600) }
+    if self.writeStallTimeout == usual.writeStallTimeout { self.writeStallTimeout = .seconds(600) }
+    if self.lingerTimeout == usual.lingerTimeout { self.lingerTimeout = .seconds(600) }
   }
 }
 

@@ -1,0 +1,63 @@
+import FuzzDriver
+import GRPCProtobuf
+import SidelightWire
+import SwiftProtobuf
+
+@testable import SidelightUploads
+
+// The messages of an upload, each behind its length in two bytes: what comes of them must be what a
+// naive reading of the contract says, the file whole or a fault that fits into a client's headers.
+
+typealias Request = Sidelight_V1_PutAssetRequest
+
+let maxFileBytes = 256
+
+/// The messages that the input holds, up to the first that is none.
+func messages(_ input: RawSpan) -> [Request] {
+  var rest = input.withUnsafeBytes { [UInt8]($0) }[...]
+  var messages: [Request] = []
+  while rest.count >= 2 {
+    let count = Int(rest.removeFirst()) | Int(rest.removeFirst()) << 8
+    guard let message = try? Request(serializedBytes: Array(rest.prefix(count))) else { break }
+    messages.append(message)
+    rest = rest.dropFirst(count)
+  }
+  return messages
+}
+
+/// The file that the messages should come to; `nil` if they are to be refused.
+func expected(_ messages: [Request]) -> [UInt8]? {
+  guard case .header(let header)? = messages.first?.part,
+    header.name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-\/]{0,63}/) != nil,
+    header.name != "source", header.sha256.isEmpty || header.sha256.count == 32,
+    (1 ... UInt64(maxFileBytes)).contains(header.sizeBytes)
+  else { return nil }
+  var file: [UInt8] = []
+  for message in messages.dropFirst() {
+    guard case .chunk(let chunk)? = message.part, !chunk.isEmpty else { return nil }
+    file += chunk
+  }
+  return file.count == header.sizeBytes ? file : nil
+}
+
+func take(_ messages: [Request]) throws(AssetFault) -> AssetUpload.Contents {
+  var upload = try AssetUpload(messages.first, maxFileBytes: maxFileBytes)
+  for message in messages.dropFirst() { try upload.append(message) }
+  return try upload.finish()
+}
+
+fuzz { input in
+  let messages = messages(input)
+  let expected = expected(messages)
+  do throws(AssetFault) {
+    let contents = try take(messages)
+    precondition(contents.bytes == expected, "another file has come")
+    precondition(contents.name == messages[0].header.name)
+    precondition(contents.digest == Array(messages[0].header.sha256))
+  } catch {
+    precondition(expected == nil, "\(error) is no fault")
+    let status = error.status
+    precondition(status.message.utf8.count < 1024, "the status is too long")
+    precondition(!error.field.isEmpty && status.details.count == 2)
+  }
+}

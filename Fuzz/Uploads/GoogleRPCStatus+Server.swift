@@ -1,0 +1,1 @@
+../../Sources/Server/Services/GoogleRPCStatus+Server.swift

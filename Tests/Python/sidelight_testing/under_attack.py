@@ -1,0 +1,31 @@
+"""Fixtures for tests that attack: `pytest_plugins = ["sidelight_testing.under_attack"]`."""
+
+import time
+
+import pytest
+
+from .bystander import GONE_SECONDS, Bystander
+from .server import Server
+
+
+@pytest.fixture(scope="module")
+def hostile_server():
+    """A server that is attacked, and lives."""
+    with Server() as server:
+        yield server
+        assert server.process.poll() is None, f"the server died:\n{server.log}"
+        assert server.terminate() == 0, server.log
+
+
+@pytest.fixture
+def bystander(hostile_server):
+    """Somebody else's session, during the attack. Afterwards nothing is left of the attacker."""
+    with Bystander(hostile_server) as bystander:
+        yield bystander
+        deadline = time.monotonic() + GONE_SECONDS
+        while bystander.load().sessions > 1:
+            assert time.monotonic() < deadline, "the attacker's session stands"
+            time.sleep(0.01)
+        seen = bystander.frames
+        while bystander.frames < seen + 5 and bystander.trouble is None:
+            time.sleep(0.001)
