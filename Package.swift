@@ -36,6 +36,7 @@ let package = Package(
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
+    .library(name: "SidelightSupervisor", targets: ["SidelightSupervisor"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
   dependencies: [
@@ -184,6 +185,16 @@ let package = Package(
       path: "Sources/Identity",
       swiftSettings: strict
     ),
+    // Worker processes: one that holds the sockets and starts the others anew.
+    .target(
+      name: "SidelightSupervisor",
+      dependencies: [
+        "SidelightServer", "SidelightWire", logging, lifecycle,
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      path: "Sources/Supervisor",
+      swiftSettings: strict
+    ),
     // What the command can be told, and by which way.
     .target(
       name: "SidelightConfiguration",
@@ -199,7 +210,8 @@ let package = Package(
       name: "sidelight",
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
-        "SidelightConfiguration", "SidelightClient", "SidelightCodecs", "SidelightWire",
+        "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
+        "SidelightWire",
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -234,6 +246,12 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests",
       dependencies: ["SidelightConfiguration", "SidelightServer", "SidelightWire", logging],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SupervisorTests",
+      dependencies: [
+        "SidelightSupervisor", "SidelightServer", "SidelightClient", "SidelightWire", logging,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "IdentityTests",

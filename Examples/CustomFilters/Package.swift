@@ -14,6 +14,7 @@ let package = Package(
       name: "CustomFilters",
       dependencies: [
         .product(name: "SidelightServer", package: "sidelight"),
+        .product(name: "SidelightSupervisor", package: "sidelight"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),
       ])

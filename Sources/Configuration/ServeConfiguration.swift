@@ -39,6 +39,8 @@ public struct ServeConfiguration: Sendable {
 
   /// Where probes, metrics and the live page are served; `nil`: nowhere.
   public var admin: Address?
+  /// Processes that serve; 0: this one does.
+  public var workers = 0
   /// What a shutdown may take; then whatever is left is cut off.
   public var shutdownGrace = Duration.seconds(10)
   /// The least level that is logged.

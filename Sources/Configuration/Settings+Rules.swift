@@ -23,6 +23,9 @@ extension Settings {
     if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
       faults.append(self.fault("resume.keys", "does not go together with", "resume.keys-file"))
     }
+    faults += self.configuration.workerFaults.map { key, reason in
+      SettingFault("\(self.name(of: key)) \(reason)")
+    }
     return faults + self.identityFaults()
   }
 

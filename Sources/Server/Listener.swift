@@ -8,6 +8,8 @@ import SidelightWire
 /// One address of a server: a gRPC server of its own, with windows and limits set for video.
 final class Listener: Sendable {
   private let address: Address
+  /// A socket that listens there already; `nil`: it is bound here.
+  private let descriptor: Int32?
   private let configuration: ServerConfiguration
   private let guards: Guards
   /// For TCP addresses; `nil`: they are not secured.
@@ -18,11 +20,12 @@ final class Listener: Sendable {
   private let bound = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Address.self)
 
   init(
-    address: Address, configuration: ServerConfiguration, guards: Guards,
+    address: Address, descriptor: Int32? = nil, configuration: ServerConfiguration, guards: Guards,
     certificates: CertificateStore? = nil,
     services: [any RegistrableRPCService], interceptors: [any ServerInterceptor] = []
   ) {
     self.address = address
+    self.descriptor = descriptor
     self.configuration = configuration
     self.guards = guards
     self.certificates = certificates
@@ -51,9 +54,11 @@ final class Listener: Sendable {
             listenerFactory: SecureListener(
               address: try NIOCore.SocketAddress(
                 ipAddress: host == "localhost" ? "127.0.0.1" : host, port: port),
-              certificates: certificates, loops: loops),
+              descriptor: self.descriptor, certificates: certificates, loops: loops),
             config: .init(self.transportConfig))
           try await self.serve(transport) { await transport.listeningAddress }
+        } else if let descriptor {
+          try await self.serve(onSocket: descriptor, loops)
         } else {
           let transport = HTTP2ServerTransport.Posix(
             address: Self.socketAddress(host, port), transportSecurity: .plaintext,
@@ -61,14 +66,15 @@ final class Listener: Sendable {
           try await self.serve(transport) { try? await transport.listeningAddress }
         }
       case .unix(let path):
+        if let descriptor {
+          // Its file belongs to whoever bound it.
+          try await self.serve(onSocket: descriptor, loops)
+          break
+        }
         let file = try await UnixSocketFile(
           listeningAt: path, permissions: self.configuration.unixSocketPermissions)
         defer { file.remove() }
-        // Takes the descriptor over.
-        let transport = HTTP2ServerTransport.Posix(
-          listeningSocketDescriptor: Int(file.descriptor), transportSecurity: .plaintext,
-          config: self.transportConfig, eventLoopGroup: loops)
-        try await self.serve(transport) { try? await transport.listeningAddress }
+        try await self.serve(onSocket: file.descriptor, loops)
       }
       self.bound.fail(CancellationError())
     } catch {
@@ -81,6 +87,16 @@ final class Listener: Sendable {
   /// The address, with the port that the system chose. Waits until it is bound.
   var boundAddress: Address {
     get async throws { try await self.bound.futureResult.get() }
+  }
+
+  /// Takes the descriptor over.
+  private func serve(
+    onSocket descriptor: Int32, _ loops: MultiThreadedEventLoopGroup
+  ) async throws {
+    let transport = HTTP2ServerTransport.Posix(
+      listeningSocketDescriptor: Int(descriptor), transportSecurity: .plaintext,
+      config: self.transportConfig, eventLoopGroup: loops)
+    try await self.serve(transport) { try? await transport.listeningAddress }
   }
 
   /// - Parameter listeningAddress: Where the transport listens; `nil` if it does not.

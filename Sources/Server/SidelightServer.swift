@@ -89,9 +89,11 @@ public final class SidelightServer: Service {
       configuration: configuration.guards,
       maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.connections)
     self.guards = guards
-    self.listeners = configuration.addresses.map {
+    let descriptors = configuration.listeningDescriptors
+    self.listeners = configuration.addresses.enumerated().map { index, address in
       Listener(
-        address: $0, configuration: configuration, guards: guards, certificates: certificates,
+        address: address, descriptor: index < descriptors.count ? descriptors[index] : nil,
+        configuration: configuration, guards: guards, certificates: certificates,
         services: services, interceptors: interceptors)
     }
     self.configuration = configuration
@@ -125,6 +127,7 @@ public final class SidelightServer: Service {
     do {
       try self.configuration.transport.validate()
       try self.configuration.quotas.validate()
+      try self.configuration.validateDescriptors()
       try self.certificates?.load()
     } catch {
       for listener in self.listeners { listener.giveUp(error) }

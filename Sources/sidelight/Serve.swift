@@ -7,6 +7,7 @@ import SidelightConfiguration
 import SidelightIdentity
 import SidelightKernels
 import SidelightServer
+import SidelightSupervisor
 import UnixSignals
 
 /// `sidelight serve`: the server. Its flags are the table of settings.
@@ -43,45 +44,57 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  func run() async throws { try await self.run(with: self.settings()) }
+  func run() async throws { try await self.run(with: self.settings(), as: nil) }
 
   /// Runs to the end, as the only thread there is begins.
   @MainActor
   func main() async {
     do {
+      // Before there is a second thread: it changes the environment.
+      let worker = try Worker.inherited()
       let settings = try self.settings()
+      guard worker != nil || settings.configuration.workers == 0 else {
+        return try await Self.supervise(settings.configuration)
+      }
       settings.configuration.server.transport.allocator.apply()
-      try await self.run(with: settings)
+      try await self.run(with: settings, as: worker)
     } catch {
       Self.exit(withError: error)
     }
   }
 
   /// Runs the server with settings that have been read already.
-  func run(with settings: Settings) async throws {
-    let configuration = settings.configuration
+  ///
+  /// - Parameter worker: What this process is; `nil`: the server alone.
+  func run(with settings: Settings, as worker: Worker?) async throws {
+    let configuration = settings.configuration.fitted(to: worker)
     let level = SharedLogLevel(configuration.logLevel)
     let logger = Logger(label: "sidelight") { [format = configuration.logFormat] label in
       SharedLevelLogHandler(
         LineLogHandler.standardError(label: label, format: format), level: level)
     }
+    .naming(worker)
     let metrics = PrometheusRegistry(
-      descriptions: [SidelightServer.metricDescriptions, OTLPExporter.descriptions]
-        .reduce(ReloadWatch.metricDescriptions) { $0.merging($1) { one, _ in one } })
+      descriptions: [
+        SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
+      ]
+      .reduce(ReloadWatch.metricDescriptions) { $0.merging($1) { one, _ in one } })
+    worker?.tellStarts(to: metrics)
     let tracing = Self.tracing(logger: logger, metrics: metrics)
     let authenticator: TokenAuthenticator? =
       if let tokens = configuration.tokens {
         try await TokenAuthenticator(tokens, logger: logger)
       } else { nil }
     let server = SidelightServer(
-      configuration: configuration.server,
+      configuration: Self.server(configuration, worker),
       catalogue: try FilterCatalogue(providing: configuration.providedAssets),
       authenticator: authenticator,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }
-    let watch = ShutdownWatch(grace: configuration.shutdownGrace, logger: logger)
+    let watch = ShutdownWatch(
+      grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
     let reload = await ReloadWatch(
       settings: settings,
       read: { [arguments] in
@@ -90,6 +103,7 @@ struct Serve: AsyncParsableCommand {
           environment: ProcessInfo.processInfo.environment)
       }, metrics: metrics, logger: logger
     ) { configuration in
+      let configuration = configuration.fitted(to: worker)
       // What may fail comes first, and of that what changes something comes last.
       guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
       let rules: TokenAuthenticator.Rules? =
@@ -102,7 +116,9 @@ struct Serve: AsyncParsableCommand {
     // They end in the reverse of this order: spans are sent when nobody makes any more, and probes are
     // answered for as long as the server drains.
     let services: [(any Service)?] = [
-      watch, tracing?.exporter, admin, reload, server, Announcement(server: server, admin: admin),
+      watch, tracing?.exporter, admin, reload, server,
+      Announcement(server: server, admin: admin, isWorkers: worker != nil),
+      worker.map { WorkerLink($0, server: server) },
     ]
     let group = ServiceGroupConfiguration(
       services: services.compactMap(\.self).map { .init(service: $0) },
@@ -159,12 +175,15 @@ private struct TurnedOnOrOff: Error, CustomStringConvertible {
 private struct Announcement: Service, CustomStringConvertible {
   let server: SidelightServer
   let admin: AdminServer?
+  /// Then the supervisor says where the server listens.
+  let isWorkers: Bool
+
   var description: String { "Announcement" }
 
   func run() async throws {
     // Where there are none, the server itself says why.
     let addresses = (try? await self.server.listeningAddresses) ?? []
-    for address in addresses {
+    for address in addresses where !self.isWorkers {
       // Unbuffered, since whoever started us may wait for the line.
       FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
     }

@@ -11,6 +11,9 @@ import UnixSignals
 struct ShutdownWatch: Service, CustomStringConvertible {
   /// What a shutdown may take.
   let grace: Duration
+  /// Whether a second signal stops the process at once. Not in a worker: a terminal and a service manager
+  /// signal it beside its supervisor, whose matter it is to force it.
+  let isForcedBySecondSignal: Bool
   let logger: Logger
   /// Its name, for logs.
   var description: String { "ShutdownWatch" }
@@ -20,6 +23,7 @@ struct ShutdownWatch: Service, CustomStringConvertible {
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     for await signal in signals.cancelOnGracefulShutdown() {
       guard !isShuttingDown else {
+        guard self.isForcedBySecondSignal else { continue }
         self.logger.notice("a second signal: the server stops at once")
         _exit(128 + signal.rawValue)
       }

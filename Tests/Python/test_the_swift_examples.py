@@ -18,6 +18,7 @@ from sidelight_testing.session import Session, pipeline
 
 SOURCES = REPOSITORY / "Examples/CustomFilters/Sources/CustomFilters"
 OWN = {
+    "brittle": catalogue.REACH_FRAME,
     "emboss": catalogue.REACH_NEIGHBORHOOD,
     "meanLuma": catalogue.REACH_FRAME,
     "scanlines": catalogue.REACH_PIXEL,

@@ -13,6 +13,18 @@ extension SettingTable {
         "How readily the threads that filter let those that carry gRPC go first."),
     ])
 
+  static let workers = Group(
+    title: "Worker processes",
+    settings: [
+      Setting(
+        "workers.count", \.workers, Form.count(0 ... 64, of: "processes"), flag: "workers",
+        use: .everyday,
+        """
+        Processes that serve, supervised by this one: what ends one of them, such as a trap in a filter, \
+        ends its sessions alone. 0: this process serves.
+        """)
+    ])
+
   static let memory = Group(
     title: "Memory",
     settings: [

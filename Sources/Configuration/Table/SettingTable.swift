@@ -14,9 +14,9 @@ public enum SettingTable {
 
   /// The groups.
   public static let groups: [Group] = [
-    Self.addresses, Self.transport, Self.limits, Self.resume, Self.compute, Self.memory,
-    Self.sharedMemory, Self.assets, Self.tls, Self.tokens, Self.callers, Self.guards, Self.shutdown,
-    Self.logs,
+    Self.addresses, Self.transport, Self.limits, Self.resume, Self.compute, Self.workers,
+    Self.memory, Self.sharedMemory, Self.assets, Self.tls, Self.tokens, Self.callers, Self.guards,
+    Self.shutdown, Self.logs,
   ]
 
   /// The settings of all groups.

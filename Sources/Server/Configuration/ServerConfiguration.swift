@@ -6,6 +6,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `addresses` (default: `127.0.0.1:50051`): where to listen, all at once. TCP addresses are IP
   ///   addresses or `localhost`.
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
+  /// - `listeningDescriptors` (default: none): sockets that listen at `addresses` already, one for each in
+  ///   their order (``ListeningSocket``). The server takes them over. None: it binds the addresses itself.
+  ///   Files of Unix sockets are left to whoever bound them.
+  public var listeningDescriptors: [Int32] = []
   /// - `unixSocketPermissions` (mode, default: 0600, the owner): who may connect to Unix sockets: those
   ///   who may write the file.
   public var unixSocketPermissions: UInt16 = 0o600
@@ -75,4 +79,14 @@ public struct ServerConfiguration: Sendable, Hashable {
 
   /// The defaults.
   public init() {}
+
+  /// - Throws: ``ConfigurationFault`` if sockets are given, but not one for each address.
+  func validateDescriptors() throws(ConfigurationFault) {
+    let (count, wanted) = (self.listeningDescriptors.count, self.addresses.count)
+    guard count == 0 || count == wanted else {
+      throw ConfigurationFault(
+        setting: "listeningDescriptors", value: "\(count) sockets",
+        range: "none, or \(wanted): one for each address")
+    }
+  }
 }

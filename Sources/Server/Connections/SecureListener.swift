@@ -10,6 +10,8 @@ import NIOSSL
 /// not the authorities of clients. This one is no longer than its settings would be.
 struct SecureListener: HTTP2ServerTransport.ListenerFactory {
   let address: NIOCore.SocketAddress
+  /// A socket that listens there already; `nil`: it is bound here.
+  var descriptor: Int32?
   let certificates: CertificateStore
   let loops: MultiThreadedEventLoopGroup
 
@@ -24,20 +26,24 @@ struct SecureListener: HTTP2ServerTransport.ListenerFactory {
     guard self.certificates.context != nil else {
       throw RuntimeError(code: .transportError, message: "There is no certificate.")
     }
-    return try await ServerBootstrap(group: self.loops)
+    let bootstrap = ServerBootstrap(group: self.loops)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
-      .bind(to: self.address) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          // There is one from the beginning, and it is only ever replaced by another.
-          guard let context = self.certificates.context else {
-            throw ChannelError.ioOnClosedChannel
-          }
-          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+    let configure = { @Sendable (channel: any Channel) in
+      channel.eventLoop.makeCompletedFuture {
+        // There is one from the beginning, and it is only ever replaced by another.
+        guard let context = self.certificates.context else {
+          throw ChannelError.ioOnClosedChannel
         }
-        .flatMap {
-          connectionConfigurator.configure(channel: channel, tls: .configured(requireALPN: true))
-        }
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
       }
+      .flatMap {
+        connectionConfigurator.configure(channel: channel, tls: .configured(requireALPN: true))
+      }
+    }
+    if let descriptor {
+      return try await bootstrap.bind(descriptor, childChannelInitializer: configure)
+    }
+    return try await bootstrap.bind(to: self.address, childChannelInitializer: configure)
   }
 }

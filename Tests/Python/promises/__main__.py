@@ -13,7 +13,7 @@ from pathlib import Path
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.machine import Machine
 
-from . import lasting, memory, outcomes, peers, realtime
+from . import lasting, memory, outcomes, peers, realtime, workers
 from .row import Row, Settings
 
 PAGE = REPOSITORY / "docs/reliability.md"
@@ -29,7 +29,7 @@ MEASUREMENTS: dict[tuple[int, ...], Callable[[Settings], Row | list[Row]]] = {
     (8,): peers.silent_peers,
     (9,): peers.pings,
     (10,): peers.drain,
-    (11,): lambda _: lasting.workers(),
+    (11,): workers.workers,
     (12,): lasting.resuming,
     (13,): realtime.deadlines,
     (14,): lasting.identity,

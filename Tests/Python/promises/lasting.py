@@ -1,4 +1,4 @@
-"""Rows 11, 12, 14, 15: loss, identity, endurance."""
+"""Rows 12, 14, 15: loss, identity, endurance."""
 
 import base64
 import os
@@ -15,23 +15,6 @@ from sidelight_testing.server import Server
 from .row import Row, Settings, not_measured
 
 IDENTITY_TESTS = ("test_identity*.py", "test_tls*.py", "test_quotas*.py")
-
-
-def workers() -> Row:
-    """Row 11: not built."""
-    return not_measured(
-        11,
-        "a trap in a filter loses only its worker's sessions",
-        "back in 100 ms",
-        "not built: there are no worker processes. A filter that traps ends the server; whoever "
-        "supervises it "
-        "starts it anew (`deploy/systemd`, `deploy/kubernetes`), and clients resume, on another "
-        "server where "
-        "there is one (row 12). Filters that throw or stick are isolated within the process, by "
-        "stand-in "
-        "threads ([decision 12](decisions/0012-threads-stand-in-for-stuck-filters.md), "
-        "`IsolationTests`)",
-    )
 
 
 def resuming(settings: Settings) -> Row:

@@ -1,29 +1,40 @@
 import Logging
 import ServiceLifecycle
 import SidelightServer
+import SidelightSupervisor
 
 /// A server with filters of its own, one of each kind:
 ///
-///     CustomFilters [ADDRESS]     default 127.0.0.1:50051
+///     CustomFilters [ADDRESS [WORKERS]]     default 127.0.0.1:50051, and no workers: this process serves
 ///
 /// Clients find them in `ListFilters` and name them in pipelines like the built-in ones.
 @main
 struct CustomFilters {
   static func main() async throws {
+    let worker = try Worker.inherited()
+    let arguments = CommandLine.arguments.dropFirst()
+    var configuration = ServerConfiguration()
+    if let address = arguments.first {
+      configuration.addresses = [try Address(address)]
+    }
+    if worker == nil, let workers = arguments.dropFirst().first.flatMap({ Int($0) }), workers > 0 {
+      return try await Supervisor(workers: workers, addresses: configuration.addresses).run()
+    }
+
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("scanlines", "Darkens every other row.", color: Scanlines()))
     catalogue.register(CustomFilter("emboss", "Shows slopes.", neighborhood: Emboss()))
     catalogue.register(CustomFilter("upsideDown", "Turns the picture over.", frame: upsideDown))
     catalogue.register(CustomFilter("meanLuma", "Measures.", analysis: MeanLuma()))
     catalogue.register(Tint.self)
+    catalogue.register(CustomFilter("brittle", "Traps at small frames.", frame: brittle))
 
-    var configuration = ServerConfiguration()
-    if let address = CommandLine.arguments.dropFirst().first {
-      configuration.addresses = [try Address(address)]
-    }
+    worker?.adapt(&configuration)
     let server = SidelightServer(configuration: configuration, catalogue: catalogue)
+    var services: [any Service] = [server]
+    if let worker { services.append(WorkerLink(worker, server: server)) }
     try await ServiceGroup(
-      services: [server], gracefulShutdownSignals: [.sigterm, .sigint],
+      services: services, gracefulShutdownSignals: [.sigterm, .sigint],
       logger: Logger(label: "custom-filters")
     ).run()
   }

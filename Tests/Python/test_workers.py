@@ -1,0 +1,364 @@
+"""Worker processes: what ends one of them ends its sessions alone, and those go on with another."""
+
+import contextlib
+import os
+import re
+import signal
+import stat
+import subprocess
+
+import grpc
+import pytest
+
+from sidelight_testing import images
+from sidelight_testing.bystander import Bystander
+from sidelight_testing.certificates import Authority
+from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import session as messages
+from sidelight_testing.resuming import LOST, ResumingClient
+from sidelight_testing.server import Server, binary
+from sidelight_testing.session import Session, pipeline
+from sidelight_testing.workers import ALONE, WAIT_SECONDS, Workers, is_alive, wait_until
+from test_the_swift_examples import program
+
+RATE = 60
+HEADER = b"YUV4MPEG2 W16 H16 F25:1 Ip A1:1 C420jpeg\n"
+FRAME = b"FRAME\n" + bytes(range(128)) * 3
+
+
+@contextlib.contextmanager
+def clients_of_all(server: Workers, kind: str = "tcp"):
+    """Sessions until each worker has one, each on a connection of its own."""
+    with contextlib.ExitStack() as stack:
+        clients = []
+
+        def one_more() -> bool:
+            channel = stack.enter_context(server.channel(kind))
+            client = stack.enter_context(ResumingClient(channel, RATE))
+            clients.append(client)
+            client.wait_until(lambda client: client.made > 3, WAIT_SECONDS)
+            client.select_inversion()
+            client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
+            return all(server.sessions(worker) for worker in range(server.count))
+
+        wait_until(one_more)
+        yield clients
+    for client in clients:
+        client.verify()
+
+
+def go_on(clients: list[ResumingClient]) -> None:
+    for client in clients:
+        before = client.made
+        client.wait_until(lambda client, before=before: client.made > before + 5, WAIT_SECONDS)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_a_worker_that_is_shot_loses_its_own_sessions_and_they_go_on(kind):
+    with Workers(2, "--max-load", "0") as server:
+        with clients_of_all(server, kind) as clients:
+            victims = server.sessions(0)
+            # Whoever has a session there has it on record before: nothing else may be resumed.
+            assert not any(client.resumptions for client in clients)
+            server.end(0)
+            wait_until(lambda: sum(len(each.resumptions) for each in clients) == victims)
+            go_on(clients)
+        for client in clients:
+            lost = [key for key, outcome in client.outcomes.items() if outcome == LOST]
+            if not client.resumptions:
+                assert not lost
+                continue
+            (resumption,) = client.resumptions
+            assert resumption.code == grpc.StatusCode.UNAVAILABLE
+            assert resumption.revision == 2
+            assert lost == resumption.lost and len(lost) <= 4
+        (end,) = server.wait_for("a worker ended", 1)
+        assert (end["end"], end["worker"], end["restart"]) == ("SIGSEGV", "0", "at once")
+        server.wait_for("a worker serves", 2, worker=0)
+        assert server.answers(kind)
+        assert server.terminate() == 0, server.log
+
+
+def test_others_miss_no_frame():
+    with Workers(3) as server, contextlib.ExitStack() as stack:
+        bystanders = [stack.enter_context(Bystander(server)) for _ in range(6)]
+        for each in bystanders:
+            wait_until(lambda each=each: each.frames > 3 or each.trouble)
+        victims = server.sessions(0)
+        server.end(0)
+        server.wait_for("a worker serves", 2, worker=0)
+        wait_until(lambda: sum(each.trouble is not None for each in bystanders) == victims)
+        hurt = [each for each in bystanders if each.trouble]
+        for each in bystanders:
+            at = each.frames
+            wait_until(lambda each=each, at=at: each.trouble or each.frames > at + 30)
+        assert hurt == [each for each in bystanders if each.trouble]
+        for each in hurt:
+            assert each.trouble.code() == grpc.StatusCode.UNAVAILABLE
+            each.trouble = None
+
+
+def test_with_one_worker_connections_wait_until_it_is_back():
+    with Workers(1) as server:
+        for starts in range(2, 5):
+            pid = server.end(0)
+            # A connection that the old one had taken would go with it.
+            wait_until(lambda pid=pid: not is_alive(pid))
+            assert server.answers()
+            server.wait_for("a worker serves", starts, worker=0)
+        assert server.terminate() == 0, server.log
+
+
+def test_a_crash_loop_is_slowed_down():
+    with Workers(1) as server:
+        for count in range(1, 6):
+            server.end(0)
+            server.wait_for("a worker ended", count)
+            server.wait_for("a worker serves", count + 1)
+        restarts = [each["restart"] for each in server.entries("a worker ended")]
+        delays = [float(re.findall(r"[\d.]+", each)[0]) for each in restarts[1:]]
+        assert restarts[0] == "at once" and delays == [0.1, 0.2, 0.4, 0.8]
+        assert server.metric("sidelight_worker_starts", 0) == 6
+
+
+def test_the_swift_client_goes_through_it(tmp_path):
+    seconds = 4
+    video = tmp_path / "sent.y4m"
+    video.write_bytes(HEADER + FRAME * 25 * seconds)
+    with Workers(2) as server:
+        command = [binary(), "stream", video, "-", "--server", server.addresses["tcp"]]
+        stream = subprocess.Popen(
+            [*command, "--realtime", "--reconnect", "--pipeline", "colorInvert"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            # Some frames have come, so that one can stand in the place of those that are lost.
+            at_work = wait_until(
+                lambda: [w for w in range(2) if server.metric("sidelight_frames_total", w) > 3]
+            )
+            server.end(at_work[0])
+            result, log = stream.communicate(timeout=WAIT_SECONDS)
+        finally:
+            stream.kill()
+            stream.wait()
+        assert stream.returncode == 0, log
+        assert result.count(b"FRAME\n") == 25 * seconds
+        made = int(re.search(rb"(\d+) filtered", log)[1])
+        assert made > 25 * seconds / 2, log
+        assert server.terminate() == 0, server.log
+
+
+@pytest.mark.parametrize("to_all", [False, True], ids=["the supervisor", "everybody at once"])
+def test_sigterm_drains_all_workers(to_all):
+    with Workers(2) as server, contextlib.ExitStack() as stack:
+        sessions = []
+
+        def one_more() -> bool:
+            stub = service.FrameFilterStub(stack.enter_context(server.channel()))
+            sessions.append(stack.enter_context(Session(stub)))
+            return all(server.sessions(worker) for worker in range(2))
+
+        wait_until(one_more)
+        # As a terminal and a service manager do it: the second signal for a worker forces nothing.
+        for pid in server.pids if to_all else []:
+            os.kill(pid, signal.SIGTERM)
+        server.process.send_signal(signal.SIGTERM)
+        for session in sessions:
+            state = session.receive_until("state")
+            assert state.state == messages.SESSION_STATE_DRAINING
+            assert session.fail().code() == grpc.StatusCode.UNAVAILABLE
+        assert server.process.wait(timeout=30) == 0, server.log
+        assert {each["end"] for each in server.entries("a worker ended")} == {"exit status 0"}
+        with pytest.raises(grpc.FutureTimeoutError), server.channel() as channel:
+            grpc.channel_ready_future(channel).result(timeout=0.5)
+
+
+def test_a_worker_that_does_not_drain_is_cut_off_when_the_grace_is_over():
+    with Workers(2, "--shutdown-grace", "1s") as server:
+        server.end(1, signal.SIGSTOP)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=30) == 0, server.log
+        ends = {each["worker"]: each["end"] for each in server.entries("a worker ended")}
+        assert ends == {"0": "exit status 0", "1": "SIGKILL"}
+
+
+def test_a_second_signal_stops_all_at_once():
+    with Workers(2) as server:
+        server.end(1, signal.SIGSTOP)
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("workers are to drain", 1)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=30) == 128 + signal.SIGTERM
+        wait_until(lambda: not any(map(is_alive, server.pids)))
+        assert not os.path.exists(server.addresses["unix"].removeprefix("unix:"))
+
+
+def test_workers_end_with_their_supervisor():
+    with Workers(2) as server:
+        pids = server.pids
+        assert all(map(is_alive, pids))
+        server.process.kill()
+        wait_until(lambda: not any(map(is_alive, pids)))
+
+
+def test_a_worker_that_drains_by_itself_is_replaced():
+    with Workers(2) as server:
+        server.end(1, signal.SIGTERM)
+        server.wait_for("a worker serves", 2, worker=1)
+        (end,) = server.entries("a worker ended")
+        assert (end["end"], end["restart"]) == ("exit status 0", "at once")
+
+
+def test_the_socket_file_outlives_workers_and_goes_with_the_supervisor():
+    with Workers(2, "--unix-socket-mode", "660") as server:
+        path = server.addresses["unix"].removeprefix("unix:")
+        before = os.stat(path)
+        assert stat.S_IMODE(before.st_mode) == 0o660
+        for worker in range(2):
+            server.end(worker)
+            server.wait_for("a worker serves", 2, worker=worker)
+        assert os.stat(path).st_ino == before.st_ino
+        assert server.answers("unix")
+        assert server.terminate() == 0, server.log
+        assert not os.path.exists(path)
+
+
+def test_tls_goes_on_after_a_worker(tmp_path):
+    authority = Authority()
+    certificate, key = authority.issue("server", "127.0.0.1").write(tmp_path, "server")
+    with Workers(2, "--tls-certificate", certificate, "--tls-key", key) as server:
+        credentials = grpc.ssl_channel_credentials(authority.certificate)
+        for worker in range(2):
+            server.end(worker)
+            server.wait_for("a worker serves", 2, worker=worker)
+        for _ in range(4):
+            with grpc.secure_channel(server.addresses["tcp"], credentials, ALONE) as channel:
+                stub = service.FrameFilterStub(channel)
+                with Session(stub, pipeline=pipeline("colorInvert")) as session:
+                    session.send_frame(images.noise("GRAY8", 16, 16))
+                    assert len(session.finish().frames) == 1
+        assert server.terminate() == 0, server.log
+
+
+def test_sighup_reaches_all_workers_and_their_successors(tmp_path):
+    file = tmp_path / "settings.yaml"
+    file.write_text("limits: {max-sessions: 2}\n")
+    with Workers(2, "--config", file) as server:
+        file.write_text("limits: {max-sessions: 1}\n")
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("settings reloaded", 1, worker=0)
+        server.wait_for("settings reloaded", 1, worker=1)
+        server.end(0)
+        server.wait_for("a worker serves", 2, worker=0)
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("settings reloaded", 1, worker=0)
+        server.wait_for("settings reloaded", 2, worker=1)
+        with server.channel() as channel:
+            stub = service.FrameFilterStub(channel)
+            with Session(stub) as first:
+                with pytest.raises(grpc.RpcError) as refused:
+                    Session(stub).__enter__()
+                assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+                first.finish()
+
+
+def test_each_worker_offers_shared_memory_by_itself(tmp_path):
+    path = tmp_path / "rings"
+    with Workers(2, "--shared-memory", "--shared-memory-socket", path) as server:
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["rings.0", "rings.1"]
+        assert server.terminate() == 0, server.log
+
+
+def test_what_is_wrong_with_the_settings_is_told_once(tmp_path):
+    (tmp_path / "certificate.pem").write_text("none")
+    (tmp_path / "key.pem").write_text("none")
+    started = subprocess.run(
+        [binary(), "serve", "--workers", "4", "--listen", "127.0.0.1:0"]
+        + ["--tls-certificate", tmp_path / "certificate.pem"]
+        + ["--tls-key", tmp_path / "key.pem"],
+        capture_output=True,
+        timeout=WAIT_SECONDS,
+    )
+    assert started.returncode not in (0, 139), started
+    assert not started.stdout
+    assert started.stderr.count(b"Error: ") == 1, started.stderr.decode()
+
+
+def test_an_address_that_is_taken_stops_the_start():
+    with Server() as other:
+        for kind in ("tcp", "unix"):
+            started = subprocess.run(
+                [binary(), "serve", "--workers", "2", "--listen", other.addresses[kind]],
+                capture_output=True,
+                timeout=WAIT_SECONDS,
+            )
+            assert started.returncode == 1
+            assert b"another server listens there" in started.stderr, started.stderr
+            assert b"a worker" not in started.stderr
+        with grpc.insecure_channel(other.addresses["unix"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "{}", '{"control":0,"count":2,"index":0,"sockets":[],"starts":1}']
+)
+def test_nobody_is_a_worker_whom_nobody_supervises(text):
+    started = subprocess.run(
+        [binary(), "serve", "--listen", "127.0.0.1:0"],
+        env=os.environ | {"SIDELIGHT_WORKER": text},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=WAIT_SECONDS,
+    )
+    assert started.returncode == 1
+    assert b"Error: " in started.stderr and not started.stdout
+
+
+def test_a_filter_that_traps_loses_its_workers_sessions_only(tmp_path):
+    """`brittle` of the example counts on seventeen rows."""
+    address = f"unix:{tmp_path}/socket"
+    small, large = images.noise("GRAY8", 16, 16), images.noise("GRAY8", 32, 32)
+
+    with open(tmp_path / "log", "w") as log, contextlib.ExitStack() as stack:
+        command = [program("CustomFilters"), address, "2"]
+        supervisor = subprocess.Popen(command, stderr=log, stdin=subprocess.DEVNULL)
+        stack.callback(supervisor.wait)
+        stack.callback(supervisor.kill)
+
+        def stub_alone():
+            channel = stack.enter_context(grpc.insecure_channel(address, ALONE))
+            grpc.channel_ready_future(channel).result(timeout=WAIT_SECONDS)
+            return service.FrameFilterStub(channel)
+
+        def session_of(stub, **options: object) -> Session:
+            return stack.enter_context(Session(stub, seconds=WAIT_SECONDS, **options))
+
+        stub = stub_alone()
+        trapping = session_of(stub, pipeline=pipeline("brittle"))
+        others = [session_of(stub_alone(), pipeline=pipeline("colorInvert")) for _ in range(6)]
+        trapping.send_frame(large)
+        trapping.receive_until("frame")
+        # Over the same connection, so of the same worker; without the session itself.
+        request = frame_filter.GetServerInfoRequest()
+        companions = stub.GetServerInfo(request, timeout=WAIT_SECONDS).load.sessions - 1
+
+        trapping.send_frame(small)
+        assert trapping.fail().code() == grpc.StatusCode.UNAVAILABLE
+        spared = 0
+        for other in others:
+            with contextlib.suppress(grpc.RpcError, StopIteration):
+                other.send_frame(small)
+                other.receive_until("frame")
+                spared += 1
+        assert spared == len(others) - companions
+
+        resumed = session_of(stub_alone(), resume_token=trapping.opened.resume_token)
+        assert resumed.opened.revision == trapping.opened.revision
+        resumed.send_frame(large, sequence=3)
+        resumed.receive_until("frame")
+        supervisor.terminate()
+        assert supervisor.wait(timeout=30) == 0
+    told = (tmp_path / "log").read_text()
+    assert len(re.findall("end=SIG(ILL|TRAP)", told)) == 1, told
