@@ -1,4 +1,7 @@
+import GRPCCore
+import SidelightKernels
 import SidelightServer
+import SidelightWire
 import Testing
 
 /// When a client is told of frames that gave way to newer ones.
@@ -143,5 +146,73 @@ import Testing
       outbox.cancel()
       group.cancelAll()
     }
+  }
+
+  @Test(
+    "A session tells of frames that give way while it waits for its turn", .timeLimit(.minutes(5)))
+  func session() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    var configuration = ServerConfiguration()
+    configuration.computeThreads = 1
+    configuration.framesInFlight = 8
+    let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
+    let answers = Answers()
+    let (steps, step) = AsyncStream<Void>.makeStream()
+    try await withServer(
+      configuration, catalogue: catalogue, clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          let (begun, begin) = AsyncStream<Never>.makeStream()
+          let (ends, end) = AsyncStream<Never>.makeStream()
+          // Another's filter takes the only turn.
+          group.addTask {
+            for await _ in begun {}
+            try await stub.process { writer in
+              try await writer.write(.open([.filter("gate")]))
+              try await writer.write(.frame(1, image))
+              for await _ in ends {}
+            } onResponse: { response in
+              for try await _ in response.messages {}
+            }
+          }
+          try await stub.process { writer in
+            var told = steps.makeAsyncIterator()
+            try await writer.write(.open([.filter("sepiaTone")], policy: .newestWins))
+            // Two frames, 8 ms apart: that is the session's pace, and a notice a millisecond.
+            for sequence: UInt64 in 1 ... 2 {
+              try await writer.write(.frame(sequence, image))
+              while answers.messages.frames.count < sequence { await told.next() }
+              clock.advance(by: .milliseconds(8))
+            }
+            begin.finish()
+            for await _ in gate.entered { break }
+            for sequence: UInt64 in 3 ... 8 { try await writer.write(.frame(sequence, image)) }
+            // One or two wait, the others give way: one is told of at once, the next in their time.
+            for count in 1 ... 4 {
+              while answers.messages.drops.count < count { await told.next() }
+              #expect(answers.messages.drops.map(\.count) == Array(repeating: 1, count: count))
+              guard count < 4 else { break }
+              await clock.awaited(within: .milliseconds(1))
+              clock.advance(by: .milliseconds(1))
+            }
+            gate.open(for: 1)
+            end.finish()
+          } onResponse: { response in
+            for try await message in response.messages {
+              answers.add(message)
+              step.yield()
+            }
+          }
+          try await group.waitForAll()
+        }
+      }
+    }
+    let made = answers.messages.frames.map(\.sequence)
+    #expect([[1, 2, 7, 8], [1, 2, 8]].contains(made))
+    #expect(answers.messages.finalStats?.outcomes == 8)
   }
 }
