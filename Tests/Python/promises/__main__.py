@@ -80,7 +80,7 @@ def table(rows: list[Row], machine: Machine, command: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--quick", action="store_true", help="all rows in three minutes, with fewer samples"
+        "--quick", action="store_true", help="all rows in six minutes, with fewer samples"
     )
     parser.add_argument("--minutes", type=float, help="how long clients ping (row 9)")
     parser.add_argument(
