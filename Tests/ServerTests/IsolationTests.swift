@@ -127,4 +127,38 @@ import Testing
       try await scheduler.withTurn(session: 1000, deadline: .zero) { _, _ in }
     }
   }
+
+  @Test("Nor is work that waited for its turn while the others outstayed theirs")
+  func tooManyMeanwhile() async throws {
+    try await Self.withHeldWork(turns: FrameScheduler.maxOutstaying - 2) { scheduler, _, clock in
+      #expect(scheduler.outstayingThreads == FrameScheduler.maxOutstaying - 1)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let (ends, end) = AsyncStream<Never>.makeStream()
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        // All turns are taken: one for a time, the others for as long as it takes.
+        for limit in [Duration.milliseconds(20), nil] {
+          group.addTask {
+            try await scheduler.withTurn(session: 1000, deadline: .zero, limit: limit) { _, _ in
+              begin.yield()
+              for await _ in ends {}
+            }
+          }
+        }
+        var begun = begins.makeAsyncIterator()
+        for _ in 1 ... 2 { await begun.next() }
+        group.addTask {
+          await #expect(throws: GoogleRPCStatus.self) {
+            try await scheduler.withTurn(
+              session: 1001, deadline: .zero, limit: .seconds(1)
+            ) { _, _ in }
+          }
+          end.finish()
+        }
+        try await expectEventually("it waits") { scheduler.waitingCount == 1 }
+        await clock.awaited(within: .milliseconds(20))
+        clock.advance(by: .milliseconds(20))
+        while try await group.next() != nil {}
+      }
+    }
+  }
 }

@@ -43,8 +43,8 @@ struct Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2, some above. To be called
-  /// on its event loop, when gRPC's own handlers stand and before it becomes active.
+  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2, some above.
+  /// To be called on its event loop, when gRPC's own handlers stand and before it becomes active.
   ///
   /// - Parameter peer: Who is at the other end, for the log.
   func protect(connection channel: any Channel, of peer: String) throws {

@@ -35,6 +35,6 @@ extension SidelightServer {
     "sidelight_sessions_opened_total": "Sessions that were let in.",
     "sidelight_sessions_refused_total": "Sessions that were not let in, by the limit that was met.",
     "sidelight_stand_in_threads":
-      "Threads that stand in for those which filters that do not come back occupy.",
+      "Threads that filters occupy which have outstayed their turn, and for which others stand in.",
   ]
 }
