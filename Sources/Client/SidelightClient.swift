@@ -1,4 +1,5 @@
 import GRPCCore
+import NIOPosix
 public import SidelightKernels
 public import SidelightWire
 public import Tracing
@@ -24,7 +25,6 @@ public import Tracing
 public struct SidelightClient: Sendable {
   let dialer: Dialer
   let addresses: [Address]
-  private let pool = BufferPool()
   private let tracer: any Tracer
   private let clock: ClientClock
   private let random: @Sendable () -> Double
@@ -113,11 +113,12 @@ public struct SidelightClient: Sendable {
     _ options: SessionOptions = SessionOptions(),
     _ body: (FilterSession) async throws -> Result
   ) async throws -> Result {
+    let loop = self.dialer.loops.next()
     let session = FilterSession(
-      options: options, clock: self.clock, pool: self.pool, tracer: self.tracer)
+      options: options, clock: self.clock, tracer: self.tracer, executor: EventLoopExecutor(loop))
     let runner = SessionRunner(
       session: session, options: options, addresses: self.addresses, dialer: self.dialer,
-      clock: self.clock, random: self.random)
+      loop: loop, clock: self.clock, random: self.random)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await runner.run() }
       do {

@@ -177,8 +177,13 @@ final class Listener: Sendable {
           }
       }
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
-        channel.eventLoop.makeCompletedFuture { try self.guards.protect(call: channel) }
-          .flatMap { self.connections.mark(channel) }
+        channel.eventLoop.makeCompletedFuture {
+          // Above the guards, which see what is really written and read.
+          try self.connections.claims.serve(
+            call: channel, maxMessageBytes: transport.maxMessageBytes)
+          try self.guards.protect(call: channel)
+        }
+        .flatMap { self.connections.mark(channel) }
       }
     }
   }

@@ -56,15 +56,16 @@ import Tracing
         group.addTask { try await server.run() }
         let address = try await server.listeningAddresses[0]
         group.addTask {
-          let image = Sidelight_V1_Image.noise(.bgra8, 1024, 1024)
+          let image = Sidelight_V1_Image.noise(.bgra8, 512, 512)
           var transport = TransportConfiguration()
           transport.streamWindowBytes = 65535
           try await withStub(address, transport: transport) { stub in
             let error = await #expect(throws: RPCError.self) {
               try await stub.process(options: largeMessages) { writer in
                 try await writer.write(.open([.filter("sepiaTone")]))
-                // More than fits anywhere; writing fails when the call has ended.
-                for sequence: UInt64 in 1 ... 12 {
+                // More than fits anywhere: NIO keeps ten messages for who does not read. Writing fails when the
+                // call has ended.
+                for sequence: UInt64 in 1 ... 24 {
                   try? await writer.write(.frame(sequence, image))
                 }
                 for await _ in reads {}

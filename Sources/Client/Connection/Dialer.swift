@@ -12,6 +12,8 @@ struct Dialer: Sendable {
   let security: ClientSecurity
   /// What carries the connections.
   let loops: MultiThreadedEventLoopGroup
+  /// For the large messages of all calls.
+  let claims: ClaimDesk
   /// Connections that sessions share; none: each has its own.
   let shared: SharedConnections?
 
@@ -24,7 +26,8 @@ struct Dialer: Sendable {
   ) async throws -> Result {
     try transport.validate()
     return try await withEventLoops(transport.eventLoops) { loops in
-      let own = Dialer(transport: transport, security: security, loops: loops, shared: nil)
+      let own = Dialer(
+        transport: transport, security: security, loops: loops, claims: ClaimDesk(), shared: nil)
       guard let limit = transport.connections else { return try await body(own) }
       let shared = SharedConnections(
         limit: limit, nextLoop: { loops.next() },
@@ -36,18 +39,23 @@ struct Dialer: Sendable {
         group.addTask { await shared.run() }
         defer { shared.finish() }
         return try await body(
-          Dialer(transport: transport, security: security, loops: loops, shared: shared))
+          Dialer(
+            transport: transport, security: security, loops: loops, claims: own.claims,
+            shared: shared))
       }
     }
   }
 
   /// Connects, and closes the connection when `body` returns or the task is cancelled; or takes a share
   /// in one that stands. Connecting itself is lazy.
+  ///
+  /// - Parameter loop: What carries the connection, unless it is shared.
   func withConnection<Result: Sendable>(
-    to address: Address, _ body: @Sendable (Connection) async throws -> Result
+    to address: Address, on loop: (any EventLoop)? = nil,
+    _ body: @Sendable (Connection) async throws -> Result
   ) async throws -> Result {
     guard let shared else {
-      let loop = self.loops.next()
+      let loop = loop ?? self.loops.next()
       return try await self.onLoop(loop) {
         try await withGRPCClient(
           transport: try self.channel(to: address, on: loop),
@@ -85,6 +93,11 @@ struct Dialer: Sendable {
           config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
             socket.apply(to: channel).flatMapThrowing {
               try security.protect(channel, at: address)
+            }
+          }
+          config.channelDebuggingCallbacks.onCreateHTTP2Stream = { [claims] channel in
+            channel.eventLoop.makeCompletedFuture {
+              try claims.serve(call: channel, maxMessageBytes: transport.maxMessageBytes)
             }
           }
         },

@@ -1,5 +1,6 @@
 import Foundation
 import GRPCCore
+import NIOCore
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -11,6 +12,8 @@ struct SessionRunner {
   let options: SessionOptions
   let addresses: [Address]
   let dialer: Dialer
+  /// What carries the session's connections, unless they are shared.
+  let loop: any EventLoop
   let clock: ClientClock
   /// Uniform in 0 ..< 1.
   let random: @Sendable () -> Double
@@ -93,9 +96,12 @@ extension SessionRunner {
 
   private func call(_ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt) async throws {
     let address = self.addresses[attempt.address]
-    try await self.dialer.withConnection(to: address) { connection in
+    let deposits = self.dialer.claims.deposits()
+    try await self.dialer.withConnection(to: address, on: self.loop) { connection in
       try await connection.bidirectionalStreaming(
-        request: StreamingClientRequest { try await self.session.send(to: $0, opening: open) },
+        request: StreamingClientRequest {
+          try await self.session.send(to: $0, opening: open, leavingAt: deposits)
+        },
         descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
         serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),
         deserializer: ReceivedMessageDeserializer<Sidelight_V1_ServerMessage>(),

@@ -7,9 +7,11 @@ import Synchronization
 
 extension FilterSession {
   /// Writes `open`, then what is given, until no more is given or the connection is gone.
+  ///
+  /// - Parameter deposits: Where large messages are left until they are written.
   func send(
     to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
-    opening open: Sidelight_V1_Open
+    opening open: Sidelight_V1_Open, leavingAt deposits: ClaimDesk.Deposits
   ) async throws {
     try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
@@ -20,7 +22,7 @@ extension FilterSession {
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
         }
-        try await writer.write(try frame.message(ring: ring))
+        try await writer.write(try frame.message(ring: ring, leavingAt: deposits))
       case .control(let control):
         try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):

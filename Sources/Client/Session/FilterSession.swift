@@ -14,15 +14,27 @@ import Tracing
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: ClientClock
-  private let pool: BufferPool
   /// The ring of the connection that stands, if it has one.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
+  /// Runs tasks on the thread that carries the session's connection. One that prefers it takes outcomes and
+  /// sends frames without a change of thread:
+  ///
+  /// ```swift
+  /// try await withTaskExecutorPreference(session.executor) {
+  ///   for try await outcome in session.outcomes { relay(outcome) }
+  /// }
+  /// ```
+  ///
+  /// For tasks that only hand frames on: what takes long there holds up every session of that thread.
+  public let executor: any TaskExecutor
 
-  init(options: SessionOptions, clock: ClientClock, pool: BufferPool, tracer: any Tracer) {
+  init(
+    options: SessionOptions, clock: ClientClock, tracer: any Tracer, executor: any TaskExecutor
+  ) {
+    self.executor = executor
     self.flow = SessionFlow(options: options, clock: clock)
     self.clock = clock
-    self.pool = pool
     self.tracer = tracer
   }
 
@@ -37,8 +49,8 @@ public final class FilterSession: Sendable {
 
   // MARK: Frames
 
-  /// A frame to be written, and then sent: in shared memory, if the session uses it and a slot is free,
-  /// so that sending it copies nothing; else in a buffer of a pool.
+  /// A frame to be written, and then sent, where sending it copies nothing: in shared memory, if the session
+  /// uses it and a slot is free; else where the transport sends it from.
   ///
   /// The frame keeps its slot until nobody refers to it any more, so make it when it is about to be
   /// written, and let go of it when it is sent. It may be sent to any session.
@@ -52,7 +64,10 @@ public final class FilterSession: Sendable {
     {
       return frame
     }
-    return try self.pool.makeFrame(geometry, orientation: orientation)
+    let layout = try FrameLayout(packed: geometry.format, size: geometry.size)
+    return MutableFrame(
+      layout: layout, color: geometry.color, orientation: orientation,
+      buffer: PixelBuffer(transportable: layout.byteCount))
   }
 
   /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if the window is

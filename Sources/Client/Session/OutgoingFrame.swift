@@ -11,10 +11,12 @@ struct OutgoingFrame: Sendable {
 
   /// The message. Made when the frame leaves, so that displaced frames cost no copy.
   ///
-  /// - Parameter ring: Where the pixels go if a slot is free and they fit; else they go inline.
+  /// - Parameters:
+  ///   - ring: Where the pixels go if a slot is free and they fit; else they go inline.
+  ///   - deposits: Where large messages are left until they are written.
   /// - Throws: What the generated code throws for tags that it cannot encode.
   func message(
-    ring: ClientRing?
+    ring: ClientRing?, leavingAt deposits: ClaimDesk.Deposits
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
     // Files are small, and travel inline.
     if case .frame(let frame) = self.frame.picture,
@@ -24,13 +26,16 @@ struct OutgoingFrame: Sendable {
       message.image = image
       return .message(.with { $0.frame = message })
     }
-    return .envelope(try self.envelope())
+    return .envelope(try self.envelope(), deposits)
   }
 
   private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
     let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
     switch self.frame.picture {
     case .frame(let frame):
+      if frame.isPacked, let bytes = frame.buffer.transportBytes {
+        return try PixelEnvelope(message, passing: bytes)
+      }
       let envelope = try PixelEnvelope(message, pixelByteCount: frame.packedByteCount)
       frame.copyPacked(into: envelope.pixels)
       return envelope

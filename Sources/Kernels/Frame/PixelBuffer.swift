@@ -7,6 +7,8 @@
 public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
+  /// The thing that the bytes are part of, for those who know its kind; `nil` if there is none.
+  package let origin: (any Sendable)?
 
   /// Wraps bytes that somebody else owns.
   ///
@@ -19,6 +21,14 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
   ) {
     unsafe self.bytes = bytes
     unsafe self.release = release
+    self.origin = nil
+  }
+
+  /// Wraps bytes that are valid as long as something is kept.
+  package init(_ bytes: UnsafeMutableRawBufferPointer, of origin: some Sendable) {
+    unsafe self.bytes = bytes
+    unsafe self.release = { _ in }
+    self.origin = origin
   }
 
   deinit {

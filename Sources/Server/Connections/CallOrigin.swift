@@ -1,5 +1,6 @@
 import GRPCCore
 import NIOCore
+import SidelightWire
 
 /// What a call knows of where it came from.
 struct CallOrigin: ServerContext.TransportSpecific {
@@ -7,6 +8,8 @@ struct CallOrigin: ServerContext.TransportSpecific {
   var connection: Connection
   /// The HTTP/2 stream that carries it.
   var stream: any Channel
+  /// Where its large messages are left until they are written.
+  var claims: ClaimDesk
   /// Who calls; `nil` if this server asks nobody, or has not asked yet.
   var principal: Principal?
   /// What the transport itself says.
@@ -26,5 +29,10 @@ extension ServerContext {
     return Caller(
       peer: self.remotePeer, credentials: origin?.connection.credentials,
       principal: origin?.principal)
+  }
+
+  /// A place for the messages of a call's writer; `nil` if its transport knows of none.
+  func deposits() -> ClaimDesk.Deposits? {
+    (self.transportSpecific as? CallOrigin)?.claims.deposits()
   }
 }

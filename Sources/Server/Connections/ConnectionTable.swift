@@ -18,6 +18,8 @@ final class ConnectionTable: Sendable {
   }
 
   private let state = Mutex(State())
+  /// For the large messages of all calls.
+  let claims = ClaimDesk()
 
   /// Enters a connection that was accepted, until it closes. Before that is done, none of its streams
   /// is looked at. One that comes too late is closed before it is handed on.
@@ -83,7 +85,8 @@ final class ConnectionTable: Sendable {
       let call: UInt64? = self.state.withLock { state in
         guard let connection = state.connections[number.value] else { return nil }
         defer { state.nextCall += 1 }
-        state.calls[state.nextCall] = CallOrigin(connection: connection, stream: stream)
+        state.calls[state.nextCall] = CallOrigin(
+          connection: connection, stream: stream, claims: self.claims)
         return state.nextCall
       }
       guard let call else { throw ChannelError.ioOnClosedChannel }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP2
+import SidelightWire
 
 /// All guards of a server, and where each stands. Its listeners share it, and so what is counted.
 struct Guards: Sendable {
@@ -89,6 +90,7 @@ struct Guards: Sendable {
     var above: [any ChannelHandler] = []
     if self.isActive(.lateFrames) { above.append(LateFrameGuard(frames, ledger: self.ledger)) }
     above.append(ConnectionErrorHandler(end))
+    above.append(WindowUpdateFilter())
     try pipeline.addHandlers(above, position: .after(http2))
   }
 

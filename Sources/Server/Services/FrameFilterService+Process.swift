@@ -61,7 +61,8 @@ extension FrameFilterService {
       }
       try await self.engine.assets.withSession(of: caller.name) {
         try await session.run(
-          messages: messages, writer: writer, cancellation: context.cancellation)
+          messages: messages, writer: writer, deposits: context.deposits(),
+          cancellation: context.cancellation)
       }
     }
   }

@@ -23,11 +23,15 @@ struct OutgoingFrame: Sendable {
   let span: FrameSpan
 
   /// The message, with its timing.
-  var message: OutgoingMessage<Sidelight_V1_ServerMessage> {
+  ///
+  /// - Parameter deposits: Where large ones are left until they are written.
+  func message(
+    leavingAt deposits: ClaimDesk.Deposits?
+  ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
     switch self.content {
     case .picture(let envelope):
       envelope.setTiming(self.timing)
-      return .envelope(envelope)
+      return .envelope(envelope, deposits)
     case .bare(var frame), .slot(var frame, _):
       frame.timing = self.timing
       return .message(.with { $0.frame = frame })

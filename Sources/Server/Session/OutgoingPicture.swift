@@ -67,16 +67,21 @@ struct OutgoingPicture: Sendable {
     file.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
   }
 
-  /// A frame's own pixels, byte by byte.
+  /// A frame's own pixels, byte by byte: from where they came, if the transport can send them from there.
   ///
   /// - Parameter outcome: The message, with the image as it came.
-  init(copying pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
-    let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: pixels.byteCount)
+  init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
     self.layout = nil
     self.byteCount = pixels.byteCount
-    self.content = .picture(envelope)
-    self.memory = envelope.pixels
-    self.memory.copy(pixels)
+    if let bytes = pixels.transportBytes {
+      self.content = .picture(try .outcome(outcome, passing: bytes))
+      self.memory = pixels
+    } else {
+      let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: pixels.byteCount)
+      self.content = .picture(envelope)
+      self.memory = envelope.pixels
+      self.memory.copy(pixels)
+    }
   }
 
   /// The picture, to be written once.

@@ -86,18 +86,19 @@ struct Session: Sendable {
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
   ///
+  /// - Parameter deposits: Where large messages are left until they are written; `nil`: they are copied.
   /// - Throws: `RPCError` when the client breaks the order of messages or sends only faults, when the
   ///   server shuts down (UNAVAILABLE), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    cancellation: ServerContext.RPCCancellationHandle
+    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     self.outbox.push(self.opened)
     if self.handle.state.state != .running { self.handle.tellState() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(
-        messages: messages, writer: writer, cancellation: cancellation
+        messages: messages, writer: writer, deposits: deposits, cancellation: cancellation
       ) {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
@@ -141,7 +142,8 @@ struct Session: Sendable {
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    cancellation: ServerContext.RPCCancellationHandle, onClientDone: () -> Void
+    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle,
+    onClientDone: () -> Void
   ) async throws {
     enum Part {
       case reader
@@ -165,7 +167,7 @@ struct Session: Sendable {
         return .analysisLane
       }
       group.addTask {
-        try await SessionWriter(session: self).run(writer)
+        try await SessionWriter(session: self, deposits: deposits).run(writer)
         return .writer
       }
       group.addTask {

@@ -94,7 +94,7 @@ extension SessionLane {
         started: started)
     }
     do {
-      let picture = try OutgoingPicture(copying: frame.picture.bytes, outcome: outcome)
+      let picture = try OutgoingPicture(passing: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
     } catch {
       frame.span.record(error)

@@ -108,6 +108,7 @@ extension SessionReader {
       options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
     else { return false }
     return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+      || frame.picture.bytes.transportBytes != nil
       || frame.picture.bytes.byteCount <= Self.smallPicture
   }
 

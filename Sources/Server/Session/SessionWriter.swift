@@ -5,6 +5,8 @@ import SwiftProtobuf
 /// Sends what the outbox puts in order.
 struct SessionWriter {
   let session: Session
+  /// Where large messages are left until the transport writes them; `nil`: it copies them.
+  let deposits: ClaimDesk.Deposits?
 
   /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
@@ -33,7 +35,7 @@ struct SessionWriter {
         if case .slot(_, let slot) = frame.content {
           self.session.ring?.handOver(slot, sequence: made.sequence)
         }
-        try await writer.write(frame.message)
+        try await writer.write(frame.message(leavingAt: self.deposits))
         frame.span.end(made: made.disposition)
       case .dropped(let run):
         try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))

@@ -2,6 +2,6 @@
 package enum OutgoingMessage<Message: PixelMessage>: Sendable {
   /// Without pixels, or with few enough to be copied.
   case message(Message)
-  /// With pixels that were written where they are sent from.
-  case envelope(PixelEnvelope<Message>)
+  /// With pixels that lie where they are sent from. Without deposits the transport copies them.
+  case envelope(PixelEnvelope<Message>, ClaimDesk.Deposits?)
 }

@@ -10,7 +10,7 @@ package struct OutgoingMessageSerializer<Message: PixelMessage>: MessageSerializ
   ) throws -> Bytes {
     switch message {
     case .message(let message): try ProtobufSerializer<Message>().serialize(message)
-    case .envelope(let envelope): envelope.serialized()
+    case .envelope(let envelope, let deposits): envelope.serialized(leavingAt: deposits)
     }
   }
 }

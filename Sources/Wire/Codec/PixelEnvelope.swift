@@ -1,10 +1,10 @@
 import Foundation
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
+package import NIOCore
 package import SidelightKernels
 import SwiftProtobuf
 
-/// An encoded message whose pixels are still to be written, in place: what a filter writes last is
+/// An encoded message whose pixels are not copied into it: what a filter writes last, or what came, is
 /// what the transport sends.
 ///
 /// All but the pixels is encoded at once. What becomes known only later is patched in, at its place:
@@ -12,73 +12,79 @@ import SwiftProtobuf
 @safe
 package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   // Written by one owner at a time, before it is handed to the transport.
-  private let bytes: GRPCNIOTransportBytes
-  private let start: UnsafeMutableRawPointer
-  private let pixelRange: Range<Int>
+  private let message: FramedMessage
+  /// Where the pixels are written; empty where they came.
+  private let room: UnsafeMutableRawBufferPointer
   /// Where the payload of a patchable timing lies.
-  let timingOffset: Int?
+  let timing: UnsafeMutableRawPointer?
 
+  /// A message with room for pixels.
+  ///
   /// - Parameters:
   ///   - message: The message, with an image; whatever pixels that has are left out.
   ///   - pixelByteCount: The bytes of the pixels that will be written.
   /// - Throws: What the generated code throws for a message that it cannot encode;
   ///   ``PixelEnvelopeError`` for one that has no one place for pixels.
   package convenience init(_ message: Message, pixelByteCount: Int) throws {
-    try self.init(message, pixelByteCount: pixelByteCount, timingPath: nil)
+    try self.init(PixelTemplate(message, pixelByteCount: pixelByteCount))
   }
 
-  init(_ message: Message, pixelByteCount: Int, timingPath: [Int]?) throws {
-    var template = message
-    template.carriedImage?.inline = Data()
-    // What we do not know of an image we do not repeat: it may look like what leads to the pixels.
-    template.carriedImage?.unknownFields = UnknownStorage()
-    let encoded: [UInt8] = try template.serializedBytes()
-    let (prefix, suffix, timing) = try encoded.withUnsafeBytes { bytes in
-      guard let place = PixelPlace(Message.pixelPath, in: bytes) else {
-        throw PixelEnvelopeError()
-      }
-      // The timing stands behind the image: fields are encoded in the order of their numbers.
-      let timing = timingPath.flatMap { PixelPlace($0, in: bytes) }?.pixels.lowerBound
-      return (
-        place.prefix(of: bytes, pixelByteCount: pixelByteCount), [UInt8](place.suffix(of: bytes)),
-        timing.map { $0 - place.pixels.upperBound }
-      )
-    }
-    self.bytes = GRPCNIOTransportBytes(
-      UnwrittenBytes(count: prefix.count + pixelByteCount + suffix.count))
-    self.start = self.bytes.withUnsafeBytes {
-      UnsafeMutableRawPointer(mutating: $0.baseAddress.unsafelyUnwrapped)
-    }
-    self.pixelRange = prefix.count ..< prefix.count + pixelByteCount
-    self.timingOffset = timing.map { prefix.count + pixelByteCount + $0 }
-    self.start.copyMemory(from: prefix, byteCount: prefix.count)
-    (self.start + self.pixelRange.upperBound).copyMemory(from: suffix, byteCount: suffix.count)
+  /// A message around pixels that came: they lie where they lie.
+  package convenience init(_ message: Message, passing pixels: ByteBuffer) throws {
+    try self.init(
+      PixelTemplate(message, pixelByteCount: pixels.readableBytes), passing: pixels)
+  }
+
+  fileprivate init(_ template: PixelTemplate) {
+    let bytes = ByteBuffer(
+      unwritten: template.head.count + template.pixelByteCount + template.tail.count)
+    let start = bytes.writableStart
+    let pixels = start + template.head.count
+    let tail = pixels + template.pixelByteCount
+    start.copyMemory(from: template.head, byteCount: template.head.count)
+    tail.copyMemory(from: template.tail, byteCount: template.tail.count)
+    self.message = FramedMessage([bytes])
+    self.room = UnsafeMutableRawBufferPointer(start: pixels, count: template.pixelByteCount)
+    self.timing = template.timing.map { tail + $0 }
+  }
+
+  fileprivate init(_ template: PixelTemplate, passing pixels: ByteBuffer) {
+    let tail = ByteBuffer(bytes: template.tail)
+    let pieces = [ByteBuffer(bytes: template.head), pixels, tail]
+    // A peer may take empty frames for an attack.
+    self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
+    self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    self.timing = template.timing.map { tail.writableStart + $0 }
   }
 
   /// The bytes of the message, in all.
-  package var byteCount: Int { self.bytes.count }
+  package var byteCount: Int { self.message.byteCount }
 
   /// The place of the pixels, to be written. It keeps the envelope alive.
+  ///
+  /// - Precondition: The envelope was made with room for them.
   package var pixels: PixelBuffer {
-    PixelBuffer(
-      borrowing: UnsafeMutableRawBufferPointer(
-        start: self.start + self.pixelRange.lowerBound, count: self.pixelRange.count)
-    ) { _ in withExtendedLifetime(self) {} }
+    precondition(self.room.baseAddress != nil, "the pixels are there")
+    return PixelBuffer(borrowing: self.room) { _ in withExtendedLifetime(self) {} }
   }
 
   /// Writes a 32-bit number over one that was encoded in five bytes.
-  func patch(_ value: UInt32, at offset: Int) {
+  func patch(_ value: UInt32, at place: UnsafeMutableRawPointer) {
     for index in 0 ..< 5 {
       let bits = UInt8(truncatingIfNeeded: value >> UInt32(7 * index)) & 0x7F
-      self.start.storeBytes(
-        of: index < 4 ? bits | 0x80 : bits, toByteOffset: offset + index, as: UInt8.self)
+      place.storeBytes(
+        of: index < 4 ? bits | 0x80 : bits, toByteOffset: index, as: UInt8.self)
     }
   }
 
-  /// The whole message. Nothing may be written any more.
-  func serialized<Bytes: GRPCContiguousBytes>() -> Bytes {
-    if let bytes = self.bytes as? Bytes { return bytes }
-    return self.bytes.withUnsafeBytes { Bytes($0) }
+  /// The whole message, or what stands in for it. Nothing may be written any more.
+  ///
+  /// - Parameter deposits: Where the message is left; `nil`: it is copied.
+  func serialized<Bytes: GRPCContiguousBytes>(leavingAt deposits: ClaimDesk.Deposits?) -> Bytes {
+    guard let deposits, self.byteCount >= FramedMessage.claimedByteCount else {
+      return self.message.joined()
+    }
+    return Bytes(deposits.leave(self.message).bytes.readableBytesView)
   }
 }
 
@@ -86,26 +92,27 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
 package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
-  /// An envelope for a frame's outcome, whose timing may be set until it is sent.
+  /// An envelope with room for a frame's outcome, whose timing may be set until it is sent.
   package static func outcome(
     _ frame: Sidelight_V1_FilteredFrame, pixelByteCount: Int
   ) throws -> PixelEnvelope {
-    // The largest numbers take as much room as any.
-    var frame = frame
-    frame.timing.queueUs = .max
-    frame.timing.processUs = .max
-    frame.timing.totalUs = .max
-    return try PixelEnvelope(
-      .with { $0.frame = frame }, pixelByteCount: pixelByteCount,
-      timingPath: [1, 8])  // frame, timing
+    try PixelEnvelope(PixelTemplate(outcome: frame, pixelByteCount: pixelByteCount))
+  }
+
+  /// An envelope around a frame's own pixels, whose timing may be set until it is sent.
+  package static func outcome(
+    _ frame: Sidelight_V1_FilteredFrame, passing pixels: ByteBuffer
+  ) throws -> PixelEnvelope {
+    try PixelEnvelope(
+      PixelTemplate(outcome: frame, pixelByteCount: pixels.readableBytes), passing: pixels)
   }
 
   /// Says where the time of the frame went, in microseconds.
   package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
-    guard let offset = self.timingOffset else { return }
+    guard let place = self.timing else { return }
     // Each number stands behind a tag of one byte.
-    self.patch(timing.queueUs, at: offset + 1)
-    self.patch(timing.processUs, at: offset + 7)
-    self.patch(timing.totalUs, at: offset + 13)
+    self.patch(timing.queueUs, at: place + 1)
+    self.patch(timing.processUs, at: place + 7)
+    self.patch(timing.totalUs, at: place + 13)
   }
 }

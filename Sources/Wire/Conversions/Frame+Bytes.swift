@@ -17,6 +17,12 @@ extension Frame {
     }
   }
 
+  /// Whether its buffer holds the samples of all planes in order, without padding, and nothing else.
+  package var isPacked: Bool {
+    self.buffer.byteCount == self.packedByteCount
+      && (try? FrameLayout(packed: self.format, size: self.size)) == self.layout
+  }
+
   /// Writes the samples of all planes in order, without padding.
   ///
   /// - Precondition: There is room for ``packedByteCount``, and nobody else reads or writes there.

@@ -15,12 +15,16 @@ struct LibrarySession: Sendable {
   func run(_ client: SidelightClient) async throws {
     try await client.withSession(self.sessionOptions) { session in
       if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
+      let ready = self.options.sharedMemory ? nil : try self.copy(in: session)
       self.course.open()
       guard let rate = self.options.framesPerSecond else {
-        return try await self.pingPong(session)
+        // As the peers', whose clients answer on the thread that reads.
+        return try await withTaskExecutorPreference(session.executor) {
+          try await self.pingPong(session, ready)
+        }
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await self.pace(session, rate) }
+        group.addTask { try await self.pace(session, ready, rate) }
         for try await outcome in session.outcomes { try self.note(outcome) }
         while try await group.next() != nil {}
       }
@@ -44,34 +48,42 @@ struct LibrarySession: Sendable {
   }
 
   /// Each frame that is back sends the next.
-  private func pingPong(_ session: FilterSession) async throws {
-    for _ in 0 ..< self.options.inFlight { try await self.send(session) }
+  private func pingPong(_ session: FilterSession, _ ready: Frame?) async throws {
+    for _ in 0 ..< self.options.inFlight { try await self.send(session, ready) }
     for try await outcome in session.outcomes {
       try self.note(outcome)
       if self.course.isOver {
         session.finish()
       } else {
-        try await self.send(session)
+        try await self.send(session, ready)
       }
     }
   }
 
-  private func pace(_ session: FilterSession, _ rate: Double) async throws {
+  private func pace(_ session: FilterSession, _ ready: Frame?, _ rate: Double) async throws {
     let interval = Duration.seconds(1) / rate
     // Sessions start one after the other within an interval, or they would all send at once.
     var due = ContinuousClock.now + interval * self.phase
     while !self.course.isOver {
       try await Task.sleep(until: due, tolerance: .zero)
-      try await self.send(session)
+      try await self.send(session, ready)
       due += interval
     }
     session.finish()
   }
 
-  private func send(_ session: FilterSession) async throws {
-    let picture = try self.options.sharedMemory ? self.picture(in: session) : self.picture
+  /// - Parameter ready: The picture, where it lies ready to be sent; `nil`: it is to lie in a slot.
+  private func send(_ session: FilterSession, _ ready: Frame?) async throws {
+    let picture = try ready ?? self.picture(in: session)
     self.track.send()
     await session.send(VideoFrame(picture))
+  }
+
+  /// The picture where the session sends it from, as if a camera had written it there.
+  private func copy(in session: FilterSession) throws -> Frame {
+    var frame = try session.makeFrame(self.options.geometry)
+    Picture.copy(self.picture, into: &frame)
+    return frame.finish()
   }
 
   private var slotBytes: Int {

@@ -1,0 +1,60 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP2
+
+import SidelightWire
+
+/// A call's channel with nothing but what hands messages on whole and uncopied: bytes are DATA frames.
+struct CallPipeline {
+  /// What one side has written.
+  struct Data: Equatable {
+    var bytes: ByteBuffer
+    var endStream = false
+  }
+
+  let desk = ClaimDesk()
+  let channel = EmbeddedChannel()
+
+  init(maxMessageBytes: Int = 1 << 20) throws {
+    try self.desk.serve(call: self.channel, maxMessageBytes: maxMessageBytes)
+  }
+
+  /// What gRPC sees of what comes, frame by frame.
+  func receive(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
+    try self.channel.writeInbound(Self.frame(bytes, endStream))
+    return try Self.all { try self.channel.readInbound() }
+  }
+
+  /// What goes out for what gRPC writes.
+  func send(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
+    try self.channel.writeOutbound(Self.frame(bytes, endStream))
+    return try Self.all { try self.channel.readOutbound() }
+  }
+
+  private static func frame(_ bytes: [UInt8], _ endStream: Bool) -> HTTP2Frame.FramePayload {
+    .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: endStream))
+  }
+
+  private static func all(
+    _ next: () throws -> HTTP2Frame.FramePayload?
+  ) rethrows -> [Data] {
+    var found: [Data] = []
+    while let payload = try next() {
+      guard case .data(let data) = payload, case .byteBuffer(let bytes) = data.data else {
+        continue
+      }
+      found.append(Data(bytes: bytes, endStream: data.endStream))
+    }
+    return found
+  }
+}
+
+extension [CallPipeline.Data] {
+  /// All bytes, one behind the other.
+  var joined: [UInt8] { self.flatMap { $0.bytes.readableBytesView } }
+}
+
+/// A message behind gRPC's prefix.
+func framed(_ message: [UInt8]) -> [UInt8] {
+  withUnsafeBytes(of: UInt32(message.count).bigEndian) { [0] + $0 } + message
+}
