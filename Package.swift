@@ -106,6 +106,7 @@ let package = Package(
         "SidelightKernels", "CSharedMemory", grpcCore, grpcProtobuf, grpcTransport, protobuf,
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Wire",
@@ -232,7 +233,12 @@ let package = Package(
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
-      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf],
+      dependencies: [
+        "SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),

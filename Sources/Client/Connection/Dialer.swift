@@ -85,6 +85,7 @@ struct Dialer: Sendable {
           config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
             socket.apply(to: channel).flatMapThrowing {
               try security.protect(channel, at: address)
+              try LateFrameGuard.protect(channel)
             }
           }
         },
