@@ -179,6 +179,23 @@ import Testing
     }
   }
 
+  @Test("What a peer says of a call after its last word is no late frame: the connection is closed")
+  func afterTheEnd() async throws {
+    try await withServer { server, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        peer.call(Attack.process)
+        let last = RawPeer.frame(0, flags: 1, stream: 1)
+        peer.send(last.appending(last))
+        peer.ping()
+        #expect(await peer.next(where: \.isPingAnswer) == nil)
+      }
+      try await expectEventually("the end is counted") { !server.connectionEnds.isEmpty }
+      #expect(server.connectionEnds == [.http2: 1])
+      #expect(server.guardCounts[.lateFrames] == nil)
+    }
+  }
+
   @Test("A deadline ends the call although the handler is stuck, and late by little")
   func stuckHandler() async throws {
     let gate = Gate()
