@@ -140,7 +140,7 @@ final class Listener: Sendable {
   ///
   /// A cancelled transport drops connections that it has accepted and not looked at yet, and NIO ends the
   /// process where one that is open is dropped (`docs/upstream.md`, 12). So what serves is no child of this
-  /// task, which would be cancelled with it, but ends before it all the same.
+  /// task, which would be cancelled with it, but ends before it all the same (`docs/decisions`, 28).
   private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
     let serving = Task { try await server.serve() }
     try await withTaskCancellationHandler {

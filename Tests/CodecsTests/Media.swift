@@ -2,7 +2,10 @@ import Foundation
 
 /// Real pictures, where the environment names a folder that has them.
 enum Media {
-  static let folder = ProcessInfo.processInfo.environment["SIDELIGHT_TEST_MEDIA"]
+  static let folder = ProcessInfo.processInfo.environment["SIDELIGHT_TEST_MEDIA"].flatMap {
+    // As everywhere: what is empty is not set.
+    $0.isEmpty ? nil : $0
+  }
 
   static func read(_ name: String) throws -> [UInt8] {
     let folder = self.folder ?? "."

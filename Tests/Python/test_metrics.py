@@ -130,6 +130,7 @@ def test_every_figure_of_the_dashboard_and_of_the_rules_is_one_that_prometheus_c
     assert len(expressions) > 15
     known = set(re.findall(r"^# TYPE (\S+) ", get(server, "/metrics"), re.MULTILINE))
     known.add("sidelight_trace_spans_total")  # where something is traced
+    known.add("sidelight_worker_starts")  # of workers: test_workers.py reads it
     text = " ".join(expressions) + (RULES / "sidelight.rules.yml").read_text()
     for name in re.findall(r"\bsidelight_[a-z_]+\b", text):
         assert re.sub(r"_(bucket|count|sum)$", "", name) in known, name

@@ -93,6 +93,7 @@ struct Dialer: Sendable {
           config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
             socket.apply(to: channel).flatMapThrowing {
               try security.protect(channel, at: address)
+              try LateFrameGuard.protect(channel)
             }
           }
           config.channelDebuggingCallbacks.onCreateHTTP2Stream = { [claims] channel in

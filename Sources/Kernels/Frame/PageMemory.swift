@@ -9,10 +9,17 @@
 /// Memory of whole pages from the system, beside the heap: for what is large, lives long, and comes and
 /// goes at others' wish. In the heap it would leave holes that only the like of it fills.
 enum PageMemory {
-  /// Takes memory, aligned to a page.
+  /// Takes memory, aligned to a page. Where the system has none the process ends, as it does where the heap
+  /// has none.
+  ///
+  /// An error would help nobody. The decoder of an asset could carry it; but filters take buffers of the
+  /// same pools where no error can be told, and the same upload asks the heap, which has no error either,
+  /// for its file. What a caller may ask for is bounded before: by the shelf that an asset goes to, the
+  /// limits of frames, and the budget of plans. And Linux, as it comes, hands out pages without counting: who
+  /// has none to fill them is ended by the system, and nobody is asked.
   ///
   /// - Parameter byteCount: At least 1.
-  /// - Returns: Bytes that are zero. As with any other allocation, there is no going on without.
+  /// - Returns: Bytes that are zero.
   static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer {
     let start = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

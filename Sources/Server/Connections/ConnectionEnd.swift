@@ -20,7 +20,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
   case other
 
   /// The end that an error makes of a connection.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     // Many clients leave without a word. That of TLS is only missed.
     case NIOSSLError.uncleanShutdown, ChannelError.eof: self = .client

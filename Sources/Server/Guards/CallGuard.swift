@@ -3,6 +3,7 @@ import GRPCProtobuf
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import SidelightWire
 
 /// Stands between HTTP/2 and gRPC on each call: refuses messages that are too long, too complex or cut
 /// off, and ends the call when its time is over.
@@ -23,6 +24,7 @@ final class CallGuard: ChannelDuplexHandler {
   private let configuration: GuardConfiguration
   private let maxMessageBytes: Int
   private let unfinished: AddressBudget
+  private let lateFrames: LateFrameGuard?
   private let address: String
   private let ledger: ConnectionLedger
   /// What is taken of that budget.
@@ -42,15 +44,17 @@ final class CallGuard: ChannelDuplexHandler {
   ///   - configuration: What the peer may do.
   ///   - maxMessageBytes: The most bytes of a message.
   ///   - unfinished: For the bytes of messages that have begun and not ended.
+  ///   - lateFrames: Of the same connection; `nil`: none stands there.
   ///   - address: Whose call it is.
   ///   - ledger: For calls that are refused.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    address: String, ledger: ConnectionLedger
+    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionLedger
   ) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
     self.unfinished = unfinished
+    self.lateFrames = lateFrames
     self.address = address
     self.ledger = ledger
   }
@@ -87,8 +91,8 @@ final class CallGuard: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // That is about a frame that came too late, and the connection knows of it.
-    if error is NIOHTTP2Errors.BadStreamStateTransition, self.isActive(.lateFrames) { return }
+    // The connection is told of it as well.
+    if self.lateFrames?.isLate(error) == true { return }
     context.fireErrorCaught(error)
   }
 

@@ -26,8 +26,6 @@ final class FrameGuard: ChannelInboundHandler {
   private var answers = ByteBuffer()
   /// Whether the stack above has read and was not told yet that this was all.
   private var isReading = false
-  /// Whether the stack above decodes what came, at this moment.
-  private(set) var isDecoding = false
 
   /// - Parameters:
   ///   - pings: PINGs that are answered; none: none is.
@@ -43,9 +41,6 @@ final class FrameGuard: ChannelInboundHandler {
     self.isReading = true
     let parts = self.scanner.scan(self.unwrapInboundIn(data))
     guard self.takeResets() else { return context.cutOff(by: .resets) }
-    let wasDecoding = self.isDecoding
-    self.isDecoding = true
-    defer { self.isDecoding = wasDecoding }
     // The stack above may close the connection in the midst of this.
     for part in parts where context.channel.isActive {
       switch part {
@@ -69,14 +64,6 @@ final class FrameGuard: ChannelInboundHandler {
     guard self.isReading else { return }
     self.isReading = false
     context.fireChannelReadComplete()
-  }
-
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // This may come in the midst of decoding, and what waited is written now.
-    let wasDecoding = self.isDecoding
-    self.isDecoding = false
-    context.fireChannelWritabilityChanged()
-    self.isDecoding = wasDecoding
   }
 
   private func receive(ping opaque: UInt64, context: ChannelHandlerContext) {

@@ -75,20 +75,25 @@ struct Guards: Sendable {
           interval: self.configuration.keepaliveInterval,
           timeout: self.configuration.keepaliveTimeout))
     }
-    let frames = FrameGuard(
-      pings: self.isActive(.pings)
-        ? RateBudget(
-          perSecond: Double(self.configuration.pingsPerSecond),
-          burst: self.configuration.pingBurst, at: .now()) : nil,
-      resets: self.isActive(.resets)
-        ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
-      ledger: self.ledger)
-    inner.append(frames)
+    inner.append(
+      FrameGuard(
+        pings: self.isActive(.pings)
+          ? RateBudget(
+            perSecond: Double(self.configuration.pingsPerSecond),
+            burst: self.configuration.pingBurst, at: .now()) : nil,
+        resets: self.isActive(.resets)
+          ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
+        ledger: self.ledger))
+    let watch = DecodingWatch()
+    if self.isActive(.lateFrames) { inner.append(watch) }
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
 
     var above: [any ChannelHandler] = []
-    if self.isActive(.lateFrames) { above.append(LateFrameGuard(frames, ledger: self.ledger)) }
+    if self.isActive(.lateFrames) {
+      above.append(
+        LateFrameGuard(watch) { [ledger] in ledger.record(.lateFrames, against: $0.peerAddress) })
+    }
     above.append(ConnectionErrorHandler(end))
     above.append(WindowUpdateFilter())
     try pipeline.addHandlers(above, position: .after(http2))
@@ -96,14 +101,18 @@ struct Guards: Sendable {
 
   /// Puts up those of a call, on its event loop, when gRPC's own handlers stand.
   func protect(call channel: any Channel) throws {
-    let address = (channel.parent ?? channel).peerAddress
+    let connection = channel.parent ?? channel
+    let address = connection.peerAddress
+    // None stands if it is taken away.
+    let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
     try channel.pipeline.syncOperations.addHandlers(
       [
         CallOutputGuard(
           configuration: self.configuration, address: address, ledger: self.ledger),
         CallGuard(
           configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-          unfinished: self.unfinished, address: address, ledger: self.ledger),
+          unfinished: self.unfinished, lateFrames: lateFrames, address: address,
+          ledger: self.ledger),
       ], position: .first)
   }
 

@@ -12,14 +12,21 @@ struct Attack: Sendable {
   var others: Set<Guard> = []
   /// Sets times that are short, and limits that are low.
   var configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }
-  /// Does it. Returns whether the server answered as it should; if it does not answer at all, this may
-  /// take for ever.
+  /// Sets a clock, where no guard is to act. Where the harm is that nothing happens, the server itself tells
+  /// that it has not for long: it asks a peer that says nothing for a sign of life.
+  var setClock: @Sendable (inout ServerConfiguration) -> Void = {
+    $0.guards.keepaliveInterval = Self.longAfter
+  }
+  /// Does it. Returns whether the server answered as it should: `false` is returned when the harm shows. If
+  /// neither comes, this takes for ever.
   var isMet: @Sendable (SidelightServer, Address) async throws -> Bool
 
   static let process = "/sidelight.v1.FrameFilter/Process"
   static let info = "/sidelight.v1.FrameFilter/GetServerInfo"
   /// Long enough to be noticed, short enough to be waited for.
   static let moment = Duration.milliseconds(60)
+  /// When whoever should have acted after a moment has not.
+  static let longAfter = moment * 10
 
   /// One for each guard but that of the shutdown, which has a test of its own.
   static let all: [Attack] = [
@@ -31,8 +38,9 @@ struct Attack: Sendable {
           return try await withRawPeer(address) { second in
             _ = await second.next { _ in true }
             return try await withRawPeer(address) { third in
-              await third.end()
-              return true
+              third.send(RawPeer.preface)
+              third.ping()
+              return await third.next(where: \.isPingAnswer) == nil
             }
           }
         }
@@ -42,8 +50,7 @@ struct Attack: Sendable {
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(ByteBuffer(string: "PRI * HTTP/2"))
-          await peer.end()
-          return true
+          return await peer.next(where: \.isKeepalive) == nil
         }
       }),
     Attack(
@@ -52,11 +59,16 @@ struct Attack: Sendable {
         $0.guards.keepaliveInterval = Self.moment
         $0.guards.keepaliveTimeout = Self.moment
       },
+      setClock: { $0.guards.lingerTimeout = Self.longAfter },
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
-          let isAsked = await peer.next(where: \.isPing) != nil
-          await peer.end()
+          peer.beginLingering()
+          var isAsked = false
+          while let frame = await peer.next(where: { $0.isKeepalive || $0.isReset }) {
+            if frame.isReset { return false }
+            isAsked = true
+          }
           return isAsked
         }
       }),
@@ -72,8 +84,15 @@ struct Attack: Sendable {
           peer.openWindows()
           try peer.sendPictures()
           try await expectEventually("the session stands") { server.sessionCount == 1 }
-          while server.sessionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
-          return true
+          return try await withRawPeer(address) { clock in
+            clock.send(RawPeer.preface)
+            return try await firstOf {
+              while server.sessionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+              return true
+            } or: {
+              await clock.next(where: \.isKeepalive) == nil
+            }
+          }
         }
       }),
     Attack(
@@ -136,7 +155,7 @@ struct Attack: Sendable {
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process, headers: [("grpc-timeout", "60m")])
-          return await peer.status() == 4
+          return await peer.outcome() == .status(4)
         }
       }),
     Attack(
@@ -146,7 +165,7 @@ struct Attack: Sendable {
           peer.send(RawPeer.preface)
           peer.call(Self.process)
           peer.data(RawPeer.message([1, 2, 3], length: 0xFFFF_FFFF))
-          return await peer.status() == 8
+          return await peer.outcome() == .status(8)
         }
       }),
     Attack(
@@ -159,7 +178,7 @@ struct Attack: Sendable {
             peer.call(Self.process, stream: stream)
             peer.data(RawPeer.message([1, 2, 3], length: 600_000), stream: stream)
           }
-          return await peer.status(stream: 3) == 8
+          return await peer.outcome(stream: 3) == .status(8)
         }
       }),
     Attack(
@@ -169,7 +188,7 @@ struct Attack: Sendable {
           peer.send(RawPeer.preface)
           peer.call(Self.process)
           peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
-          return await peer.status() == 12
+          return await peer.outcome() == .status(12)
         }
       }),
     Attack(
@@ -181,7 +200,7 @@ struct Attack: Sendable {
           // activate { stages {} stages {} ... }: 120 empty entries.
           let entries = (0 ..< 120).flatMap { _ in [0x0A, 0x00] as [UInt8] }
           peer.data(RawPeer.message([0x9A, 0x01, 0xF0, 0x01] + entries))
-          return await peer.status() == 8
+          return await peer.outcome() == .status(8)
         }
       }),
     Attack(
@@ -191,7 +210,7 @@ struct Attack: Sendable {
           peer.send(RawPeer.preface)
           peer.call(Self.process)
           peer.data(RawPeer.message([1, 2, 3], length: 100), isEnd: true)
-          return await peer.status() == 3
+          return await peer.outcome() == .status(3)
         }
       }),
     Attack(
@@ -200,7 +219,7 @@ struct Attack: Sendable {
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process, isEnd: true)
-          return await peer.status() == 9
+          return await peer.outcome() == .status(9)
         }
       }),
     Attack(
@@ -213,7 +232,7 @@ struct Attack: Sendable {
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           try peer.sendPictures()
-          return await peer.next(where: \.isReset) != nil
+          return await peer.outcome() == .reset
         }
       }),
     Attack(
@@ -221,10 +240,9 @@ struct Attack: Sendable {
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
-          peer.call(Self.process)
-          peer.data(RawPeer.message([]))
-          guard await peer.status() == 9 else { return false }
-          return await peer.next(where: \.isReset) != nil
+          peer.beginLingering()
+          guard await peer.outcome() == .status(9) else { return false }
+          return await peer.outcome() == .reset
         }
       }),
   ]
@@ -256,7 +274,45 @@ extension Attack {
   }
 }
 
+/// What comes first of two; the other is cancelled.
+private func firstOf(
+  _ one: @escaping @Sendable () async throws -> Bool,
+  or other: @escaping @Sendable () async throws -> Bool
+) async throws -> Bool {
+  try await withThrowingTaskGroup(of: Bool.self) { group in
+    group.addTask { try await one() }
+    group.addTask { try await other() }
+    defer { group.cancelAll() }
+    return try await group.next() ?? false
+  }
+}
+
 extension RawPeer {
+  /// What comes of a call.
+  fileprivate enum Outcome: Equatable {
+    case status(Int)
+    case reset
+    /// The server has waited long for a sign of life, and nothing has come of the call.
+    case none
+    /// The connection is closed.
+    case closed
+  }
+
+  /// What comes of a call next.
+  fileprivate func outcome(stream: UInt32 = 1) async -> Outcome {
+    let frame = await self.next {
+      $0.isKeepalive || $0.stream == stream && ($0.isReset || $0.status != nil)
+    }
+    guard let frame else { return .closed }
+    return frame.status.map(Outcome.status) ?? (frame.isReset ? .reset : .none)
+  }
+
+  /// Makes a call that has its status at once, and is not ended by the client.
+  fileprivate func beginLingering() {
+    self.call(Attack.process)
+    self.data(RawPeer.message([]))
+  }
+
   /// Lets the server send as much as it likes.
   fileprivate func openWindows() {
     var setting = ByteBuffer()

@@ -19,6 +19,8 @@ struct RawPeer {
     /// The status with which a call ends; `nil` if it does not.
     var status: Int? { self.headers.first(name: "grpc-status").flatMap { Int($0) } }
     var isPing: Bool { self.kind == 6 }
+    /// Whether the server asks for a sign of life, as nothing below it does.
+    var isKeepalive: Bool { self.isPing && self.flags == 0 && self.payload == .init(integer: 0) }
     var isPingAnswer: Bool { self.kind == 6 && self.flags & 1 == 1 }
     var isReset: Bool { self.kind == 3 }
     var isGoAway: Bool { self.kind == 7 }

@@ -1,0 +1,108 @@
+import Logging
+import NIOCore
+import NIOSSL
+import SidelightServer
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Why connections end, as it is counted. What peers do is in `test_how_connections_end.py`.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionEndTests {
+  private struct Unheard: Error {}
+
+  @Test(
+    "An error is counted by its kind",
+    arguments: [
+      (NIOSSLError.uncleanShutdown, .client),
+      (ChannelError.eof, .client),
+      (NIOSSLError.writeDuringTLSShutdown, .tls),
+      (NIOSSLExtraError.failedToValidateHostname, .tls),
+      (IOError(errnoCode: ECONNRESET, reason: "read"), .socket),
+      (ChannelError.inputClosed, .other),
+      (Unheard(), .other),
+    ] as [(any Error, ConnectionEnd)])
+  func kinds(error: any Error, expected: ConnectionEnd) {
+    #expect(ConnectionEnd(error) == expected)
+  }
+
+  @Test("A connection that the server closes as it shuts down is counted as its own")
+  func shutdown() async throws {
+    let running = RunningServer()
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await running.run() }
+      try await withRawPeer(try await running.address) { peer in
+        peer.send(RawPeer.preface)
+        _ = await peer.next { _ in true }
+        running.drain()
+        // What has come before the answer to this is served, and there is nothing.
+        let ping = await peer.next { $0.isPing && !$0.isKeepalive }
+        peer.send(RawPeer.frame(6, flags: 1, stream: 0, ping?.payload ?? ByteBuffer()))
+        await peer.end()
+      }
+      await running.kill()
+    }
+    #expect(running.server.connectionEnds == [.server: 1])
+  }
+
+  /// Keeps what is logged, and holds whoever tells of a guard.
+  private final class GateLog: LogHandler {
+    let gate = Gate()
+    private let told = Mutex<String?>(nil)
+
+    /// What is told of the connection's end.
+    var end: String? { self.told.withLock(\.self) }
+    var metadata: Logger.Metadata {
+      get { [:] }
+      set {}
+    }
+    var logLevel: Logger.Level {
+      get { .debug }
+      set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { nil }
+      set {}
+    }
+
+    func log(event: LogEvent) {
+      switch "\(event.message)" {
+      case "a guard acted": self.gate.hold()
+      case "connection closed": self.told.withLock { $0 = "\(event.metadata ?? [:])" }
+      default: break
+      }
+    }
+  }
+
+  @Test("A connection that is found to be reset as something is written is counted by the socket")
+  func failedWrite() async throws {
+    let log = GateLog()
+    var configuration = ServerConfiguration()
+    // One that nobody else waits for.
+    configuration.transport.eventLoops = 1
+    try await withServer(configuration, logger: Logger(label: "test") { _ in log }) {
+      server, address in
+      try await withRawPeer(address) { peer in
+        peer.send(RawPeer.preface)
+        peer.call(Attack.process)
+        peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
+        // The guard has told that the call is refused, and writes that next.
+        for await _ in log.gate.entered { break }
+        let socket = try #require(peer.channel as? any SocketOptionProvider)
+        try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        try await peer.channel.close().get()
+        log.gate.open(for: 1)
+        try await expectEventually("the end is told") { log.end != nil }
+        #expect(server.connectionEnds == [.socket: 1])
+        #expect(log.end?.contains("write") == true, "\(log.end ?? "")")
+      }
+    }
+  }
+}
