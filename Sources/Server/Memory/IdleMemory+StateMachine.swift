@@ -4,14 +4,14 @@ extension IdleMemory {
   /// Decides, at regular looks, whether to give back what is free of the heap.
   ///
   /// There are two reasons: nothing has happened since the last look, then once everything goes; or
-  /// although there are frames, more than an eighth of what is in memory has been freed since, which a
-  /// steady load does not do.
+  /// there still are frames, but more than an eighth of what is in memory is free.
   ///
   /// How much of the heap is free *and in memory* nobody can be asked. But what is in memory and not in
   /// use is the sum of that and of what cannot be given back (stacks, pages of pictures, pieces of pages
   /// between others that are used), and how much the latter is shows after each release.
   package struct StateMachine: Sendable {
-    /// The part of what is in memory that is worth the page faults of those who need it after all.
+    /// The part of what is in memory, an eighth, from which on it goes although some of it may be
+    /// needed again.
     private static let worthwhilePart = 8
 
     private var activity: UInt64
