@@ -32,6 +32,25 @@ import Testing
     #expect(pool.statistics.bytesIdle == 0)
   }
 
+  @Test func `frees what was idle all the time since it was last asked to`() throws {
+    let pool = BufferPool()
+    let large = FrameGeometry(format: .bgra8, size: FrameSize(width: 1920, height: 1080))
+    _ = try pool.makeFrame(large).finish()
+    _ = try pool.makeFrame(Self.geometry).finish()
+    let both = pool.statistics.bytesIdle
+    pool.trimUnneeded()
+    #expect(pool.statistics.bytesIdle == both, "it came since")
+    _ = try pool.makeFrame(Self.geometry).finish()
+    pool.trimUnneeded()
+    #expect(pool.statistics.bytesIdle < both)
+    #expect(pool.statistics.misses == 2)
+    _ = try pool.makeFrame(Self.geometry).finish()
+    #expect(pool.statistics.misses == 2, "what was needed is still there")
+    pool.trimUnneeded()
+    pool.trimUnneeded()
+    #expect(pool.statistics.bytesIdle == 0)
+  }
+
   @Test func `serves a steady stream without fresh memory`() async throws {
     let bench = TestBench()
     let frame = try TestFrame.make(Self.geometry)

@@ -41,7 +41,8 @@ extension SettingTable {
         "memory.release-after", \.base.releaseMemoryAfter,
         Form.duration(.seconds(1) ... .seconds(86400)).orZero("never"),
         flag: "release-memory-after",
-        "After how long without frames free memory goes back to the system."),
+        "How often memory that nothing needs goes back; while frames come, if it is more than an eighth."
+      ),
     ])
 
   static let shutdown = Group(

@@ -28,6 +28,8 @@ public final class BufferPool: Sendable {
     var idle: [Int: [(block: Block, since: UInt64)]] = [:]
     var returns: UInt64 = 0
     var statistics = Statistics()
+    /// The fewest idle bytes since the last `trimUnneeded()`.
+    var leastIdleBytes = 0
   }
 
   private let maxIdleBytes: Int
@@ -85,6 +87,7 @@ public final class BufferPool: Sendable {
       }
       state.statistics.hits += 1
       state.statistics.bytesIdle -= capacity
+      state.leastIdleBytes = min(state.leastIdleBytes, state.statistics.bytesIdle)
       return idle
     }
     let bytes = unsafe idle?.bytes ?? self.allocate(capacity)
@@ -100,6 +103,15 @@ public final class BufferPool: Sendable {
         unsafe victim.bytes.deallocate()
       }
     }
+  }
+
+  /// Frees as much as was idle all the time since the last call, what was idle longest first.
+  public func trimUnneeded() {
+    let needed = self.state.withLock { state in
+      defer { state.leastIdleBytes = state.statistics.bytesIdle }
+      return state.statistics.bytesIdle - state.leastIdleBytes
+    }
+    self.trim(to: needed)
   }
 
   private func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
@@ -130,6 +142,7 @@ public final class BufferPool: Sendable {
     }
     if state.idle[capacity]?.isEmpty == true { state.idle[capacity] = nil }
     state.statistics.bytesIdle -= capacity
+    state.leastIdleBytes = min(state.leastIdleBytes, state.statistics.bytesIdle)
     return idle
   }
 

@@ -72,9 +72,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var maxTotalPlanBytes = 1 << 30
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): idle frame buffers that are kept.
   public var maxIdlePoolBytes = 256 << 20
-  /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how long there must be
-  ///   no frames before idle buffers, and whatever else is free, go back to the system. The first frames
-  ///   after that pay for fresh pages. None: they never do.
+  /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): how often memory that
+  ///   nothing needs goes back to the system: frame buffers that were idle all that time; and what is free
+  ///   on the heap, when nothing happened all that time, or while frames come if it is more than an
+  ///   eighth of what is in memory. The first frames after that pay for fresh pages. None: it never does.
   public var releaseMemoryAfter: Duration? = .seconds(10)
 
   /// The defaults.

@@ -2,14 +2,16 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// What becomes of memory when no frames come any more.
+/// What becomes of memory that nothing needs any more.
 @Suite(.timeLimit(.minutes(5))) struct IdleMemoryTests {
   static let idleTime = Duration.seconds(10)
 
-  static func filterOne(_ address: Address) async throws {
+  static func filterOne(
+    _ address: Address, width: Int = 320, height: Int = 240
+  ) async throws {
     let answers = try await withStub(address) {
       try await $0.converse(
-        [.open([.filter("gaussianBlur")]), .frame(1, .noise(.bgra8, 320, 240))])
+        [.open([.filter("gaussianBlur")]), .frame(1, .noise(.bgra8, width, height))])
     }
     #expect(answers.frames.count == 1)
   }
@@ -33,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("While frames come nothing is given back")
+  @Test("While frames come the buffers that they need are kept")
   func kept() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -46,6 +48,26 @@ import Testing
       }
       await clock.awaited(within: Self.idleTime)
       #expect(server.poolStatistics.bytesIdle > 0)
+    }
+  }
+
+  @Test("Buffers of a load that has gone are given back while other frames still come")
+  func releasedUnderLoad() async throws {
+    let clock = ManualClock()
+    var configuration = ServerConfiguration()
+    configuration.releaseMemoryAfter = Self.idleTime
+    try await withServer(configuration, clock: clock.sessionClock) { server, address in
+      try await Self.filterOne(address)
+      let small = server.poolStatistics.bytesIdle
+      try await Self.filterOne(address, width: 1280, height: 720)
+      #expect(server.poolStatistics.bytesIdle > 1280 * 720 * 4)
+      for _ in 0 ..< 2 {
+        await clock.awaited(within: Self.idleTime)
+        clock.advance(by: Self.idleTime)
+        await clock.awaited(within: Self.idleTime)
+        try await Self.filterOne(address)
+      }
+      #expect(server.poolStatistics.bytesIdle <= small)
     }
   }
 }

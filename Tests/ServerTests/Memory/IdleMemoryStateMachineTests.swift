@@ -1,0 +1,117 @@
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// When free memory goes back, without tasks or time.
+@Suite struct IdleMemoryStateMachineTests {
+  typealias Machine = IdleMemory.StateMachine
+
+  /// What a process holds that has as much beside its heap as it had when it began.
+  static func heap(used: Int, free: Int = 0, beside: Int = Self.beside) -> HeapUsage {
+    HeapUsage(residentBytes: used + free + beside, usedBytes: used)
+  }
+
+  static let beside = 10 << 20
+  static let used = 80 << 20
+  static let atRest = Self.heap(used: 1 << 20)
+
+  /// A server that is looked at.
+  final class Server {
+    private var machine: Machine
+    private var activity: UInt64 = 7
+
+    init(heap: HeapUsage? = IdleMemoryStateMachineTests.atRest) {
+      self.machine = Machine(activity: 7, heap: heap)
+    }
+
+    /// Whether it is due at a look before which something happened.
+    func isDueUnderLoad(_ heap: HeapUsage?) -> Bool {
+      self.activity += 1
+      return self.isDueAfterNothing(heap)
+    }
+
+    /// Whether it is due at a look before which nothing happened.
+    func isDueAfterNothing(_ heap: HeapUsage?) -> Bool {
+      self.machine.isDue(activity: self.activity, heap: heap)
+    }
+
+    func released(leaving heap: HeapUsage?) {
+      self.machine.released(leaving: heap)
+    }
+  }
+
+  @Test("A server of which nothing was ever asked gives nothing back")
+  func untouched() {
+    let server = Server()
+    for _ in 0 ..< 3 { #expect(!server.isDueAfterNothing(Self.atRest)) }
+  }
+
+  @Test("When nothing happens any more everything goes, once, however little it is")
+  func idle() {
+    let server = Server()
+    for _ in 0 ..< 2 {
+      #expect(!server.isDueUnderLoad(Self.heap(used: Self.used, free: 1)))
+      let still = Self.heap(used: 1 << 20, free: 1)
+      #expect(server.isDueAfterNothing(still))
+      server.released(leaving: Self.atRest)
+      #expect(!server.isDueAfterNothing(Self.atRest))
+    }
+  }
+
+  @Test("Under load what is free goes if it is more than an eighth of what is in memory")
+  func underLoad() {
+    let server = Server()
+    let resident = Self.used + Self.beside
+    #expect(!server.isDueUnderLoad(Self.heap(used: Self.used, free: resident / 8)))
+    #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: resident / 4)))
+    server.released(leaving: Self.heap(used: Self.used))
+    #expect(!server.isDueUnderLoad(Self.heap(used: Self.used)))
+  }
+
+  @Test("What a load still holds is not taken for free, and is when the load has let it go")
+  func heldByTheLoad() {
+    let server = Server()
+    #expect(!server.isDueUnderLoad(Self.heap(used: 4 * Self.used)))
+    #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 3 * Self.used)))
+  }
+
+  @Test("What could not be given back is not tried again, and what is freed later is")
+  func fragments() {
+    let server = Server()
+    let fragmented = Self.heap(used: Self.used, free: Self.used)
+    #expect(server.isDueUnderLoad(fragmented))
+    server.released(leaving: fragmented)
+    for _ in 0 ..< 3 { #expect(!server.isDueUnderLoad(fragmented)) }
+    #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 2 * Self.used)))
+  }
+
+  @Test("Pages beside the heap are tried for once when they come, and forgotten when they go")
+  func besideTheHeap() {
+    let server = Server()
+    let pictures = Self.heap(used: Self.used, beside: 5 * Self.beside)
+    #expect(server.isDueUnderLoad(pictures))
+    server.released(leaving: pictures)
+    #expect(!server.isDueUnderLoad(pictures))
+    #expect(!server.isDueUnderLoad(Self.heap(used: Self.used)))
+    #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 4 * Self.beside)))
+  }
+
+  @Test("After a release under load the rest goes when nothing happens any more")
+  func idleAfterLoad() {
+    let server = Server()
+    #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: Self.used)))
+    server.released(leaving: Self.heap(used: Self.used))
+    #expect(server.isDueAfterNothing(Self.atRest))
+    server.released(leaving: Self.atRest)
+    #expect(!server.isDueAfterNothing(Self.atRest))
+  }
+
+  @Test("Where nobody knows what is free, it goes only when nothing happens any more")
+  func unknown() {
+    let server = Server(heap: nil)
+    #expect(!server.isDueUnderLoad(nil))
+    #expect(server.isDueAfterNothing(nil))
+    server.released(leaving: nil)
+    #expect(!server.isDueAfterNothing(nil))
+  }
+}
