@@ -81,6 +81,13 @@ final class ManualClock: Sendable {
     }
   }
 
+  /// Whether a task waits for just the given time from now.
+  func isAwaited(in duration: Duration) -> Bool {
+    self.state.withLock { state in
+      state.waiters.values.contains { $0.end == state.now + duration }
+    }
+  }
+
   /// Lets the given time pass whenever a task waits for no more than that, for as long as `body` runs.
   func ticking<Result>(
     by duration: Duration, _ body: () async throws -> Result
