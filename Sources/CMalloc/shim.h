@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /// Bytes that the program has of the heaps and beside them. Waits for the heaps' locks, and reads the
-/// list of what is free: some tenth of a microsecond for each piece.
+/// list of what is free: 2 ms for 10,000 pieces.
 static inline size_t cmalloc_used_bytes(void) {
 #if __GLIBC_PREREQ(2, 33)
   struct mallinfo2 info = mallinfo2();

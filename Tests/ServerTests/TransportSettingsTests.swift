@@ -36,6 +36,36 @@ import Tracing
     }
   }
 
+  @Test(
+    "Large frames come back whole to the last, wherever calls are served",
+    arguments: [TransportConfiguration.latency, .throughput])
+  func lastFrame(transport: TransportConfiguration) async throws {
+    var configuration = ServerConfiguration()
+    configuration.transport = transport
+    try await withServer(configuration) { _, address in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for seed: UInt64 in 1 ... 16 {
+          group.addTask {
+            // More than 64 KiB, from where messages are not copied.
+            let sent = try picture(320, 240, seed: seed)
+            let made = try await SidelightClient.connect(to: address, transport: transport) {
+              try await $0.withSession(SessionOptions(dropPolicy: .neverDrop)) { session in
+                for _ in 0 ..< 4 { await session.send(VideoFrame(sent)) }
+                session.finish()
+                return try await session.outcomes.reduce(into: []) { $0.append($1.picture) }
+              }
+            }
+            #expect(made.count == 4)
+            for picture in made {
+              #expect(try #require(picture).frame?.packedBytes() == sent.packedBytes())
+            }
+          }
+        }
+        while try await group.next() != nil {}
+      }
+    }
+  }
+
   @Test("A setting out of its range stops server and client before anything is bound or opened")
   func refused() async throws {
     var configuration = ServerConfiguration()

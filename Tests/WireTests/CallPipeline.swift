@@ -16,23 +16,29 @@ struct CallPipeline {
   let channel = EmbeddedChannel()
 
   init(maxMessageBytes: Int = 1 << 20) throws {
+    try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     try self.desk.serve(call: self.channel, maxMessageBytes: maxMessageBytes)
   }
 
   /// What gRPC sees of what comes, frame by frame.
   func receive(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
+    try self.receive(ByteBuffer(bytes: bytes), endStream: endStream)
+  }
+
+  /// What gRPC sees of what comes, frame by frame.
+  func receive(_ bytes: ByteBuffer, endStream: Bool = false) throws -> [Data] {
     try self.channel.writeInbound(Self.frame(bytes, endStream))
     return try Self.all { try self.channel.readInbound() }
   }
 
   /// What goes out for what gRPC writes.
   func send(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
-    try self.channel.writeOutbound(Self.frame(bytes, endStream))
+    try self.channel.writeOutbound(Self.frame(ByteBuffer(bytes: bytes), endStream))
     return try Self.all { try self.channel.readOutbound() }
   }
 
-  private static func frame(_ bytes: [UInt8], _ endStream: Bool) -> HTTP2Frame.FramePayload {
-    .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: endStream))
+  private static func frame(_ bytes: ByteBuffer, _ endStream: Bool) -> HTTP2Frame.FramePayload {
+    .data(.init(data: .byteBuffer(bytes), endStream: endStream))
   }
 
   private static func all(
@@ -57,4 +63,14 @@ extension [CallPipeline.Data] {
 /// A message behind gRPC's prefix.
 func framed(_ message: [UInt8]) -> [UInt8] {
   withUnsafeBytes(of: UInt32(message.count).bigEndian) { [0] + $0 } + message
+}
+
+extension ByteBuffer {
+  /// Where its bytes lie.
+  var addresses: Range<UInt> {
+    self.withUnsafeReadableBytes {
+      let start = UInt(bitPattern: $0.baseAddress)
+      return start ..< start + UInt($0.count)
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 import SidelightWire
@@ -32,11 +33,13 @@ import SidelightWire
     #expect(seen.filter(\.endStream).count == 1 && seen.last?.endStream == true)
   }
 
-  @Test("A message that comes in one piece is handed on as it lies")
+  @Test("Messages that come in one piece are handed on as they lie")
   func onePiece() throws {
-    let seen = try CallPipeline().receive(framed([1, 2, 3]) + framed([4]), endStream: true)
+    let sent = ByteBuffer(bytes: framed([1, 2, 3]) + framed([4]))
+    let seen = try CallPipeline().receive(sent, endStream: true)
     #expect(seen.count == 1)
     #expect(seen[0].endStream)
+    #expect(seen[0].bytes.addresses == sent.addresses)
   }
 
   @Test("Of a message that is too long gRPC sees everything at once, and whatever follows")

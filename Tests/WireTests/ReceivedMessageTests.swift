@@ -79,6 +79,39 @@ import SidelightWire
     #expect(pixels?.bytes.allSatisfy { $0 == 9 } == true)
   }
 
+  @Test("Pixels that lie far behind other things outlive the message too")
+  func farBehind() throws {
+    // Beyond 16 MiB swift-nio's slices are copies.
+    let padding = UnknownField.bytes(field: 1000, count: 17 << 20)
+    let sent = Client.with {
+      $0.frame.sequence = 4
+      $0.frame.image.inline = Data(repeating: 9, count: 100_000)
+    }
+    let bytes = padding + (try sent.serializedBytes() as [UInt8])
+    let pixels = try #require(Self.deserializer.deserialize(GRPCNIOTransportBytes(bytes)).pixels)
+    // What would be freed is taken by others.
+    let others = (0 ..< 4).map { _ in [UInt8](repeating: 1, count: 17 << 20) }
+    #expect(pixels.bytes.allSatisfy { $0 == 9 })
+    #expect(pixels.transportBytes == nil, "17 MiB would be kept for 100 KB")
+    withExtendedLifetime(others) {}
+  }
+
+  /// A field that nobody knows.
+  private enum UnknownField {
+    static func bytes(field: Int, count: Int) -> [UInt8] {
+      var bytes: [UInt8] = []
+      for value in [field << 3 | 2, count] {
+        var rest = value
+        while rest >= 0x80 {
+          bytes.append(UInt8(rest & 0x7F) | 0x80)
+          rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+      }
+      return bytes + [UInt8](repeating: 0, count: count)
+    }
+  }
+
   @Test("Pixels in bytes of a kind that may move are copied")
   func otherBytes() throws {
     let sent = Client.with { $0.frame.image.inline = Data([1, 2, 3]) }

@@ -26,7 +26,9 @@ public final class FilterSession: Sendable {
   /// }
   /// ```
   ///
-  /// For tasks that only hand frames on: what takes long there holds up every session of that thread.
+  /// For tasks that only hand frames on: what takes long there holds up every session of that thread. It ends
+  /// with the client. Where sessions share connections (`TransportConfiguration.connections`) it may be another
+  /// thread than the connection's, and then nothing is saved.
   public let executor: any TaskExecutor
 
   init(

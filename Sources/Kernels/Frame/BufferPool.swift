@@ -95,23 +95,32 @@ public final class BufferPool: Sendable {
   }
 
   /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
-  public func trim(to bytes: Int) {
+  ///
+  /// - Returns: Whether any was freed.
+  @discardableResult
+  public func trim(to bytes: Int) -> Bool {
+    var isFreed = false
     while let victim = self.state.withLock({ Self.removeOldest(&$0, above: bytes) }) {
       if self.usesPages {
         unsafe PageMemory.deallocate(victim.bytes)
       } else {
         unsafe victim.bytes.deallocate()
       }
+      isFreed = true
     }
+    return isFreed
   }
 
   /// Frees as much as was idle all the time since the last call, what was idle longest first.
-  public func trimUnneeded() {
+  ///
+  /// - Returns: Whether there was any.
+  @discardableResult
+  public func trimUnneeded() -> Bool {
     let needed = self.state.withLock { state in
       defer { state.leastIdleBytes = state.statistics.bytesIdle }
       return state.statistics.bytesIdle - state.leastIdleBytes
     }
-    self.trim(to: needed)
+    return self.trim(to: needed)
   }
 
   private func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {

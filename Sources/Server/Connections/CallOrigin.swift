@@ -33,6 +33,10 @@ extension ServerContext {
 
   /// A place for the messages of a call's writer; `nil` if its transport knows of none.
   func deposits() -> ClaimDesk.Deposits? {
-    (self.transportSpecific as? CallOrigin)?.claims.deposits()
+    guard let origin = self.transportSpecific as? CallOrigin else { return nil }
+    let deposits = origin.claims.deposits()
+    // A writer on another thread may end before the last of what it wrote has reached the channel.
+    origin.stream.closeFuture.whenComplete { _ in withExtendedLifetime(deposits) {} }
+    return deposits
   }
 }

@@ -1,6 +1,6 @@
-import DequeModule
 import NIOCore
 import NIOHTTP2
+import SidelightWire
 
 /// Resets a call whose peer takes nothing that is written to it (``Guard/callStall``), and one that has
 /// its status and whose client does not close its side (``Guard/linger``). Stands next to HTTP/2, and
@@ -10,11 +10,6 @@ final class CallOutputGuard: ChannelDuplexHandler {
   typealias InboundOut = HTTP2Frame.FramePayload
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
-
-  private struct Part {
-    var payload: HTTP2Frame.FramePayload
-    var promise: EventLoopPromise<Void>?
-  }
 
   /// What is written at a time, so that a slow peer can be told from one that takes nothing.
   private static let writtenAtOnce = 1 << 20
@@ -28,11 +23,7 @@ final class CallOutputGuard: ChannelDuplexHandler {
   private var isWatching = false
   private var written = 0
   private var taken = 0
-  /// What is being written. A write may come in the midst of another: when a part of it fills the
-  /// stream, gRPC's handler hears of that at once, and writes what it has.
-  private var parts: Deque<Part> = []
-  private var isWriting = false
-  private var wantsFlush = false
+  private let writes = SerialWrites()
 
   /// - Parameters:
   ///   - configuration: How long the peer may take.
@@ -64,13 +55,13 @@ final class CallOutputGuard: ChannelDuplexHandler {
     {
       self.take(bytes, eventLoop: context.eventLoop, promise: promise)
     } else {
-      self.parts.append(Part(payload: payload, promise: promise))
+      self.writes.append(payload, promise: promise)
     }
     self.writeParts(context: context)
   }
 
   func flush(context: ChannelHandlerContext) {
-    self.wantsFlush = true
+    self.writes.appendFlush()
     self.writeParts(context: context)
   }
 
@@ -93,23 +84,12 @@ final class CallOutputGuard: ChannelDuplexHandler {
       let isLast = rest.readableBytes == 0
       let done = (isLast ? promise : nil) ?? eventLoop.makePromise()
       done.futureResult.assumeIsolated().whenComplete { _ in self.taken += count }
-      self.parts.append(Part(payload: .data(.init(data: .byteBuffer(part))), promise: done))
+      self.writes.append(.data(.init(data: .byteBuffer(part))), promise: done)
     } while rest.readableBytes > 0
   }
 
-  /// Writes what is there, in order, whoever calls in between.
   private func writeParts(context: ChannelHandlerContext) {
-    guard !self.isWriting else { return }
-    self.isWriting = true
-    while !self.parts.isEmpty || self.wantsFlush {
-      if let part = self.parts.popFirst() {
-        context.write(self.wrapOutboundOut(part.payload), promise: part.promise)
-      } else {
-        self.wantsFlush = false
-        context.flush()
-      }
-    }
-    self.isWriting = false
+    self.writes.run(context: context)
     if self.taken != self.written, !self.isWatching {
       self.isWatching = true
       self.look(context: context)

@@ -29,6 +29,11 @@ extension IdleMemory {
       self.leastBeside = heap?.besideUse ?? 0
     }
 
+    /// Something went to the heap that no activity shows: what it leaves free there can go too.
+    package mutating func freed() {
+      self.isReleased = false
+    }
+
     /// Whether the time has come to release what is free. Then say ``released(leaving:)``.
     package mutating func isDue(activity: UInt64, heap: HeapUsage?) -> Bool {
       guard activity != self.activity else {

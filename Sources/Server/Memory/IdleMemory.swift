@@ -33,7 +33,7 @@ package struct IdleMemory: Sendable {
   }
 
   private func look(_ machine: inout StateMachine) {
-    self.engine.pool.trimUnneeded()
+    if self.engine.pool.trimUnneeded() { machine.freed() }
     let before = HeapUsage.current()
     guard machine.isDue(activity: self.activity, heap: before) else { return }
     let start = self.engine.clock.now()

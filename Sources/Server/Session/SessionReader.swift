@@ -39,8 +39,7 @@ struct SessionReader: ~Copyable {
       }
       try self.checkFiles()
       switch message.kind {
-      case .frame(let frame)?:
-        try await self.receive(frame, received.pixels)
+      case .frame(let frame)?: try await self.receive(frame, received.pixels)
       case .ack(let ack)?: try self.receive(ack)
       case .select(let select)?: try self.receive(select)
       case .update(let update)?: try self.receive(update)

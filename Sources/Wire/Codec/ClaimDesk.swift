@@ -4,10 +4,10 @@ import Synchronization
 ///
 /// gRPC copies every message behind its prefix, however large. A serializer that leaves the message here
 /// gives it 32 bytes to copy, and ``ClaimRedeemer``, between gRPC and HTTP/2, puts the message where they
-/// stand. One desk serves all connections of a server, or of a client.
+/// stand. One desk serves all connections of a listener, or of a client.
 package final class ClaimDesk: Sendable {
-  /// What one writer has left here. What it leaves behind when it goes, since its call was over before
-  /// gRPC wrote it, is given up.
+  /// What one call's writer has left here. To be kept as long as the call's channel is open: what is still
+  /// here then will not be written, and is given up.
   package final class Deposits: Sendable {
     fileprivate let desk: ClaimDesk
     fileprivate let depositor: UInt64
@@ -55,14 +55,20 @@ package final class ClaimDesk: Sendable {
       })
   }
 
+  /// A check of this desk whose message is not here: it was redeemed, or is given up.
+  struct Unredeemable: Error {}
+
   /// Gives a message out.
   ///
-  /// - Returns: `nil` if the check is none of this desk, or was redeemed, or its writer is gone.
-  func redeem(_ check: ClaimCheck) -> FramedMessage? {
+  /// - Returns: `nil` if the check is none of this desk.
+  /// - Throws: ``Unredeemable``.
+  func redeem(_ check: ClaimCheck) throws(Unredeemable) -> FramedMessage? {
     guard check.secret == self.secret else { return nil }
-    return self.state.withLock {
+    let message = self.state.withLock {
       $0.messages[check.depositor]?.removeValue(forKey: check.number)
     }
+    guard let message else { throw Unredeemable() }
+    return message
   }
 
   /// How many messages lie here.

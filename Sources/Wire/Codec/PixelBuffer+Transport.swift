@@ -13,25 +13,25 @@ extension PixelBuffer {
     }
     // Both types keep their bytes in a heap object, which moves for no one while it is only read.
     let start = bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(mutating: $0) }
-    let pixels = UnsafeMutableRawBufferPointer(rebasing: start[range])
-    if let origin = ByteBuffer(range, of: bytes) {
-      self.init(pixels, of: origin)
-    } else {
-      self.init(pixels, of: Kept(bytes: bytes))
-    }
+    self.init(
+      UnsafeMutableRawBufferPointer(rebasing: start[range]), of: ReceivedBytes(bytes, range))
   }
 
   /// Room for pixels that the transport can send from where they lie. Not filled with zeros.
   package convenience init(transportable byteCount: Int) {
     let buffer = ByteBuffer(unwritten: byteCount)
     self.init(
-      UnsafeMutableRawBufferPointer(start: buffer.writableStart, count: byteCount), of: buffer)
+      UnsafeMutableRawBufferPointer(start: buffer.start, count: byteCount), of: buffer)
   }
 
   /// The same bytes, where the transport can send them from where they lie and that is worth while.
   package var transportBytes: ByteBuffer? {
     guard self.byteCount >= FramedMessage.claimedByteCount else { return nil }
-    return self.origin as? ByteBuffer
+    return switch self.origin {
+    case let buffer as ByteBuffer: buffer
+    case let received as ReceivedBytes: received.transportBytes
+    default: nil
+    }
   }
 
   /// Writes another's bytes here.
@@ -41,36 +41,28 @@ extension PixelBuffer {
     precondition(self.byteCount >= other.byteCount, "there is no room for the pixels")
     self.bytes.copyMemory(from: UnsafeRawBufferPointer(other.bytes))
   }
-
-  private struct Kept: @unchecked Sendable {  // never used
-    let bytes: Any
-  }
 }
 
-extension ByteBuffer {
-  /// Pixels that lie within bytes that came.
+/// Bytes that came, and where pixels lie in them.
+private struct ReceivedBytes: @unchecked Sendable {  // only read
+  private let bytes: Any
+  private let range: Range<Int>
+
+  init(_ bytes: some GRPCContiguousBytes, _ range: Range<Int>) {
+    self.bytes = bytes
+    self.range = range
+  }
+
+  /// The pixels, unless other things that came with them would be kept for them.
   ///
   /// gRPC's type of bytes is a `ByteBuffer` that it keeps to itself. This asks for its parts; if they are
   /// others one day, there is none, and pixels are copied.
-  fileprivate init?<Bytes: GRPCContiguousBytes>(_ range: Range<Int>, of bytes: Bytes) {
-    guard range.count >= FramedMessage.claimedByteCount, Bytes.self == GRPCNIOTransportBytes.self,
-      let buffer = Mirror(reflecting: bytes).children.first?.value as? ByteBuffer,
-      let pixels = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count)
+  var transportBytes: ByteBuffer? {
+    guard self.bytes is GRPCNIOTransportBytes,
+      let message = Mirror(reflecting: self.bytes).children.first?.value as? ByteBuffer,
+      self.range.count >= message.readableBytes / 2
     else { return nil }
-    self = pixels
-  }
-
-  /// Bytes that will be written later. They are not filled with zeros first: that pass over memory would
-  /// cost half of what a copy costs.
-  init(unwritten byteCount: Int) {
-    self.init()
-    self.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { _ in byteCount }
-  }
-
-  /// Where its bytes begin. They lie on the heap, and move for no one while they are only read.
-  var writableStart: UnsafeMutableRawPointer {
-    self.withUnsafeReadableBytes {
-      UnsafeMutableRawPointer(mutating: $0.baseAddress.unsafelyUnwrapped)
-    }
+    return message.getSlice(
+      at: message.readerIndex + self.range.lowerBound, length: self.range.count)
   }
 }

@@ -8,7 +8,7 @@ import SwiftProtobuf
 /// what the transport sends.
 ///
 /// All but the pixels is encoded at once. What becomes known only later is patched in, at its place:
-/// see ``setTiming(queue:process:total:)``.
+/// see ``setTiming(_:)``.
 @safe
 package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   // Written by one owner at a time, before it is handed to the transport.
@@ -38,7 +38,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   fileprivate init(_ template: PixelTemplate) {
     let bytes = ByteBuffer(
       unwritten: template.head.count + template.pixelByteCount + template.tail.count)
-    let start = bytes.writableStart
+    let start = bytes.start
     let pixels = start + template.head.count
     let tail = pixels + template.pixelByteCount
     start.copyMemory(from: template.head, byteCount: template.head.count)
@@ -54,7 +54,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     // A peer may take empty frames for an attack.
     self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
     self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    self.timing = template.timing.map { tail.writableStart + $0 }
+    self.timing = template.timing.map { tail.start + $0 }
   }
 
   /// The bytes of the message, in all.

@@ -8,46 +8,48 @@ final class ClaimRedeemer: ChannelOutboundHandler {
   typealias OutboundOut = HTTP2Frame.FramePayload
 
   private let desk: ClaimDesk
-  /// Whether pieces of messages are being written.
-  private var isWriting = false
-  /// What gRPC has written meanwhile.
-  private var heldBack: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
-  private var isFlushHeldBack = false
+  private let writes = SerialWrites()
 
   init(_ desk: ClaimDesk) {
     self.desk = desk
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // gRPC goes on when the stream has no room any more, which is in the midst of a large message.
-    guard !self.isWriting else { return self.heldBack.append((data, promise)) }
-    guard case .data(let payload) = self.unwrapOutboundIn(data),
-      case .byteBuffer(let framed) = payload.data, let pieces = self.pieces(of: framed)
-    else { return context.write(data, promise: promise) }
-    self.isWriting = true
-    for (index, piece) in pieces.enumerated() {
-      let isLast = index == pieces.count - 1
-      context.write(
-        self.wrapOutboundOut(
-          .data(.init(data: .byteBuffer(piece), endStream: isLast && payload.endStream))),
-        promise: isLast ? promise : nil)
+    let payload = self.unwrapOutboundIn(data)
+    if case .data(let content) = payload, case .byteBuffer(let framed) = content.data {
+      do {
+        self.append(try self.pieces(of: framed), endStream: content.endStream, promise)
+      } catch {
+        // Better no message than a wrong one.
+        promise?.fail(error)
+        return context.close(promise: nil)
+      }
+    } else {
+      self.writes.append(payload, promise: promise)
     }
-    self.isWriting = false
-    let next = self.heldBack
-    self.heldBack = []
-    for (data, promise) in next { self.write(context: context, data: data, promise: promise) }
-    if self.isFlushHeldBack { self.flush(context: context) }
+    self.writes.run(context: context)
   }
 
   func flush(context: ChannelHandlerContext) {
-    self.isFlushHeldBack = self.isWriting
-    if !self.isWriting { context.flush() }
+    self.writes.appendFlush()
+    self.writes.run(context: context)
+  }
+
+  private func append(
+    _ pieces: [ByteBuffer], endStream: Bool, _ promise: EventLoopPromise<Void>?
+  ) {
+    for (index, piece) in pieces.enumerated() {
+      let isLast = index == pieces.count - 1
+      self.writes.append(
+        .data(.init(data: .byteBuffer(piece), endStream: isLast && endStream)),
+        promise: isLast ? promise : nil)
+    }
   }
 
   /// What is to be written for messages that gRPC has framed, one behind the other.
   ///
-  /// - Returns: `nil` if that is what there was.
-  private func pieces(of framed: ByteBuffer) -> [ByteBuffer]? {
+  /// - Throws: `ClaimDesk.Unredeemable`.
+  private func pieces(of framed: ByteBuffer) throws -> [ByteBuffer] {
     var pieces: [ByteBuffer] = []
     var rest = framed
     /// The offset of the next message in what is left.
@@ -57,7 +59,7 @@ final class ClaimRedeemer: ChannelOutboundHandler {
       if length == ClaimCheck.byteCount,
         let check = ClaimCheck(
           at: rest.readerIndex + offset + FramedMessage.prefixByteCount, of: rest),
-        let message = self.desk.redeem(check)
+        let message = try self.desk.redeem(check)
       {
         if let before = rest.readSlice(length: offset), offset > 0 { pieces.append(before) }
         rest.moveReaderIndex(forwardBy: next - offset)
@@ -67,8 +69,7 @@ final class ClaimRedeemer: ChannelOutboundHandler {
         offset = next
       }
     }
-    guard !pieces.isEmpty else { return nil }
-    if rest.readableBytes > 0 { pieces.append(rest) }
+    if rest.readableBytes > 0 || pieces.isEmpty { pieces.append(rest) }
     return pieces
   }
 }

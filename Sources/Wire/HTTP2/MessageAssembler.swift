@@ -4,11 +4,14 @@ import NIOHTTP2
 /// Stands between HTTP/2 and gRPC on a call, and hands on whole messages.
 ///
 /// gRPC would append what comes of a message to a buffer that grows by doubling, and copy what it has each
-/// time. How long a message will be stands before it, so here it gets its room at once; a buffer with
-/// whole messages gRPC takes as it is.
+/// time. How long a message will be stands before it, so here it gets its room as soon as its pixels begin to
+/// come; a buffer with whole messages gRPC takes as it is.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
+
+  /// So much of a long message has to be there before it gets its room: who only announces it gets none.
+  private static let earnest = 64 << 10
 
   private let maxMessageBytes: Int
   /// What has come of a message that is not whole, with its prefix.
@@ -61,6 +64,9 @@ final class MessageAssembler: ChannelInboundHandler {
   /// - Returns: What is to be handed on: the message when it is whole, or its prefix when it is too long.
   private func take(from bytes: inout ByteBuffer) -> ByteBuffer? {
     let missing = self.length - self.message.readableBytes
+    if self.message.readableBytes + bytes.readableBytes >= min(self.length, Self.earnest) {
+      self.message.reserveCapacity(self.length)
+    }
     guard let piece = bytes.readSlice(length: min(missing, bytes.readableBytes)) else { return nil }
     self.message.writeImmutableBuffer(piece)
     guard self.message.readableBytes == self.length else { return nil }
@@ -70,7 +76,6 @@ final class MessageAssembler: ChannelInboundHandler {
       self.isPassing = content > self.maxMessageBytes
       if content > 0, !self.isPassing {
         self.length += Int(content)
-        self.message.reserveCapacity(self.length)
         return nil
       }
     }

@@ -35,6 +35,8 @@ import Testing
       self.machine.isDue(activity: self.activity, heap: heap)
     }
 
+    func freed() { self.machine.freed() }
+
     func released(leaving heap: HeapUsage?) {
       self.machine.released(leaving: heap)
     }
@@ -56,6 +58,18 @@ import Testing
       server.released(leaving: Self.atRest)
       #expect(!server.isDueAfterNothing(Self.atRest))
     }
+  }
+
+  @Test("What goes to the heap after everything went is given back too")
+  func freedLate() {
+    let server = Server()
+    #expect(!server.isDueUnderLoad(Self.atRest))
+    #expect(server.isDueAfterNothing(Self.atRest))
+    server.released(leaving: Self.atRest)
+    server.freed()
+    #expect(server.isDueAfterNothing(Self.atRest))
+    server.released(leaving: Self.atRest)
+    #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
   @Test("Under load what is free goes if it is more than an eighth of what is in memory")
