@@ -7,6 +7,7 @@ import zlib
 import grpc
 import numpy as np
 import pytest
+from google.protobuf.internal import encoder
 from PIL import Image as Picture
 
 from sidelight_testing import images
@@ -39,6 +40,28 @@ def test_frames_of_the_oddest_sizes_come_back(stub, name):
         stub, [{"image": images.noise(name, width, height)} for width, height in SIZES]
     )
     assert [(each.image.width, each.image.height) for each in transcript.frames] == SIZES
+
+
+def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(server, stub):
+    """Beyond 16 MiB the transport's buffers cannot be cut up without a copy."""
+    picture = images.noise("BGRA8", 320, 240)
+    (expected,) = conversation(stub, [{"image": picture}]).frames
+    count = 17 << 20
+    unknown = encoder.TagBytes(1000, 2) + encoder._VarintBytes(count) + bytes(count)
+
+    def requests():
+        yield messages.ClientMessage(
+            open=messages.Open(pipeline=LOOK, drop_policy=NEVER_DROP)).SerializeToString()
+        for sequence in range(1, 5):
+            frame = messages.Frame(sequence=sequence, image=picture)
+            yield unknown + messages.ClientMessage(frame=frame).SerializeToString()
+
+    options = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
+    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+        call = channel.stream_stream("/sidelight.v1.FrameFilter/Process")
+        answers = [messages.ServerMessage.FromString(each) for each in call(requests(), timeout=60)]
+    made = [each.frame.image.inline for each in answers if each.HasField("frame")]
+    assert made == [expected.image.inline] * 4
 
 
 def test_sizes_that_alternate_leave_no_memory_behind(stub):
