@@ -5,7 +5,7 @@ import NIOHTTP2
 import SidelightWire
 
 /// A call's channel with nothing but what hands messages on whole and uncopied: bytes are DATA frames.
-struct CallPipeline {
+final class CallPipeline {
   /// What one side has written.
   struct Data: Equatable {
     var bytes: ByteBuffer
@@ -18,6 +18,11 @@ struct CallPipeline {
   init(maxMessageBytes: Int = 1 << 20) throws {
     try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     try self.desk.serve(call: self.channel, maxMessageBytes: maxMessageBytes)
+  }
+
+  deinit {
+    // A channel and its pipeline keep each other until it is closed.
+    _ = try? self.channel.finish(acceptAlreadyClosed: true)
   }
 
   /// What gRPC sees of what comes, frame by frame.

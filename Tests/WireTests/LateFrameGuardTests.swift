@@ -39,6 +39,7 @@ import Testing
     _ body: (ChannelPipeline) -> Void
   ) throws -> [Int] {
     let (channel, watch) = (EmbeddedChannel(), DecodingWatch())
+    defer { _ = try? channel.finish() }
     var (passed, leftOut) = (0, 0)
     try channel.pipeline.syncOperations.addHandlers([
       watch, FaultFinder(error, makesRoom: makesRoom),

@@ -8,6 +8,7 @@ import SidelightWire
   @Test("WINDOW_UPDATEs stay below gRPC, and whatever else is for the connection goes on")
   func filter() throws {
     let channel = EmbeddedChannel(handler: WindowUpdateFilter())
+    defer { _ = try? channel.finish() }
     let settings = HTTP2Frame(streamID: .rootStream, payload: .settings(.ack))
     try channel.writeInbound(
       HTTP2Frame(streamID: .rootStream, payload: .windowUpdate(windowSizeIncrement: 7)))

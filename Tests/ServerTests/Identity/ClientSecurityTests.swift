@@ -140,7 +140,10 @@ import X509
       try await SidelightClient.connect(to: address, security: security) { client in
         let options = SessionOptions(
           pipeline: [.filter("sepiaTone")],
-          reconnect: ReconnectPolicy(initialDelay: .milliseconds(1), maxDelay: .milliseconds(1)))
+          // On a busy machine no other reason to reconnect.
+          reconnect: ReconnectPolicy(
+            initialDelay: .milliseconds(1), maxDelay: .milliseconds(1), openTimeout: .seconds(300),
+            silenceLimit: .seconds(300)))
         try await client.withSession(options) { session in
           await session.send(VideoFrame(try picture()))
           var events = session.events.makeAsyncIterator()
