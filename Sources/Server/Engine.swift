@@ -21,8 +21,12 @@ struct Engine: Sendable {
   let scheduler: FrameScheduler
   let openEnded: OpenEndedWork
   let sessions: SessionRegistry
+  /// What operators have decided, beyond the sessions that it was decided for.
+  let overrides = OverrideStore()
   let resumeTokens: ResumeTokens
   let quotas: QuotaDesk
+  /// The memory that still images may take, while they wait too.
+  let stills: StillBudget
   /// What becomes of connections.
   let connections: ConnectionLedger
   /// `nil`: no shared memory is offered.
@@ -71,6 +75,9 @@ struct Engine: Sendable {
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
     self.quotas = QuotaDesk(configuration.quotas, clock: clock)
+    self.stills = StillBudget(
+      limit: configuration.guards.maxUnfinishedBytes,
+      limitPerCaller: configuration.guards.maxUnfinishedBytesPerAddress)
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
     }

@@ -28,7 +28,7 @@ import Testing
     _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }
   ) async throws -> [Sidelight_V1_ServerMessage] {
     let clock = ManualClock()
-    var open = Sidelight_V1_ClientMessage.open(pipeline)
+    var open = Sidelight_V1_ClientMessage.open(pipeline, policy: .keepOldest)
     configure(&open.open)
     return try await withServer(
       catalogue: Self.catalogue(clock), clock: clock.sessionClock
@@ -168,7 +168,7 @@ import Testing
     let answers = try await withServer(clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
         try await stub.converseInTurn(
-          .open { $0.maxFps = 10 },
+          .open(policy: .keepOldest) { $0.maxFps = 10 },
           (1 ... 12).map { sequence in
             .frame(sequence, Self.image) { $0.mustProcess = sequence == 6 }
           },
@@ -178,6 +178,36 @@ import Testing
     #expect(answers.frames.map(\.sequence) == [1, 3, 5, 6, 7, 9, 11])
     #expect(answers.drops.allSatisfy { $0.reason == .rateLimited && $0.stage == .arrival })
     #expect(answers.finalStats?.outcomes == 12)
+  }
+
+  @Test("Where nothing is dropped, budgets of session and frame have no effect, and that is told")
+  func neverDrop() async throws {
+    let clock = ManualClock()
+    let answers = try await withServer(
+      catalogue: Self.catalogue(clock), clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("slow"), .filter("slow")], policy: .neverDrop) { $0.budgetUs = 20_000 },
+          [.frame(1, Self.image), .frame(2, Self.image) { $0.budgetUs = 1 }])
+      }
+    }
+    #expect(answers.first?.opened.budgetUs == 0)
+    #expect(answers.frames.map(\.sequence) == [1, 2])
+    #expect(answers.finalStats?.filtered == 2)
+  }
+
+  @Test("Where nothing is dropped, a frame rate beyond which frames are dropped is refused")
+  func neverDropAtRate() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let error = await #expect(throws: RPCError.self) {
+          try await stub.converse([.open(policy: .neverDrop) { $0.maxFps = 10 }])
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("max_fps") == true)
+      }
+    }
   }
 
   @Test("More frames without outcome than were granted end for want of credit")

@@ -104,7 +104,8 @@ import Testing
     }
     _ = desk.setPause(.passing)
     try desk.override(with: [.filter("gaussianBlur")], reason: "why", until: .seconds(50))
-    let state = desk.resumeState(at: .seconds(20), wallNow: 1_000_000_000, lifetime: .seconds(60))
+    let state = desk.resumeState(
+      of: SessionLineage(), at: .seconds(20), wallNow: 1_000_000_000, lifetime: .seconds(60))
     #expect(state.expiresNs == 61_000_000_000)
     var restored = try SelectionDesk(
       resuming: state, at: .seconds(500), wallNow: 11_000_000_000, catalogue: .builtIn)

@@ -42,6 +42,8 @@ extension FilterSession {
     opened: (Sidelight_V1_Opened) async -> Void
   ) async throws {
     for try await received in messages {
+      // Messages that have arrived are delivered to a cancelled task too.
+      try Task.checkCancellation()
       self.flow.hear()
       switch received.message.kind {
       case .opened(let message)?: await opened(message)

@@ -30,6 +30,8 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
 
   private var entries: Deque<Entry> = []
   private var standIns = 0
+  /// Entries of kind `event`.
+  private var events = 0
   private let standInLimit: Int
   private var end: Result<Void, any Error>?
   package private(set) var counts = OutcomeCounts()
@@ -87,13 +89,21 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
     if self.standIns > self.standInLimit { self.forgetOldestStandIn() }
   }
 
-  /// Something else is told. It stands before the first frame whose fate is not known.
+  /// Events other than outcomes that wait to be taken; of more the oldest is forgotten. A server that
+  /// never stops talking would fill the memory of a program that does not listen.
+  package static var eventLimit: Int { 256 }
+
+  /// Adds an event that is no outcome, before the first frame whose fate is not known.
   ///
-  /// - Parameter topic: It takes the place of what is told of the same and was not taken.
+  /// - Parameter topic: The event replaces one of the same topic that was not taken.
   package mutating func tell(_ event: Event, topic: String? = nil) {
     if let topic {
-      self.entries.removeAll { if case .event(_, topic) = $0 { true } else { false } }
+      self.removeFirstEvent { $0 == topic }
     }
+    if self.events >= Self.eventLimit {
+      self.removeFirstEvent { _ in true }
+    }
+    self.events += 1
     let index = self.entries.firstIndex { if case .pending = $0 { true } else { false } }
     self.entries.insert(.event(event, topic: topic), at: index ?? self.entries.endIndex)
   }
@@ -114,6 +124,7 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
     switch self.entries.first {
     case .event(let event, _)?:
       self.entries.removeFirst()
+      self.events -= 1
       return .told(.event(event))
     case .outcome(let event, let sequence, let isPicture)?:
       self.entries.removeFirst()
@@ -147,6 +158,15 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
 
   private func index(of sequence: UInt64) -> Int? {
     self.entries.firstIndex { if case .pending(sequence, _) = $0 { true } else { false } }
+  }
+
+  private mutating func removeFirstEvent(where isWanted: (_ topic: String?) -> Bool) {
+    let index = self.entries.firstIndex {
+      if case .event(_, let topic) = $0 { isWanted(topic) } else { false }
+    }
+    guard let index else { return }
+    self.entries.remove(at: index)
+    self.events -= 1
   }
 
   private mutating func setRun(at index: Int, _ sequence: UInt64, _ reason: DroppedFrame.Reason) {

@@ -51,7 +51,7 @@ extension SettingTable {
       Setting(
         "guards.max-control-message-bytes", \.base.guards.maxControlMessageBytes,
         Form.size(1 << 10 ... 1 << 30), change: .onReload,
-        "The largest message of a method that takes no pixels."),
+        "The largest message without pixels, and the most that one may have beside its pixels."),
       Setting(
         "guards.max-message-fields", \.base.guards.maxMessageFields,
         Form.count(64 ... 1 << 24, of: "fields"), change: .onReload,

@@ -25,6 +25,14 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
     self.stages = stages
   }
 
+  /// The number of stages, nested ones and the stages that hold them included.
+  package var stageCount: Int {
+    self.stages.reduce(0) { count, stage in
+      guard case .pipeline(let nested) = stage.content else { return count + 1 }
+      return count + 1 + nested.stageCount
+    }
+  }
+
   /// The most stages a pipeline may have, nested ones included.
   public static let maxStages = 64
   /// The deepest that pipelines may nest.

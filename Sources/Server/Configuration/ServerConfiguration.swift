@@ -50,7 +50,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   that share them resume each other's sessions. None: nothing is resumed.
   public var resumeKeys = [ResumeKey.random()]
   /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume token is good. Clients get a
-  ///   new one after half of it.
+  ///   new one after half of it. It is also the time for which another server of a fleet may accept a token
+  ///   from before an operator's override.
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the processors): threads that filter.
   public var computeThreads = ComputePool.processorCount

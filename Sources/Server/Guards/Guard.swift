@@ -33,6 +33,9 @@ package enum Guard: String, CaseIterable, Sendable {
   /// Messages with too many fields are refused with a status before they are decoded: an empty
   /// sub-message of two bytes takes a hundred times as many in memory.
   case messageFields
+  /// The messages of a call are delivered in batches, one for each poll of the event loop: a frame of a
+  /// hundred thousand small messages would keep every other connection of the loop waiting.
+  case messageBatches
   /// A call that ends within a message gets a status that says so, and not OK.
   case truncatedMessage
   /// A call that ends with its headers comes to its end, in place of waiting until the connection

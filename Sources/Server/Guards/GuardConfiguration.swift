@@ -30,16 +30,18 @@ public struct GuardConfiguration: Sendable, Hashable {
   ///   left to the stack below, which closes the connection.
   public var pingBurst = 1000
   /// - `maxUnfinishedBytes` (bytes, default: 2 GiB): what messages that have begun and not ended may come
-  ///   to, over all addresses, as they announce it. Those under 64 KiB do not count.
+  ///   to, over all addresses, as they announce it. Those under 64 KiB do not count. The same again bounds
+  ///   still images that wait for their turn or are filtered.
   public var maxUnfinishedBytes = 2 << 30
   /// - `maxUnfinishedBytesPerAddress` (bytes, default: 512 MiB): the same of one address. Behind a proxy
   ///   all clients are one.
   public var maxUnfinishedBytesPerAddress = 512 << 20
-  /// - `maxControlMessageBytes` (bytes, default: 1 MiB): the largest message of a method that takes no
-  ///   pixels.
+  /// - `maxControlMessageBytes` (bytes, default: 1 MiB): the largest message without pixels, and the most
+  ///   that a message with pixels may have beside them.
   public var maxControlMessageBytes = 1 << 20
-  /// - `maxMessageFields` (count, default: 65536): fields of a message, with those of the messages in it.
-  public var maxMessageFields = 65536
+  /// - `maxMessageFields` (count, default: 8192): fields of a message, with those of the messages in it. A
+  ///   pipeline of 64 stages has room for 128 fields in each.
+  public var maxMessageFields = 8192
 
   /// Those that stand; tests take some away.
   package var active = Set(Guard.allCases)

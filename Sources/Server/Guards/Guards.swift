@@ -12,6 +12,7 @@ struct Guards: Sendable {
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
+  private let turns = LoopTurns()
   private let ledger: ConnectionLedger
 
   /// - Parameters:
@@ -105,15 +106,20 @@ struct Guards: Sendable {
     let address = connection.peerAddress
     // None stands if it is taken away.
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
-    try channel.pipeline.syncOperations.addHandlers(
-      [
-        CallOutputGuard(
-          configuration: self.configuration, address: address, ledger: self.ledger),
-        CallGuard(
-          configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-          unfinished: self.unfinished, lateFrames: lateFrames, address: address,
-          ledger: self.ledger),
-      ], position: .first)
+    var handlers: [any ChannelHandler] = [
+      CallOutputGuard(
+        configuration: self.configuration, address: address, ledger: self.ledger)
+    ]
+    if self.isActive(.messageBatches) {
+      handlers.append(
+        MessageBatcher(turns: self.turns, address: address, ledger: self.ledger))
+    }
+    handlers.append(
+      CallGuard(
+        configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+        unfinished: self.unfinished, lateFrames: lateFrames, address: address,
+        ledger: self.ledger))
+    try channel.pipeline.syncOperations.addHandlers(handlers, position: .first)
   }
 
   private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }

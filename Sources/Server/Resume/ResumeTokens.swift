@@ -7,9 +7,10 @@ import SwiftProtobuf
 /// Signs what a session needs to be restored, and reads it back.
 ///
 /// A token is no secret and hides nothing: it holds what its client selected. The signature
-/// (HMAC-SHA-256) says that a server with the key wrote it, so that nobody lifts an operator's
-/// override by writing a token of his own. A token from before an override is good until it expires;
-/// the short lifetime bounds that.
+/// (HMAC-SHA-256) says that a server with the key wrote it, so that no client lifts an operator's
+/// override by writing a token itself. A token from before an override is good until it expires: the
+/// server of the override finds it by the token's lineage (``OverrideStore``), and on other servers the
+/// short lifetime bounds what such a token is good for.
 package struct ResumeTokens: Sendable {
   private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
   /// Whose tokens they are; empty: nobody's.
@@ -46,9 +47,12 @@ package struct ResumeTokens: Sendable {
   /// Whether sessions can be resumed.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
+  /// The key that signs; `nil` if nothing is resumed.
+  package var signingKey: ResumeKey? { self.terms.value.keys.first }
+
   /// Makes a token; empty if nothing is resumed.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
-    guard let key = self.terms.value.keys.first, let bytes: Data = try? state.serializedBytes()
+    guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes()
     else {
       return Data()
     }

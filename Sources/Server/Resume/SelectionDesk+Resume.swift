@@ -7,11 +7,12 @@ extension SelectionDesk {
   /// What a token holds.
   ///
   /// - Parameters:
+  ///   - lineage: The session's.
   ///   - now: The time on the session's clock.
   ///   - wallNow: The same moment, in nanoseconds since 1970.
   ///   - lifetime: How long the token is good.
   package func resumeState(
-    at now: Duration, wallNow: UInt64, lifetime: Duration
+    of lineage: SessionLineage, at now: Duration, wallNow: UInt64, lifetime: Duration
   ) -> Sidelight_V1_ResumeState {
     func wall(_ time: Duration) -> Int64 {
       Int64(clamping: wallNow) &+ (time - now).wireNanoseconds
@@ -20,6 +21,7 @@ extension SelectionDesk {
       $0.expiresNs = wall(now + lifetime)
       $0.pipeline = Sidelight_V1_Pipeline(self.pipeline)
       $0.revision = self.revision
+      $0.lineage = lineage.bytes
       $0.pause =
         switch self.pause {
         case .running: .running

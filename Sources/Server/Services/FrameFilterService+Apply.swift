@@ -29,9 +29,14 @@ extension FrameFilterService {
     } catch {
       throw error.within("output")
     }
-    let outcome = try await self.apply(
-      pipeline, to: request.image, output: output, started,
-      self.engine.catalogue(for: context.caller))
+    let byteCount = request.image.inline.count
+    try self.engine.stills.take(byteCount, for: context.caller.name)
+    defer { self.engine.stills.giveBack(byteCount, for: context.caller.name) }
+    let outcome = try await context.cancellingWithCall {
+      try await self.apply(
+        pipeline, to: request.image, output: output, started,
+        self.engine.catalogue(for: context.caller))
+    }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
     let response = Sidelight_V1_ApplyResponse.with {
       $0.image = outcome.image

@@ -13,9 +13,11 @@ extension FrameFilterService {
       request.source, with: self.engine.catalogue(for: context.caller))
     // In turn with stills, and as work of theirs: planning takes time and memory.
     let deadline = self.engine.clock.now() + Self.patience
-    let plan = try await self.engine.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
-      await withTaskExecutorPreference(self.engine.compute) {
-        await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
+    let plan = try await context.cancellingWithCall {
+      try await self.engine.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
+        await withTaskExecutorPreference(self.engine.compute) {
+          await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
+        }
       }
     }
     try plan.checkCost()

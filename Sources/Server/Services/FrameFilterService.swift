@@ -16,7 +16,8 @@ struct FrameFilterService: RegistrableRPCService {
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     router.registerHandler(
       forMethod: Method.Process.descriptor,
-      deserializer: ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>(),
+      deserializer: ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>(
+        maxBytesBesidePixels: self.configuration.guards.maxControlMessageBytes),
       serializer: OutgoingMessageSerializer<Sidelight_V1_ServerMessage>(),
       handler: self.process(request:context:))
     router.registerUnary(Method.Apply.descriptor, self.apply(request:context:))

@@ -56,7 +56,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     request: Sidelight_V1_OverrideSessionRequest, context: ServerContext
   ) async throws -> Sidelight_V1_OverrideSessionResponse {
     let handle = try self.handle(request.sessionID)
+    let now = self.engine.clock.now()
     guard request.hasPipeline else {
+      self.engine.overrides.lift(handle.lineage, at: now)
+      for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }
     }
     guard request.reason.utf8.count <= 256 else {
@@ -67,9 +70,18 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let revision: UInt64
     do {
-      revision = try handle.override(
-        with: try Pipeline(request.pipeline), reason: request.reason,
-        until: self.engine.clock.now() + timeToLive)
+      let pipeline = try Pipeline(request.pipeline)
+      // What is kept must be in force wherever it is found again.
+      _ = try self.engine.catalogue.resolve(pipeline)
+      let end = now + timeToLive
+      // First, so that a session that is opened at this moment finds it.
+      try self.engine.overrides.record(
+        .forced(pipeline, reason: request.reason, until: end), for: handle.lineage,
+        track: .init(caller: handle.caller, label: handle.label), at: now)
+      for other in self.otherSessions(like: handle) {
+        _ = try other.override(with: pipeline, reason: request.reason, until: end)
+      }
+      revision = try handle.override(with: pipeline, reason: request.reason, until: end)
     } catch let error as PipelineError {
       throw FieldFault(error).within("pipeline")
     } catch let error as FieldFault {
@@ -81,6 +93,12 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
         "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.caller)",
       ])
     return .with { $0.revision = revision }
+  }
+
+  /// The other sessions of a lineage: where a client has reconnected before its old connection was found
+  /// to be dead, there are two.
+  private func otherSessions(like handle: SessionHandle) -> [SessionHandle] {
+    self.engine.sessions.handles.filter { $0.lineage == handle.lineage && $0.id != handle.id }
   }
 
   private func handle(_ id: String) throws(FieldFault) -> SessionHandle {

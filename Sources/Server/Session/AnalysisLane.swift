@@ -114,18 +114,21 @@ struct AnalysisLane {
   ) {
     let age = self.clock.now() - frame.received
     self.session.outbox.pushNews { _ in
-      .with {
-        $0.analysis = Sidelight_V1_Analysis(values)
-        $0.analysis.sequence = frame.message.sequence
-        $0.analysis.stage = analysis.stage
-        $0.analysis.filter = analysis.filter
-        $0.analysis.ageUs = age.wireMicroseconds
-      }
+      .message(
+        .with {
+          $0.analysis = Sidelight_V1_Analysis(values)
+          $0.analysis.sequence = frame.message.sequence
+          $0.analysis.stage = analysis.stage
+          $0.analysis.filter = analysis.filter
+          $0.analysis.ageUs = age.wireMicroseconds
+        })
     }
   }
 
   /// An error that answers no message of the client's.
   private func tell(_ status: GoogleRPCStatus) {
-    self.session.outbox.pushNews { _ in .with { $0.error.status = Google_Rpc_Status(status) } }
+    self.session.outbox.pushNews { _ in
+      .message(.with { $0.error.status = Google_Rpc_Status(status) })
+    }
   }
 }

@@ -59,7 +59,8 @@ extension Outbox {
 
     /// Whether the reader may go on.
     package var hasRoom: Bool {
-      self.isFinished || self.entries.count + self.controls.count < self.backlogLimit
+      // After the final counts nothing is kept any more.
+      self.saidGoodbye || self.entries.count + self.controls.count < self.backlogLimit
     }
 
     /// Whether messages may be added that lose nothing by being left out: not while others wait

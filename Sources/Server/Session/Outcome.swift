@@ -1,4 +1,3 @@
-package import Foundation
 package import GRPCProtobuf
 
 /// What was done to a frame that comes back.
@@ -83,12 +82,9 @@ package struct Revision: Sendable, Hashable {
   package var number: UInt64
   /// That of the message; 0 for `open` and for overrides.
   package var requestID: UInt64
-  /// Restores the session, with this revision, elsewhere; empty where the server does not resume.
-  package var resumeToken: Data
 
-  package init(number: UInt64, requestID: UInt64, resumeToken: Data = Data()) {
+  package init(number: UInt64, requestID: UInt64) {
     self.number = number
     self.requestID = requestID
-    self.resumeToken = resumeToken
   }
 }

@@ -1,5 +1,4 @@
 import GRPCCore
-package import Foundation
 package import SidelightKernels
 package import SidelightWire
 
@@ -59,13 +58,18 @@ package struct SelectionDesk: Sendable {
   }
 
   /// What frames are made with that arrive now.
-  package func selection(resumeToken: Data = Data()) -> Selection {
+  package func selection() -> Selection {
     Selection(
       pipeline: self.override?.resolved ?? self.resolved,
       revision: Revision(
-        number: self.revision, requestID: self.override == nil ? self.requestID : 0,
-        resumeToken: resumeToken),
+        number: self.revision, requestID: self.override == nil ? self.requestID : 0),
       isOverride: self.override != nil)
+  }
+
+  /// The stages of the participant's pipeline and of an override, nested ones included: what restating
+  /// the selection costs.
+  package var stageCount: Int {
+    self.pipeline.stageCount + (self.override?.pipeline.stageCount ?? 0)
   }
 
   /// The pipeline in force, as it was written.

@@ -15,7 +15,7 @@ import Tracing
 /// order; a helper keeps the time for what is to be told later. When the client goes, or one of them fails, all end.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
-  typealias FrameOutbox = Outbox<OutgoingFrame, Sidelight_V1_ServerMessage>
+  typealias FrameOutbox = Outbox<OutgoingFrame, OutgoingNotice>
 
   let handle: SessionHandle
   let options: SessionOptions
@@ -73,10 +73,10 @@ struct Session: Sendable {
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
       })
+    let (desk, lineage) = try Self.desk(options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
-      id: Self.newID(), number: number, label: options.label, peer: peer,
-      outbox: self.outbox,
-      desk: try Self.desk(options, catalogue, engine, tokens), clock: engine.clock, tokens: tokens)
+      id: Self.newID(), number: number, lineage: lineage, label: options.label, caller: caller,
+      outbox: self.outbox, desk: desk, clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
@@ -93,8 +93,9 @@ struct Session: Sendable {
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
-    self.outbox.push(self.opened)
-    if self.handle.state.state != .running { self.handle.tellState() }
+    self.adoptOverride()
+    self.outbox.push(.message(self.opened))
+    if self.handle.currentState.state != .running { self.handle.tellState() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(
@@ -105,7 +106,7 @@ struct Session: Sendable {
     } onGracefulShutdown: {
       // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
       // mailbox closed, and ends as DRAINING.
-      self.outbox.push(self.draining)
+      self.outbox.push(.message(self.draining))
       self.outbox.openWindow()
       self.mailbox.finish()
       self.analysisJobs.finish()
@@ -196,7 +197,7 @@ struct Session: Sendable {
             await self.engine.clock.wait(interval)
             if Task.isCancelled { break }
             self.outbox.pushNews { counts in
-              .with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) }
+              .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) })
             }
           }
           return .helper
@@ -237,9 +238,8 @@ struct Session: Sendable {
     .with {
       $0.state.state = .draining
       $0.state.message = "The server is shutting down; open a session elsewhere."
-      let state = self.handle.state
-      $0.state.resumeToken = state.resumeToken
-      $0.state.revision = state.revision
+      $0.state.resumeToken = self.handle.resumeToken()
+      $0.state.revision = self.handle.revision
     }
   }
 
@@ -253,7 +253,7 @@ struct Session: Sendable {
       $0.opened.mailboxDepth = UInt32(self.options.mailboxDepth)
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
-      $0.opened.resumeToken = revision.resumeToken
+      $0.opened.resumeToken = self.handle.resumeToken()
       switch self.ringGrant {
       case .success(let grant)?: $0.opened.sharedMemory = grant.offer
       case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
@@ -268,19 +268,39 @@ struct Session: Sendable {
     }
   }
 
+  /// Puts an operator's decision into force that was made for an earlier session of the same lineage,
+  /// perhaps after the token was signed that this one resumes.
+  ///
+  /// To be called when the registry knows the session: a decision from then on finds it there.
+  private func adoptOverride() {
+    let now = self.engine.clock.now()
+    switch self.engine.overrides.decision(for: self.handle.lineage, at: now) {
+    case .forced(let pipeline, let reason, let end)?:
+      // The catalogue of operators is the server's own: what it made once it makes again.
+      _ = try? self.handle.override(with: pipeline, reason: reason, until: end)
+    case .lifted?: _ = self.handle.endOverride()
+    case nil: break
+    }
+  }
+
   private static func desk(
     _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine,
-    _ tokens: ResumeTokens
-  ) throws(FieldFault) -> SelectionDesk {
+    _ tokens: ResumeTokens, _ caller: Caller
+  ) throws(FieldFault) -> (SelectionDesk, SessionLineage) {
+    let now = engine.clock.now()
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
-      return try SelectionDesk(
-        resuming: try tokens.verify(token, at: wallNow), at: engine.clock.now(),
-        wallNow: wallNow, catalogue: catalogue, overrideCatalogue: engine.catalogue)
+      let state = try tokens.verify(token, at: wallNow)
+      let desk = try SelectionDesk(
+        resuming: state, at: now, wallNow: wallNow, catalogue: catalogue,
+        overrideCatalogue: engine.catalogue)
+      return (desk, SessionLineage(token: state.lineage))
     }
     do throws(PipelineError) {
-      return try SelectionDesk(
+      let desk = try SelectionDesk(
         pipeline: options.pipeline, catalogue: catalogue, overrideCatalogue: engine.catalogue)
+      let track = OverrideStore.Track(caller: caller.name, label: options.label)
+      return (desk, engine.overrides.lineage(ofTrack: track, at: now) ?? SessionLineage())
     } catch {
       throw FieldFault(error).within("open.pipeline")
     }

@@ -6,68 +6,91 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// A session as the rest of the server sees it: what is selected, what was counted, and the levers
-/// that an operator has.
+/// A session as the rest of the server sees it: its selection, its counts, and what an operator can
+/// change.
 final class SessionHandle: Sendable {
-  /// What the last frame was like.
-  private struct LastFrame {
-    var geometry: FrameGeometry?
-    var total: Duration = .zero
-    /// When the last that went out had come in.
-    var received: Duration?
+  private struct State {
+    var desk: SelectionDesk
+    /// Counts the changes of the desk.
+    var version: UInt64 = 0
+    /// Whether a state notice waits to be written. It will tell of every change up to then.
+    var isStateQueued = false
+    var lastToken: SignedToken?
+    /// The last frame that arrived and was sound.
+    var lastGeometry: FrameGeometry?
+    /// The time from receipt to writing of the last frame that went out.
+    var lastTotal = Duration.zero
+    /// When the last frame that went out had been received.
+    var lastReceived: Duration?
   }
 
-  /// For clients, logs and operators.
+  /// The last resume token, and what it holds for.
+  private struct SignedToken {
+    var token: Data
+    var version: UInt64
+    var key: ResumeKey?
+    var signed: Duration
+  }
+
+  /// The session's name for clients, logs and operators.
   let id: String
-  /// For the scheduler.
+  /// The session's number for the scheduler.
   let number: UInt64
+  /// Names the session together with those that it resumes and those that resume it.
+  let lineage: SessionLineage
   let label: String
+  /// The caller, as limits and owners know it.
+  let caller: String
+  /// The caller, with everything that is known of it.
   let peer: String
   let opened: Duration
   let outbox: Session.FrameOutbox
   private let clock: SessionClock
   private let tokens: ResumeTokens
-  private let desk: Mutex<SelectionDesk>
-  private let current: Mutex<Selection>
-  private let lastFrame = Mutex(LastFrame())
+  private let state: Mutex<State>
 
   init(
-    id: String, number: UInt64, label: String, peer: String, outbox: Session.FrameOutbox,
-    desk: SelectionDesk, clock: SessionClock, tokens: ResumeTokens
+    id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
+    outbox: Session.FrameOutbox, desk: SelectionDesk, clock: SessionClock, tokens: ResumeTokens
   ) {
     self.id = id
     self.number = number
+    self.lineage = lineage
     self.label = label
-    self.peer = peer
+    self.caller = caller.name
+    self.peer = caller.description
     self.opened = clock.now()
     self.outbox = outbox
     self.clock = clock
     self.tokens = tokens
-    self.current = Mutex(
-      desk.selection(resumeToken: Self.token(desk, clock, tokens)))
-    self.desk = Mutex(desk)
+    self.state = Mutex(State(desk: desk))
   }
 
   // MARK: For the session
 
-  /// What a frame that arrives now is made with.
+  /// The selection for a frame that arrives now.
   func selection(at now: Duration) -> Selection {
-    self.expireOverride(at: now)
-    return self.current.withLock { $0 }
+    let (selection, hasOverrideEnded) = self.state.withLock { state in
+      let hasEnded = Self.expireOverride(&state, at: now)
+      return (state.desk.selection(), hasEnded)
+    }
+    if hasOverrideEnded { self.tellState() }
+    return selection
   }
 
   /// Whether an operator's pipeline is in force.
-  var isOverridden: Bool { self.current.withLock { $0.isOverride } }
+  var isOverridden: Bool { self.state.withLock { $0.desk.override != nil } }
 
   /// Whether frames that arrive now are filtered.
-  var pause: SelectionDesk.Pause { self.desk.withLock { $0.pause } }
+  var pause: SelectionDesk.Pause { self.state.withLock { $0.desk.pause } }
 
-  /// Where the session stands.
-  var state: Sidelight_V1_State {
-    self.desk.withLock { self.state(of: $0) }
-  }
+  /// The revision in force.
+  var revision: UInt64 { self.state.withLock { $0.desk.revision } }
 
-  /// The participant changes his pipeline.
+  /// The stages of the selection, which is what restating it costs.
+  var stageCount: Int { self.state.withLock { $0.desk.stageCount } }
+
+  /// Changes the participant's pipeline.
   ///
   /// - Throws: ``FieldFault``, as ``SelectionDesk/change(ifRevision:requestID:_:)`` does.
   func change(
@@ -79,55 +102,93 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// The participant pauses, or goes on.
+  /// Pauses the session, or ends its pause, and tells the client if that changed anything.
   func setPause(_ pause: SelectionDesk.Pause) {
-    var isChange = false
-    self.update { desk in isChange = desk.setPause(pause) }
+    let isChange = self.update { desk in desk.setPause(pause) }
     if isChange { self.tellState() }
   }
 
-  /// A frame arrived, and is sound.
+  /// Notes the form of a frame that arrived and is sound.
   func note(_ geometry: FrameGeometry) {
-    self.lastFrame.withLock { $0.geometry = geometry }
+    self.state.withLock { $0.lastGeometry = geometry }
   }
 
-  /// A frame was handed to the transport.
+  /// Notes that a frame was handed to the transport.
+  ///
+  /// - Parameter total: The time since its receipt.
   func note(total: Duration) {
     let received = self.clock.now() - total
-    self.lastFrame.withLock { last in
-      last.total = total
-      last.received = received
+    self.state.withLock { state in
+      state.lastTotal = total
+      state.lastReceived = received
     }
   }
 
-  /// From the arrival of the last frame that went out to its writing.
-  var lastTotal: Duration { self.lastFrame.withLock { $0.total } }
+  /// The time from receipt to writing of the last frame that went out.
+  var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
-  /// How long ago the last frame that went out had come in; `nil` if no frame waits.
+  /// The age of the last frame that went out; `nil` if no frame waits.
   func outputAge(at now: Duration) -> Duration? {
     guard self.outbox.counts.inFlight > 0 else { return nil }
-    return now - (self.lastFrame.withLock { $0.received } ?? self.opened)
+    return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Tells the client where the session stands, with a token that is good for its full time again.
+  /// Sends the client the state of the session. A state that still waits to be written serves for this
+  /// one too, so that a client that does not read gathers no more than one.
   func tellState() {
-    self.update { [now = self.clock.now()] desk in _ = desk.expire(at: now) }
-    self.outbox.push(.with { $0.state = self.state })
+    let isNew = self.state.withLock { state in
+      defer { state.isStateQueued = true }
+      return !state.isStateQueued
+    }
+    if isNew { self.outbox.push(.state) }
+  }
+
+  /// The state of the session, to be written now in place of a notice that waited.
+  func takeState() -> Sidelight_V1_State {
+    let desk = self.state.withLock { state in
+      state.isStateQueued = false
+      _ = Self.expireOverride(&state, at: self.clock.now())
+      return state.desk
+    }
+    return self.message(desk)
+  }
+
+  /// The state of the session as clients are told of it.
+  var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.desk }) }
+
+  /// A token that restores the session, as it is now, elsewhere; empty where nothing is resumed. It is
+  /// signed when it is written, once for each state of the session.
+  func resumeToken() -> Data {
+    guard let key = self.tokens.signingKey else { return Data() }
+    let now = self.clock.now()
+    let lifetime = self.tokens.lifetime
+    let (desk, version, last) = self.state.withLock { ($0.desk, $0.version, $0.lastToken) }
+    if let last, last.version == version, last.key == key, now - last.signed < lifetime / 4 {
+      return last.token
+    }
+    let token = self.tokens.sign(
+      desk.resumeState(
+        of: self.lineage, at: now, wallNow: self.clock.nanosecondsSince1970(), lifetime: lifetime))
+    let signed = SignedToken(token: token, version: version, key: key, signed: now)
+    self.state.withLock { state in
+      if state.version == version { state.lastToken = signed }
+    }
+    return token
   }
 
   // MARK: For operators
 
-  /// Forces a pipeline until the given time.
+  /// Forces a pipeline on the session until the given time. Frames that were filtered before and have
+  /// not gone out are dropped.
   ///
   /// - Returns: The revision.
   /// - Throws: ``PipelineError``.
   func override(
     with pipeline: Pipeline, reason: String, until end: Duration
   ) throws(PipelineError) -> UInt64 {
-    var revision: UInt64 = 0
-    try self.update { desk throws(PipelineError) in
+    let revision = try self.update { desk throws(PipelineError) in
       try desk.override(with: pipeline, reason: reason, until: end)
-      revision = desk.revision
+      return desk.revision
     }
     self.outbox.discardPictures(before: revision)
     self.tellState()
@@ -138,80 +199,73 @@ final class SessionHandle: Sendable {
   ///
   /// - Returns: The revision.
   func endOverride() -> UInt64 {
-    self.update { desk in _ = desk.endOverride() }
-    return self.current.withLock { $0.revision.number }
+    let (hasEnded, revision) = self.update { desk in (desk.endOverride(), desk.revision) }
+    if hasEnded { self.tellState() }
+    return revision
   }
 
   /// The session in figures.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
-    self.expireOverride(at: now)
-    let desk = self.desk.withLock { $0 }
-    let last = self.lastFrame.withLock { $0 }
+    // Ends an override whose time is over.
+    _ = self.selection(at: now)
+    let (desk, geometry, total) = self.state.withLock {
+      ($0.desk, $0.lastGeometry, $0.lastTotal)
+    }
     return .with {
       $0.sessionID = self.id
       $0.label = self.label
       $0.peer = self.peer
-      $0.state = self.state(of: desk).state
+      $0.state = Self.state(of: desk)
       $0.pipeline = desk.pipelineInForce.text
       $0.revision = desk.revision
       let age = (now - self.opened).components
       $0.age = Google_Protobuf_Duration(
         seconds: age.seconds, nanos: Int32(age.attoseconds / 1_000_000_000))
       $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false)
-      if let geometry = last.geometry {
+      if let geometry {
         $0.width = UInt32(geometry.size.width)
         $0.height = UInt32(geometry.size.height)
         $0.format = Sidelight_V1_PixelFormat(geometry.format)
       }
-      $0.lastTotalUs = last.total.wireMicroseconds
+      $0.lastTotalUs = total.wireMicroseconds
       $0.overrideReason = desk.override?.reason ?? ""
     }
   }
 
   // MARK: Within
 
-  private func expireOverride(at now: Duration) {
-    guard self.desk.withLock({ $0.override.map { now >= $0.end } ?? false }) else { return }
-    self.update { desk in _ = desk.expire(at: now) }
+  /// - Returns: Whether an override has ended.
+  private static func expireOverride(_ state: inout State, at now: Duration) -> Bool {
+    guard state.desk.expire(at: now) else { return false }
+    state.version += 1
+    return true
   }
 
-  /// Changes the desk, and puts what it then selects into force; tells of an override that ended.
-  private func update<Failure: Error>(
-    _ body: (inout SelectionDesk) throws(Failure) -> Void
-  ) throws(Failure) {
-    let result: Result<Bool, Failure> = self.desk.withLock { desk in
-      let wasOverridden = desk.override != nil
+  private func update<Result, Failure: Error>(
+    _ body: (inout SelectionDesk) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let result: Swift.Result<Result, Failure> = self.state.withLock { state in
+      state.version += 1
       do throws(Failure) {
-        try body(&desk)
+        return .success(try body(&state.desk))
       } catch {
         return .failure(error)
       }
-      let selection = desk.selection(resumeToken: Self.token(desk, self.clock, self.tokens))
-      self.current.withLock { $0 = selection }
-      return .success(wasOverridden && desk.override == nil)
     }
-    if try result.get() { self.outbox.push(.with { $0.state = self.state }) }
+    return try result.get()
   }
 
-  private func state(of desk: SelectionDesk) -> Sidelight_V1_State {
+  private func message(_ desk: SelectionDesk) -> Sidelight_V1_State {
     .with {
-      if let override = desk.override {
-        $0.state = .overridden
-        $0.message = override.reason
-      } else {
-        $0.state = desk.pause == .running ? .running : .paused
-      }
+      $0.state = Self.state(of: desk)
+      $0.message = desk.override?.reason ?? ""
       $0.revision = desk.revision
-      $0.resumeToken = self.current.withLock { $0.revision.resumeToken }
+      $0.resumeToken = self.resumeToken()
     }
   }
 
-  private static func token(
-    _ desk: SelectionDesk, _ clock: SessionClock, _ tokens: ResumeTokens
-  ) -> Data {
-    guard tokens.isEnabled else { return Data() }
-    return tokens.sign(
-      desk.resumeState(
-        at: clock.now(), wallNow: clock.nanosecondsSince1970(), lifetime: tokens.lifetime))
+  private static func state(of desk: SelectionDesk) -> Sidelight_V1_SessionState {
+    if desk.override != nil { return .overridden }
+    return desk.pause == .running ? .running : .paused
   }
 }

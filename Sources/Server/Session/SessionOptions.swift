@@ -66,11 +66,18 @@ struct SessionOptions: Sendable {
     }
     self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
-    self.budget = open.budgetUs == 0 ? nil : .microseconds(open.budgetUs)
+    // Where nothing is dropped a budget has no effect, and `opened` says so.
+    self.budget =
+      open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
       throw FieldFault(
         field: "open.max_fps", reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none"
       )
+    }
+    guard open.maxFps == 0 || self.dropPolicy != .neverDrop else {
+      throw FieldFault(
+        field: "open.max_fps",
+        reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with NEVER_DROP")
     }
     self.maxFPS = open.maxFps == 0 ? nil : open.maxFps
     guard open.outputWindow <= 64 else {

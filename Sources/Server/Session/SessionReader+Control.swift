@@ -25,6 +25,11 @@ extension SessionReader {
       "update", ifRevision: update.hasIfRevision ? update.ifRevision : nil,
       requestID: update.requestID
     ) { pipeline throws(FieldFault) in
+      guard update.stages.count <= Pipeline.maxStages else {
+        throw FieldFault(
+          field: "stages",
+          reason: "has \(update.stages.count) entries, the limit is \(Pipeline.maxStages)")
+      }
       for (index, stage) in update.stages.enumerated() {
         do throws(FieldFault) {
           try pipeline.apply(stage)
@@ -41,6 +46,11 @@ extension SessionReader {
       "activate", ifRevision: activate.hasIfRevision ? activate.ifRevision : nil,
       requestID: activate.requestID
     ) { pipeline throws(FieldFault) in
+      guard activate.stages.count <= Pipeline.maxStages else {
+        throw FieldFault(
+          field: "stages",
+          reason: "has \(activate.stages.count) entries, the limit is \(Pipeline.maxStages)")
+      }
       for (name, isActive) in activate.stages {
         do throws(PipelineError) {
           try pipeline.setActive(isActive, stage: name)
@@ -61,20 +71,29 @@ extension SessionReader {
     } catch {
       let fault = error.within(kind)
       self.outbox.push(
-        .with {
-          $0.error.requestID = requestID
-          $0.error.status = Google_Rpc_Status(fault.status)
-        })
+        .message(
+          .with {
+            $0.error.requestID = requestID
+            $0.error.status = Google_Rpc_Status(fault.status)
+          }))
       try self.countFault(fault)
     }
   }
 }
 
 extension Pipeline {
+  /// Parameters that one update of a stage may name: more than any filter has.
+  private static let maxParameters = 64
+
   /// Changes the parameters that a message names.
   fileprivate mutating func apply(
     _ update: Sidelight_V1_Update.StageParameters
   ) throws(FieldFault) {
+    guard update.parameters.count <= Self.maxParameters else {
+      throw FieldFault(
+        field: "parameters",
+        reason: "has \(update.parameters.count) entries, the limit is \(Self.maxParameters)")
+    }
     var parameters: [String: ParameterValue] = [:]
     for (name, value) in update.parameters {
       do throws(FieldFault) {

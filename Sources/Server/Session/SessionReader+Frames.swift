@@ -132,7 +132,7 @@ extension SessionReader {
   }
 
   private func deadline(of message: Sidelight_V1_Frame, received: Duration) -> Duration? {
-    guard !message.mustProcess else { return nil }
+    guard !message.mustProcess, self.session.options.dropPolicy != .neverDrop else { return nil }
     guard message.hasBudgetUs else { return self.session.options.budget.map { received + $0 } }
     return message.budgetUs == 0 ? nil : received + .microseconds(message.budgetUs)
   }

@@ -65,7 +65,7 @@ extension SessionReader {
       let fault = FieldFault(
         field: "ack.held_slots",
         reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
-      self.outbox.push(.with { $0.error.status = Google_Rpc_Status(fault.status) })
+      self.outbox.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
       return try self.countFault(fault)
     }
     self.session.ring?.acknowledge(ack)

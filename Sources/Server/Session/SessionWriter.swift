@@ -13,11 +13,13 @@ struct SessionWriter {
     let clock = self.session.engine.clock
     while let item = await self.session.outbox.next() {
       switch item {
-      case .control(var message):
+      case .control(.message(var message)):
         if case .pong? = message.kind {
           message.pong.serverSentNs = Int64(clamping: clock.nanosecondsSince1970())
         }
         try await writer.write(.message(message))
+      case .control(.state):
+        try await writer.write(.message(.with { $0.state = self.session.handle.takeState() }))
       case .applied(let revision, let firstSequence):
         try await writer.write(
           .message(
@@ -25,7 +27,7 @@ struct SessionWriter {
               $0.applied.revision = revision.number
               $0.applied.requestID = revision.requestID
               $0.applied.firstSequence = firstSequence
-              $0.applied.resumeToken = revision.resumeToken
+              $0.applied.resumeToken = self.session.handle.resumeToken()
             }))
       case .frame(let made):
         var frame = made.payload

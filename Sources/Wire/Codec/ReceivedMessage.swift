@@ -6,9 +6,12 @@ package struct ReceivedMessage<Message: PixelMessage>: Sendable {
   package var message: Message
   /// The pixels, if the message brought any.
   package var pixels: PixelBuffer?
+  /// The bytes of the message as it came, pixels included.
+  package var byteCount: Int
 
-  package init(_ message: Message, pixels: PixelBuffer? = nil) {
+  package init(_ message: Message, pixels: PixelBuffer? = nil, byteCount: Int) {
     self.message = message
     self.pixels = pixels
+    self.byteCount = byteCount
   }
 }

@@ -58,7 +58,9 @@ import Testing
 
   @Test("Each guard has an attack")
   func completeness() {
-    #expect(Set(Attack.all.map(\.target)).union([.drain]) == Set(Guard.allCases))
+    // `ControlFloodTests` has the attack of message batches.
+    #expect(
+      Set(Attack.all.map(\.target)).union([.drain, .messageBatches]) == Set(Guard.allCases))
   }
 
   @Test("A peer that takes no part in a shutdown does not hold it up")

@@ -43,15 +43,17 @@ struct ModelScriptWriter {
   }
 
   private mutating func opening() -> ModelScript.Opening {
-    ModelScript.Opening(
-      pipeline: self.pipeline(),
-      dropPolicy: self.dice.pick(.newestWins, .newestWins, .keepOldest, .neverDrop),
+    let pipeline = self.pipeline()
+    let dropPolicy = self.dice.pick(
+      ModelScript.DropPolicy.newestWins, .newestWins, .keepOldest, .neverDrop)
+    return ModelScript.Opening(
+      pipeline: pipeline, dropPolicy: dropPolicy,
       mailboxDepth: self.dice.pick(0, 0, 1, 2, 5, 64),
       budget: self.hasBudgets ? self.dice.pick(0, 400, 2000, 100_000, 60_000_000) : 0,
       allowUnmodified: self.dice.chance(0.3),
       analysisOnly: self.dice.chance(0.05),
       failurePolicy: self.dice.pick(.passThrough, .passThrough, .drop, .blur),
-      maxFPS: self.dice.pick(0, 0, 0, 0, 0, 30, 1000, 1000),
+      maxFPS: dropPolicy == .neverDrop ? 0 : self.dice.pick(0, 0, 0, 0, 0, 30, 1000, 1000),
       hasStatsInterval: self.dice.chance(0.2),
       outputWindow: self.dice.pick(0, 0, 1, 2, 5),
       slots: self.dice.pick(0, 0, 0, 1, 3, 8))

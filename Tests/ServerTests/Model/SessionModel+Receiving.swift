@@ -19,7 +19,7 @@ extension SessionModel {
     case .pong(let pong): try self.receive(.pong(pong.id))
     case .error(let error):
       try self.receive(.error(requestID: error.requestID, code: error.status.code))
-    case .state(let state): try self.receive(.state(state.state))
+    case .state(let state): try self.receive(state.state)
     case .advice, .analysis: break
     }
   }
@@ -32,6 +32,9 @@ extension SessionModel {
     try self.check(!self.hasTooManyFaults, "OK after too many faults in a row")
     try self.check(self.outstanding == 0, "\(self.outstanding) frames without outcome at the end")
     try self.check(self.controls.isEmpty, "no \(self.controls) at the end")
+    try self.check(
+      self.states.isEmpty || self.lastState == self.states.last,
+      "the last state is \(String(describing: self.lastState)), \(self.states) were to be told")
     try self.check(self.finalStats != nil, "no final stats")
     guard self.opening.maxFPS > 0 else { return }
     // A schedule of one frame an interval, each at most a quarter of an interval early.
@@ -55,9 +58,18 @@ extension SessionModel {
     try self.check(
       opened.mailboxDepth == min(max(1, self.opening.mailboxDepth), self.framesInFlight),
       "the mailbox holds \(opened.mailboxDepth)")
-    try self.check(opened.budgetUs == self.opening.budget, "the budget is \(opened.budgetUs)")
+    let budget = self.opening.dropPolicy == .neverDrop ? 0 : self.opening.budget
+    try self.check(opened.budgetUs == budget, "the budget is \(opened.budgetUs)")
     try self.check(
       opened.outputWindow == self.opening.outputWindow, "the window is \(opened.outputWindow)")
+  }
+
+  /// A state tells of all changes up to its writing, so those before it may be skipped.
+  private mutating func receive(_ state: Sidelight_V1_SessionState) throws(Violation) {
+    let index = self.states[self.statesTold...].firstIndex(of: state)
+    try self.check(index != nil, "\(state), and \(self.states[self.statesTold...]) are to be told")
+    if let index { self.statesTold = index + 1 }
+    self.lastState = state
   }
 
   private mutating func receive(_ control: Control) throws(Violation) {

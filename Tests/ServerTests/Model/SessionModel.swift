@@ -42,7 +42,6 @@ struct SessionModel {
   enum Control: Equatable {
     case pong(UInt64)
     case error(requestID: UInt64, code: Int32)
-    case state(Sidelight_V1_SessionState)
   }
 
   enum Pause {
@@ -68,6 +67,10 @@ struct SessionModel {
 
   // What is still to come.
   var controls: ArraySlice<Control> = []
+  /// The states that the session has had, and how many of them the server has told or skipped.
+  var states: [Sidelight_V1_SessionState] = []
+  var statesTold = 0
+  var lastState: Sidelight_V1_SessionState?
   /// The first frame without outcome.
   var nextOutcome = 0
 
@@ -155,7 +158,7 @@ struct SessionModel {
 
   /// The budget that counts for a frame, in microseconds.
   func deadline(of frame: Sidelight_V1_Frame) -> UInt32? {
-    guard !frame.mustProcess else { return nil }
+    guard !frame.mustProcess, self.opening.dropPolicy != .neverDrop else { return nil }
     let budget = frame.hasBudgetUs ? frame.budgetUs : self.opening.budget
     return budget == 0 ? nil : budget
   }
@@ -188,7 +191,7 @@ struct SessionModel {
   private mutating func setPause(_ pause: Pause) {
     guard self.pause != pause else { return }
     self.pause = pause
-    self.controls.append(.state(pause == .running ? .running : .paused))
+    self.states.append(pause == .running ? .running : .paused)
   }
 
   /// The codes that the model knows of `google.rpc.Code`.
