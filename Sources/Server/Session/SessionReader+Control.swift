@@ -25,6 +25,8 @@ extension SessionReader {
       "update", ifRevision: update.hasIfRevision ? update.ifRevision : nil,
       requestID: update.requestID
     ) { pipeline throws(FieldFault) in
+      try ContractLimits.check(
+        count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (index, stage) in update.stages.enumerated() {
         do throws(FieldFault) {
           try pipeline.apply(stage)
@@ -41,11 +43,13 @@ extension SessionReader {
       "activate", ifRevision: activate.hasIfRevision ? activate.ifRevision : nil,
       requestID: activate.requestID
     ) { pipeline throws(FieldFault) in
+      try ContractLimits.check(
+        count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (name, isActive) in activate.stages {
         do throws(PipelineError) {
           try pipeline.setActive(isActive, stage: name)
         } catch {
-          throw FieldFault(field: "stages[\"\(name.prefix(64))\"]", reason: "\(error)")
+          throw FieldFault(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
         }
       }
     }
@@ -80,13 +84,13 @@ extension Pipeline {
       do throws(FieldFault) {
         parameters[name] = try ParameterValue(value)
       } catch {
-        throw error.within("parameters[\"\(name.prefix(64))\"]")
+        throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
       }
     }
     do throws(PipelineError) {
       try self.setParameters(parameters, stage: update.stage)
     } catch {
-      throw FieldFault(field: "stage", reason: "\(error)")
+      throw FieldFault(error)
     }
   }
 }
