@@ -51,16 +51,20 @@ import Testing
     #expect(largest.1 <= ContractLimits.maxPipelineBytes * 3 / 4, "\(largest)")
   }
 
-  /// A pipeline of a size, up to a few bytes.
+  /// A pipeline of a size, but for 40 bytes.
   static func pipeline(ofBytes count: Int) -> Pipeline {
-    let text = String(repeating: "t", count: 1000)
-    var pipeline = Pipeline(stages: (0 ..< 32).map { _ in .filter("f", ["a": .text(text)]) })
-    while Sidelight_V1_Pipeline(pipeline).byteCount + 1100 < count {
-      pipeline.stages.append(.filter("f", ["a": .text(text)]))
+    func stage(_ size: Int) -> Stage {
+      .filter(
+        "f",
+        [
+          "a": .text(String(repeating: "t", count: size / 2)),
+          "b": .text(String(repeating: "t", count: size - size / 2)),
+        ])
     }
-    let rest = count - Sidelight_V1_Pipeline(pipeline).byteCount - 40
-    pipeline.stages.append(
-      .filter("f", ["a": .text(String(repeating: "t", count: max(0, min(1024, rest))))]))
+    var pipeline = Pipeline()
+    func left() -> Int { count - Sidelight_V1_Pipeline(pipeline).byteCount }
+    while left() > 2048 { pipeline.stages.append(stage(1600)) }
+    pipeline.stages.append(stage(left() - 40))
     return pipeline
   }
 

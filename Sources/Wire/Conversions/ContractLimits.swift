@@ -1,5 +1,5 @@
 package import SidelightKernels
-import SwiftProtobuf
+package import SwiftProtobuf
 
 /// The sizes that the contract allows for names, texts, lists and pipelines: the numbers behind the
 /// fixed fields of `Limits`. ``SidelightKernels/Pipeline`` has those of the parts of a pipeline.
