@@ -80,7 +80,9 @@ import Testing
         for pipeline in Self.pipelines {
           for text in [true, false] {
             let request = Sidelight_V1_CheckPipelineRequest.with {
-              if text { $0.text = pipeline.text } else {
+              if text {
+                $0.text = pipeline.text
+              } else {
                 $0.pipeline = Sidelight_V1_Pipeline(pipeline)
               }
               $0.format = .bgra8

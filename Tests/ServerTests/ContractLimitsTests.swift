@@ -112,7 +112,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("The largest pipeline that is accepted gives a token that is accepted; a larger one is refused")
+  @Test("The largest pipeline gives a token that resumes it; a larger pipeline is refused")
   func largestPipelineResumes() async throws {
     let limit = ContractLimits.maxPipelineBytes
     let largest = Pipeline.long(bytes: limit)
@@ -265,7 +265,7 @@ import Testing
     },
   ]
 
-  @Test("A name that is too long is refused with its size, and is not repeated", arguments: Self.calls)
+  @Test("A name that is too long is refused with its size and not repeated", arguments: Self.calls)
   func names(_ each: Call) async throws {
     let error = await #expect(throws: RPCError.self) {
       try await withServer { _, address in try await each.call(address) }

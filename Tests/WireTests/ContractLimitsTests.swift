@@ -40,7 +40,7 @@ import Testing
       failurePolicy: .blur)
   }
 
-  @Test("64 stages of the largest built-in filter fit into a pipeline, with room for larger filters")
+  @Test("64 stages of the largest built-in filter fit into a pipeline, with room to spare")
   func largestBuiltIn() throws {
     let sizes = FilterCatalogue.builtIn.descriptions.map { filter in
       let pipeline = Pipeline(

@@ -18,7 +18,8 @@ struct ArgumentValidator {
       guard let parameter = self.parameter(named: name) else {
         throw PipelineError(
           code: .unknownParameter, path: path,
-          message: "\(self.description.name) has no parameter named \"\(name.clipped(toBytes: 64))\"",
+          message:
+            "\(self.description.name) has no parameter named \"\(name.clipped(toBytes: 64))\"",
           suggestion: Spelling.nearest(
             to: Spelling.canonicalParameter(name),
             among: self.description.parameters.map(\.name)))

@@ -31,7 +31,8 @@ struct AssetFinder {
       guard asset.kind == kind else {
         throw PipelineError(
           code: .unknownAsset, path: path,
-          message: "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.words), not \(kind.words)")
+          message:
+            "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.words), not \(kind.words)")
       }
       assets[parameter.name] = asset
     }

@@ -1,8 +1,9 @@
 extension Pipeline {
-  /// Checks the sizes of all names, texts and lists in the pipeline. ``FilterCatalogue/resolve(_:)``
-  /// does so before it looks at anything else.
+  /// Checks the sizes of all names, texts and lists in the pipeline.
+  /// ``FilterCatalogue/resolve(_:)`` does so before it looks at anything else.
   ///
-  /// - Throws: ``PipelineError`` with code `tooLarge`, the path of the first violation, and the limit.
+  /// - Throws: ``PipelineError`` with code `tooLarge`, the path of the first violation, and the
+  ///   limit.
   public func checkSizes() throws(PipelineError) {
     try self.checkSizes(path: "", depth: 1)
   }

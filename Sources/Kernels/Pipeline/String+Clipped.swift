@@ -2,9 +2,9 @@ extension String {
   /// The text, cut off at a character boundary after a number of bytes, with an ellipsis where it
   /// is cut.
   ///
-  /// For text of a caller that an error, a log line or a list repeats: errors travel in headers, and
-  /// clients refuse headers of more than 8 KiB. The bound counts bytes, since one character may have
-  /// any number of them.
+  /// For text of a caller that an error, a log line or a list repeats: errors travel in headers,
+  /// and clients refuse headers of more than 8 KiB. The bound counts bytes, since one character may
+  /// have any number of them.
   ///
   /// - Parameter limit: The most bytes of the result; at least 3.
   package func clipped(toBytes limit: Int) -> String {

@@ -3,8 +3,8 @@ package import SidelightWire
 import SwiftProtobuf
 
 extension Sidelight_V1_CheckPipelineResponse {
-  /// The answer to a check, which has at most a number of bytes: passes that do not fit are left out
-  /// from the end and counted, then the text, then the pipeline.
+  /// The answer to a check, which has at most a number of bytes: passes that do not fit are left
+  /// out from the end and counted, then the text, then the pipeline.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline, which resolves.

@@ -1,9 +1,10 @@
 package import SidelightWire
 
-/// The `page_token` of `ListSessions`: the last session of a page, and the label that was asked for.
+/// The `page_token` of `ListSessions`: the last session of a page, and the label that was asked
+/// for.
 ///
-/// The text is 32 hexadecimal digits: the session's number, and a check value of number and label. It
-/// is no secret; the check value finds texts that are no tokens, and tokens of other requests.
+/// The text is 32 hexadecimal digits: the session's number, and a check value of number and label.
+/// It is no secret; the check value finds texts that are no tokens, and tokens of other requests.
 package struct SessionPageToken: Sendable, Hashable {
   /// The number of the page's last session.
   package let number: UInt64
@@ -17,7 +18,8 @@ package struct SessionPageToken: Sendable, Hashable {
 
   /// Reads a token.
   ///
-  /// - Throws: ``FieldFault`` that names `page_token`, for a text that is not a token for this label.
+  /// - Throws: ``FieldFault`` that names `page_token`, for a text that is not a token for this
+  ///   label.
   package init(_ text: String, label: String) throws(FieldFault) {
     if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
       self.init(after: number, label: label)
@@ -25,7 +27,8 @@ package struct SessionPageToken: Sendable, Hashable {
     }
     throw FieldFault(
       field: "page_token",
-      reason: "is not the next_page_token of an earlier response with the same label; send none for "
+      reason:
+        "is not the next_page_token of an earlier response with the same label; send none for "
         + "the first page")
   }
 

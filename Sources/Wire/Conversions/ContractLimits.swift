@@ -6,8 +6,8 @@ package import SwiftProtobuf
 ///
 /// Whatever a client sends and the server keeps, logs or repeats is bounded by one of them.
 package enum ContractLimits {
-  /// The most bytes of a pipeline as a serialized message. 64 stages of the largest built-in filters,
-  /// each with a region and an id of full length, take about half of it.
+  /// The most bytes of a pipeline as a serialized message. 64 stages of the largest built-in
+  /// filters, each with a region and an id of full length, take about half of it.
   package static let maxPipelineBytes = 64 << 10
   /// The most bytes of a pipeline as text.
   package static let maxPipelineTextBytes = PipelineText.maxLength

@@ -130,7 +130,8 @@ struct PipelineTextParser {
       }
       guard self.cursor.take(":") else {
         throw self.cursor.fault(
-          "expected ':' and a value after '\(name.clipped(toBytes: 40))', found \(self.cursor.found)")
+          "expected ':' and a value after '\(name.clipped(toBytes: 40))', found \(self.cursor.found)"
+        )
       }
       guard parameters[name] == nil else {
         throw self.cursor.fault("'\(name.clipped(toBytes: 40))' is given twice", at: start)
@@ -140,7 +141,8 @@ struct PipelineTextParser {
       parameters[name] = try self.parseValue()
       // The catalogue's paths have the first 64 characters of a name, too.
       self.places.note(
-        "\(path).filter.parameters[\"\(name.clipped(toBytes: 64))\"]", start: start, value: valueStart)
+        "\(path).filter.parameters[\"\(name.clipped(toBytes: 64))\"]", start: start,
+        value: valueStart)
     } while self.cursor.take(",")
     guard self.cursor.take(")") else {
       throw self.cursor.fault("expected ',' or ')', found \(self.cursor.found)")

@@ -7,8 +7,8 @@ struct PipelineTextPrinter {
   /// The bytes after which nothing more is written.
   private let limit: Int
 
-  /// - Parameter limit: No stage begins after so many bytes, so that a longer text is not written for
-  ///   nothing.
+  /// - Parameter limit: No stage begins after so many bytes, so that a longer text is not written
+  ///   for nothing.
   init(limit: Int = .max) {
     self.limit = limit
   }

@@ -2,13 +2,14 @@ import SidelightKernels
 import SidelightWire
 
 extension FilterCatalogue {
-  /// The built-in filters and `long`, which takes 7 vectors of 1000 numbers and 20 of 100, and changes
-  /// nothing.
+  /// The built-in filters and `long`, which takes 7 vectors of 1000 numbers and 20 of 100, and
+  /// changes nothing.
   static var withLongFilter: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     let parameters = Pipeline.longParameters.map { name, count in
       ParameterDescription(
-        name, .vector(count: count), default: .vector(Array(repeating: 0, count: count)), "Numbers.")
+        name, .vector(count: count), default: .vector(Array(repeating: 0, count: count)), "Numbers."
+      )
     }
     catalogue.register(
       FilterDescription(
