@@ -96,7 +96,7 @@ struct Engine: Sendable {
       $0.maxMessageBytes = UInt64(configuration.transport.maxMessageBytes)
       $0.maxDimension = UInt32(FrameLayout.maxDimension)
       $0.maxPixels = UInt64(configuration.maxFramePixels)
-      $0.maxStages = UInt32(Pipeline.maxStages)
+      $0.addContractLimits()
       $0.streamWindowBytes = UInt32(configuration.transport.streamWindowBytes)
       $0.http2FrameBytes = UInt32(configuration.transport.http2FrameBytes)
       $0.maxConcurrentStreams = UInt32(configuration.transport.maxConcurrentStreams)

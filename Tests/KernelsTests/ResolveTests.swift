@@ -25,7 +25,7 @@ import Testing
       pipeline: [.filter("CIGausianBlur")], code: .unknownFilter, path: "stages[0].filter.name",
       suggestion: "gaussianBlur"),
     Case(
-      pipeline: [.filter(String(repeating: "x", count: 100_000))], code: .unknownFilter,
+      pipeline: [.filter(String(repeating: "x", count: 64))], code: .unknownFilter,
       path: "stages[0].filter.name"),
     Case(
       pipeline: [.filter("gaussianBlur", ["radios": .number(1)])], code: .unknownParameter,

@@ -122,6 +122,13 @@ def test_an_error_that_repeats_what_was_sent_is_short_enough_for_headers(stub, c
     assert len(caught.value.details().encode()) < 1000
 
 
+def identified(stage_id):
+    """A pipeline of one stage with an id."""
+    wanted = filters("sepiaTone")
+    wanted.stages[0].id = stage_id
+    return wanted
+
+
 @pytest.mark.parametrize(
     "open_fields, field",
     [
@@ -131,7 +138,10 @@ def test_an_error_that_repeats_what_was_sent_is_short_enough_for_headers(stub, c
         ({"output_window": 65}, "open.output_window"),
         ({"drop_policy": 99}, "open.drop_policy"),
         ({"pipeline": filters("nope")}, "open.pipeline.stages[0]"),
+        ({"pipeline": identified("x" * 65)}, "open.pipeline.stages[0].id"),
+        ({"pipeline": identified("x" * (8 << 20))}, "open.pipeline.stages[0].id"),
         ({"resume_token": b"forged"}, "open.resume_token"),
+        ({"resume_token": bytes(1 << 20)}, "open.resume_token"),
     ],
 )
 def test_an_open_that_is_refused_names_its_field(stub, open_fields, field):
@@ -222,3 +232,37 @@ def test_an_operator_who_errs_is_told_which_field(server):
             stub.OverrideSession(sessions.OverrideSessionRequest(session_id="none"))
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
     assert fields(caught.value) == ["session_id"]
+
+
+@pytest.mark.parametrize(
+    "request_fields, field",
+    [
+        ({"page_size": 1001}, "page_size"),
+        ({"page_token": "2"}, "page_token"),
+        ({"label": "x" * 129}, "label"),
+    ],
+)
+def test_a_page_that_is_refused_names_its_field(server, request_fields, field):
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = sessions_service.SessionsStub(channel)
+        with pytest.raises(grpc.RpcError) as caught:
+            stub.ListSessions(sessions.ListSessionsRequest(**request_fields), timeout=10)
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert fields(caught.value) == [field]
+
+
+def test_sessions_are_listed_page_by_page(server, stub):
+    with Session(stub, label="paged") as first, Session(stub, label="paged") as second:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            operator = sessions_service.SessionsStub(channel)
+            found, token = [], ""
+            while True:
+                page = operator.ListSessions(
+                    sessions.ListSessionsRequest(page_size=1, page_token=token, label="paged"),
+                    timeout=10,
+                )
+                found += [info.session_id for info in page.sessions]
+                token = page.next_page_token
+                if not token:
+                    break
+    assert found == [first.opened.session_id, second.opened.session_id]

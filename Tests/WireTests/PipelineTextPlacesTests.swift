@@ -66,7 +66,7 @@ struct PipelineTextPlacesTests {
     let name = String(repeating: "n", count: 100)
     let complaint = PipelineError(
       code: .unknownParameter,
-      path: "stages[0].filter.parameters[\"\(name.prefix(64))\"]", message: "is unknown")
+      path: "stages[0].filter.parameters[\"\(name.clipped(toBytes: 64))\"]", message: "is unknown")
     #expect(try PipelineText("f(a: 1, \(name): 2)").locate(complaint).column == 9)
   }
 

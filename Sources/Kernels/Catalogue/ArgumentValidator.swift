@@ -14,11 +14,12 @@ struct ArgumentValidator {
   func validate(_ given: [String: ParameterValue]) throws(PipelineError) -> Arguments {
     var values: [String: ParameterValue] = [:]
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
-      let path = "\(self.path).parameters[\"\(name.prefix(64))\"]"
+      let path = "\(self.path).parameters[\"\(name.clipped(toBytes: 64))\"]"
       guard let parameter = self.parameter(named: name) else {
         throw PipelineError(
           code: .unknownParameter, path: path,
-          message: "\(self.description.name) has no parameter named \"\(name.prefix(64))\"",
+          message:
+            "\(self.description.name) has no parameter named \"\(name.clipped(toBytes: 64))\"",
           suggestion: Spelling.nearest(
             to: Spelling.canonicalParameter(name),
             among: self.description.parameters.map(\.name)))
@@ -89,7 +90,7 @@ struct ArgumentValidator {
       guard names.contains(name) else {
         throw PipelineError(
           code: .outOfLimits, path: path,
-          message: "\(parameter.name) is \"\(name.prefix(64))\", not one of "
+          message: "\(parameter.name) is \"\(name.clipped(toBytes: 64))\", not one of "
             + names.joined(separator: ", "),
           suggestion: Spelling.nearest(to: name, among: names))
       }

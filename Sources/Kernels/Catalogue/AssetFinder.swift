@@ -25,13 +25,14 @@ struct AssetFinder {
       guard let asset = self.provider.asset(named: name) else {
         throw PipelineError(
           code: .unknownAsset, path: path,
-          message: "there is no asset named \"\(name.prefix(64))\"",
+          message: "there is no asset named \"\(name.clipped(toBytes: 64))\"",
           suggestion: Spelling.nearest(to: name, among: self.provider.names))
       }
       guard asset.kind == kind else {
         throw PipelineError(
           code: .unknownAsset, path: path,
-          message: "the asset \"\(name.prefix(64))\" is \(asset.kind.words), not \(kind.words)")
+          message:
+            "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.words), not \(kind.words)")
       }
       assets[parameter.name] = asset
     }

@@ -6,6 +6,7 @@ extension FilterCatalogue {
   ///
   /// - Throws: ``PipelineError``, with the path of the first fault.
   public func resolve(_ pipeline: Pipeline) throws(PipelineError) -> ResolvedPipeline {
+    try pipeline.checkSizes()
     var resolver = PipelineResolver(catalogue: self)
     let space = pipeline.workingSpace ?? .sRGBGamma
     let items = try resolver.resolve(pipeline, in: space, path: "", depth: 1)

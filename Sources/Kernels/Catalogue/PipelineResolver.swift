@@ -70,7 +70,7 @@ struct PipelineResolver {
     guard let entry = self.catalogue.entry(named: call.name) else {
       throw PipelineError(
         code: .unknownFilter, path: "\(path).name",
-        message: "there is no filter named \"\(call.name.prefix(64))\"",
+        message: "there is no filter named \"\(call.name.clipped(toBytes: 64))\"",
         suggestion: self.catalogue.nearestName(to: call.name))
     }
     let values = try ArgumentValidator(description: entry.description, path: path)

@@ -13,11 +13,17 @@ extension Pipeline {
   /// - Parameters:
   ///   - parameters: Values by parameter name, in either spelling.
   ///   - name: The stage's id or place, as in ``setActive(_:stage:)``.
-  /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id; or with code
-  ///   `invalidStage` if the stage is a pipeline, which has no parameters.
+  /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id; with code
+  ///   `invalidStage` if the stage is a pipeline, which has no parameters; or with code `tooLarge`
+  ///   for more than ``maxParameters`` values.
   public mutating func setParameters(
     _ parameters: [String: ParameterValue], stage name: String
   ) throws(PipelineError) {
+    guard parameters.count <= Self.maxParameters else {
+      throw PipelineError(
+        code: .tooLarge, path: "parameters",
+        message: "has \(parameters.count) entries; the limit is \(Self.maxParameters)")
+    }
     var isFilter = true
     try self.edit(name) { stage in
       guard case .filter(var call) = stage.content else {
@@ -35,7 +41,8 @@ extension Pipeline {
     }
     guard isFilter else {
       throw PipelineError(
-        code: .invalidStage, path: "stage", message: "\"\(name)\" is a pipeline, not a filter")
+        code: .invalidStage, path: "stage",
+        message: "\"\(name.clipped(toBytes: 64))\" is a pipeline, not a filter")
     }
   }
 
@@ -44,7 +51,8 @@ extension Pipeline {
   ) throws(PipelineError) {
     guard Self.edit(&self.stages, name, path: "", body) else {
       throw PipelineError(
-        code: .unknownStage, path: "stage", message: "no stage is \"\(name.prefix(64))\"",
+        code: .unknownStage, path: "stage",
+        message: "no stage is \"\(name.clipped(toBytes: 64))\"",
         suggestion: Spelling.nearest(to: name, among: Self.ids(of: self.stages)))
     }
   }

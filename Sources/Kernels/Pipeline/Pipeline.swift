@@ -37,4 +37,14 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   public static let maxStages = 64
   /// The deepest that pipelines may nest.
   public static let maxDepth = 8
+  /// The most bytes of a stage's id.
+  public static let maxStageIDBytes = 64
+  /// The most bytes of the name of a filter or a parameter.
+  public static let maxNameBytes = 64
+  /// The most bytes of a text value.
+  public static let maxTextBytes = 1024
+  /// The most numbers of a vector.
+  public static let maxVectorValues = 1024
+  /// The most parameters that one filter may be given.
+  public static let maxParameters = 64
 }

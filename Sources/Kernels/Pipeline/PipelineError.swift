@@ -26,6 +26,8 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     case unknownAsset
     /// A stage's mix or region cannot be.
     case invalidStage
+    /// A name, a text, or a list of values or parameters is larger than ``Pipeline`` allows.
+    case tooLarge
   }
 
   /// The kind of fault.

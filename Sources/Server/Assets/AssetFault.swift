@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernels
 import SidelightWire
 
 /// Why something about an asset is refused: with a reason for programs, and the field, what it is and

@@ -3,24 +3,17 @@ import SidelightKernels
 /// What assets may be called.
 enum AssetName {
   /// The most bytes of a name.
-  static let maxByteCount = 64
+  static let maxByteCount = Pipeline.maxNameBytes
 
   /// Checks a name that somebody wants to put an asset under.
   ///
   /// - Parameter field: Where the name stands in the request.
   /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/name``.
   static func check(_ name: String, field: String) throws(AssetFault) {
-    func fault(_ description: String) -> AssetFault {
-      AssetFault(
-        reason: .name, field: field, description: description,
-        value: name,
-        limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
-    }
+    func fault(_ description: String) -> AssetFault { Self.fault(name, field, description) }
     let bytes = name.utf8
     guard let first = bytes.first else { throw fault("is empty") }
-    guard bytes.count <= Self.maxByteCount else {
-      throw fault("has \(bytes.count) bytes, the limit is \(Self.maxByteCount)")
-    }
+    try Self.checkLength(name, field: field)
     guard Self.isLetterOrDigit(first),
       bytes.allSatisfy({ Self.isLetterOrDigit($0) || "._-/".utf8.contains($0) })
     else {
@@ -30,6 +23,25 @@ enum AssetName {
     guard name != Asset.sourceName else {
       throw fault("is \"\(name)\", which stands for the frame as it came in")
     }
+  }
+
+  /// Checks the length of a name, whatever its characters.
+  ///
+  /// - Parameter field: The field of the request that has the name.
+  /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/name``.
+  static func checkLength(_ name: String, field: String) throws(AssetFault) {
+    let count = name.utf8.count
+    guard count <= Self.maxByteCount else {
+      throw Self.fault(name, field, "has \(count) bytes, the limit is \(Self.maxByteCount)")
+    }
+  }
+
+  private static func fault(
+    _ name: String, _ field: String, _ description: String
+  ) -> AssetFault {
+    AssetFault(
+      reason: .name, field: field, description: description, value: name,
+      limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
   }
 
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {

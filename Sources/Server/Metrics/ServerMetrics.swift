@@ -16,6 +16,8 @@ package final class ServerMetrics: Sendable {
 
   /// Passes are named by the filters that clients put together; beyond so many names they are `other`.
   private static let passLimit = 64
+  /// The most bytes of a pass's name.
+  private static let passNameLimit = 256
 
   private let factory: any MetricsFactory
   private let frames: [String: Timer]
@@ -56,6 +58,8 @@ package final class ServerMetrics: Sendable {
 
   /// A pass over a frame is done.
   package func recordPass(_ name: String, _ elapsed: Duration) {
+    // A label's value is bounded, however many filters a pass computes.
+    let name = name.clipped(toBytes: Self.passNameLimit)
     let timer = self.passes.withLock { passes in
       if let known = passes[name] { return known }
       let name = passes.count < Self.passLimit ? name : "other"

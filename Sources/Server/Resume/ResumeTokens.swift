@@ -76,8 +76,8 @@ package struct ResumeTokens: Sendable {
     let refused = FieldFault(
       code: .failedPrecondition, field: "open.resume_token",
       reason: "is not one of this server's; open a session with a pipeline")
-    // What a client can select is bounded, and so are tokens.
-    guard token.count <= 1 << 20,
+    // A pipeline has a largest size, and so has a token.
+    guard token.count <= ContractLimits.maxResumeTokenBytes,
       let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
       let key = self.terms.value.keys.first(where: { $0.id == parsed.keyID }),
       HMAC<SHA256>.isValidAuthenticationCode(

@@ -53,6 +53,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     request: Sidelight_V1_DeleteAssetRequest, context: ServerContext
   ) async throws -> Sidelight_V1_DeleteAssetResponse {
     let caller = context.caller
+    try AssetName.checkLength(request.name, field: "name")
     guard self.engine.assets.remove(request.name, of: caller.name) else {
       let isProvided = self.engine.catalogue.assets.asset(named: request.name) != nil
       throw AssetFault(

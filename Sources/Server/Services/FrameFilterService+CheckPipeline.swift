@@ -22,17 +22,9 @@ extension FrameFilterService {
     }
     try plan.checkCost()
     try self.engine.frameLimits.check(output: plan.output)
-    let response = Sidelight_V1_CheckPipelineResponse.with {
-      $0.pipeline = Sidelight_V1_Pipeline(pipeline)
-      $0.text = pipeline.text
-      $0.passes = plan.passes.map { pass in
-        .with {
-          $0.name = pass.name
-          $0.filters = pass.filters
-          $0.description_p = pass.words
-        }
-      }
-    }
+    let response = Sidelight_V1_CheckPipelineResponse(
+      of: pipeline, passes: plan.passes,
+      atMost: request.byteCount + ContractLimits.maxCheckGrowthBytes)
     return ServerResponse(message: response)
   }
 

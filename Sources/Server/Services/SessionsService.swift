@@ -3,7 +3,7 @@ import GRPCProtobuf
 import Logging
 import ServiceLifecycle
 import SidelightKernels
-import SidelightWire
+package import SidelightWire
 import SwiftProtobuf
 
 /// Shows operators the sessions that stand, and lets them force pipelines.
@@ -13,8 +13,26 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   func listSessions(
     request: Sidelight_V1_ListSessionsRequest, context: ServerContext
   ) async throws -> Sidelight_V1_ListSessionsResponse {
+    let limit = UInt32(ContractLimits.maxPageSize)
+    guard request.pageSize <= limit else {
+      throw FieldFault(
+        field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)")
+    }
+    try ContractLimits.check(
+      request.label, atMost: ContractLimits.maxLabelBytes, field: "label")
+    let last =
+      request.pageToken.isEmpty
+      ? nil : try SessionPageToken(request.pageToken, label: request.label).number
+    let (handles, isLast) = self.engine.sessions.page(
+      after: last, label: request.label,
+      count: request.pageSize == 0 ? ContractLimits.defaultPageSize : Int(request.pageSize))
     let now = self.engine.clock.now()
-    return .with { $0.sessions = self.engine.sessions.handles.map { $0.info(at: now) } }
+    return .with {
+      $0.sessions = handles.map { $0.info(at: now) }
+      if !isLast, let number = handles.last?.number {
+        $0.nextPageToken = SessionPageToken(after: number, label: request.label).text
+      }
+    }
   }
 
   func watchSessions(
@@ -47,7 +65,11 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       let now = self.engine.clock.now()
       let handles = self.engine.sessions.handles.filter { id.isEmpty || $0.id == id }
       guard id.isEmpty || !handles.isEmpty else { return }
-      try await response.write(.with { $0.sessions = handles.map { $0.info(at: now) } })
+      for message in Sidelight_V1_WatchSessionsResponse.snapshot(
+        of: handles.map { $0.info(at: now) }, pageSize: ContractLimits.maxPageSize)
+      {
+        try await response.write(message)
+      }
       await self.engine.clock.wait(interval)
     }
   }
@@ -62,10 +84,8 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }
     }
-    guard request.reason.utf8.count <= 256 else {
-      throw FieldFault(
-        field: "reason", reason: "has \(request.reason.utf8.count) bytes, the limit is 256")
-    }
+    try ContractLimits.check(
+      request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
     let timeToLive = try Duration(
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let revision: UInt64
@@ -102,10 +122,27 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   }
 
   private func handle(_ id: String) throws(FieldFault) -> SessionHandle {
+    try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
     guard let handle = self.engine.sessions.handle(id) else {
       throw FieldFault(
-        code: .notFound, field: "session_id", reason: "there is no session \"\(id.prefix(64))\"")
+        code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
     }
     return handle
+  }
+}
+
+extension Sidelight_V1_WatchSessionsResponse {
+  /// A snapshot, in as many messages as it takes; one without sessions if there are none.
+  ///
+  /// - Parameter pageSize: The most sessions of one message.
+  package static func snapshot(
+    of sessions: [Sidelight_V1_SessionInfo], pageSize: Int
+  ) -> [Sidelight_V1_WatchSessionsResponse] {
+    stride(from: 0, to: max(1, sessions.count), by: pageSize).map { start in
+      .with {
+        $0.sessions = Array(sessions.dropFirst(start).prefix(pageSize))
+        $0.continues = start + pageSize < sessions.count
+      }
+    }
   }
 }

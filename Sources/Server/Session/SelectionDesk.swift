@@ -94,6 +94,7 @@ package struct SelectionDesk: Sendable {
     }
     var pipeline = self.pipeline
     try change(&pipeline)
+    do throws(FieldFault) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
     do throws(PipelineError) {
       self.resolved = try self.catalogue.resolve(pipeline)
     } catch {

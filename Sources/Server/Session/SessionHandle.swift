@@ -214,9 +214,10 @@ final class SessionHandle: Sendable {
     return .with {
       $0.sessionID = self.id
       $0.label = self.label
-      $0.peer = self.peer
+      $0.peer = self.peer.clipped(toBytes: ContractLimits.maxListedPeerBytes)
       $0.state = Self.state(of: desk)
-      $0.pipeline = desk.pipelineInForce.text
+      $0.pipeline = desk.pipelineInForce.text(
+        clippedToBytes: ContractLimits.maxListedPipelineBytes)
       $0.revision = desk.revision
       let age = (now - self.opened).components
       $0.age = Google_Protobuf_Duration(

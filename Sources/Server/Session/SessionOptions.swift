@@ -47,10 +47,8 @@ struct SessionOptions: Sendable {
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
   ) throws(FieldFault) {
-    guard open.label.utf8.count <= 128 else {
-      throw FieldFault(
-        field: "open.label", reason: "has \(open.label.utf8.count) bytes, the limit is 128")
-    }
+    try ContractLimits.check(
+      open.label, atMost: ContractLimits.maxLabelBytes, field: "open.label")
     self.label = open.label
     self.dropPolicy =
       switch open.dropPolicy {
@@ -107,6 +105,12 @@ struct SessionOptions: Sendable {
       self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
     } catch {
       throw error.within("open.shared_memory")
+    }
+    let limit = ContractLimits.maxResumeTokenBytes
+    guard open.resumeToken.count <= limit else {
+      throw FieldFault(
+        field: "open.resume_token",
+        reason: "has \(open.resumeToken.count) bytes; the limit is \(limit)")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     do throws(FieldFault) {

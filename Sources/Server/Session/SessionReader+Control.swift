@@ -25,11 +25,8 @@ extension SessionReader {
       "update", ifRevision: update.hasIfRevision ? update.ifRevision : nil,
       requestID: update.requestID
     ) { pipeline throws(FieldFault) in
-      guard update.stages.count <= Pipeline.maxStages else {
-        throw FieldFault(
-          field: "stages",
-          reason: "has \(update.stages.count) entries, the limit is \(Pipeline.maxStages)")
-      }
+      try ContractLimits.check(
+        count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (index, stage) in update.stages.enumerated() {
         do throws(FieldFault) {
           try pipeline.apply(stage)
@@ -46,16 +43,13 @@ extension SessionReader {
       "activate", ifRevision: activate.hasIfRevision ? activate.ifRevision : nil,
       requestID: activate.requestID
     ) { pipeline throws(FieldFault) in
-      guard activate.stages.count <= Pipeline.maxStages else {
-        throw FieldFault(
-          field: "stages",
-          reason: "has \(activate.stages.count) entries, the limit is \(Pipeline.maxStages)")
-      }
+      try ContractLimits.check(
+        count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (name, isActive) in activate.stages {
         do throws(PipelineError) {
           try pipeline.setActive(isActive, stage: name)
         } catch {
-          throw FieldFault(field: "stages[\"\(name.prefix(64))\"]", reason: "\(error)")
+          throw FieldFault(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
         }
       }
     }
@@ -82,30 +76,24 @@ extension SessionReader {
 }
 
 extension Pipeline {
-  /// Parameters that one update of a stage may name: more than any filter has.
-  private static let maxParameters = 64
-
   /// Changes the parameters that a message names.
   fileprivate mutating func apply(
     _ update: Sidelight_V1_Update.StageParameters
   ) throws(FieldFault) {
-    guard update.parameters.count <= Self.maxParameters else {
-      throw FieldFault(
-        field: "parameters",
-        reason: "has \(update.parameters.count) entries, the limit is \(Self.maxParameters)")
-    }
+    try ContractLimits.check(
+      count: update.parameters.count, atMost: Self.maxParameters, field: "parameters")
     var parameters: [String: ParameterValue] = [:]
     for (name, value) in update.parameters {
       do throws(FieldFault) {
         parameters[name] = try ParameterValue(value)
       } catch {
-        throw error.within("parameters[\"\(name.prefix(64))\"]")
+        throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
       }
     }
     do throws(PipelineError) {
       try self.setParameters(parameters, stage: update.stage)
     } catch {
-      throw FieldFault(field: "stage", reason: "\(error)")
+      throw FieldFault(error)
     }
   }
 }

@@ -161,10 +161,11 @@ extension SessionReader {
     _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
   ) throws(FieldFault) -> IncomingPicture {
     let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    guard frame.tags.count <= 16, tagBytes <= 1024 else {
+    guard frame.tags.count <= ContractLimits.maxTags, tagBytes <= ContractLimits.maxTagBytes else {
       throw FieldFault(
         field: "frame.tags",
-        reason: "has \(frame.tags.count) entries of \(tagBytes) bytes, the limits are 16 and 1024")
+        reason: "has \(frame.tags.count) entries of \(tagBytes) bytes; the limits are "
+          + "\(ContractLimits.maxTags) and \(ContractLimits.maxTagBytes)")
     }
     do throws(FieldFault) {
       return try IncomingPicture(

@@ -45,6 +45,22 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.sorted { $0.number < $1.number } }
   }
 
+  /// A page of the open sessions, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the last session of the page before; `nil` for the first page.
+  ///   - label: The sessions' label; empty for all sessions.
+  ///   - count: The most sessions of the page.
+  /// - Returns: The page, and whether no session follows it.
+  func page(
+    after number: UInt64?, label: String, count: Int
+  ) -> (handles: [SessionHandle], isLast: Bool) {
+    let handles = self.handles.filter { handle in
+      (label.isEmpty || handle.label == label) && number.map { handle.number > $0 } ?? true
+    }
+    return (Array(handles.prefix(count)), handles.count <= count)
+  }
+
   /// The session of that name.
   func handle(_ id: String) -> SessionHandle? {
     self.state.withLock { $0.handles.values.first { $0.id == id } }

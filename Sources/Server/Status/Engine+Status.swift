@@ -33,7 +33,7 @@ extension SessionHandle {
   ) -> ServerStatus.SessionStatus {
     let info = self.info(at: now)
     return ServerStatus.SessionStatus(
-      id: self.id, label: self.label, peer: self.peer, state: "\(info.state)",
+      id: self.id, label: self.label, peer: info.peer, state: "\(info.state)",
       pipeline: info.pipeline,
       picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
       age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,

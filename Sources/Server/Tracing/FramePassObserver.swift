@@ -29,7 +29,8 @@ package struct FramePassObserver: PassObserver {
       guard description.kind == .frame, let context else { return try await body() }
       return try await ServiceContext.withValue(context) { try await body() }
     }
-    return try await tracer.withSpan(description.name, context: context) { span in
+    let name = description.name.clipped(toBytes: 256)
+    return try await tracer.withSpan(name, context: context) { span in
       span.attributes["sidelight.pass.filters"] = description.filters
       return try await body()
     }

@@ -1,5 +1,6 @@
 package import GRPCCore
 package import GRPCProtobuf
+import SidelightKernels
 
 /// What is wrong with one field of a message: enough for a person to mend it without guessing.
 package struct FieldFault: Error, Sendable, Hashable {

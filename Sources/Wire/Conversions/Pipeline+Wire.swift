@@ -2,11 +2,18 @@ import GRPCCore
 package import SidelightKernels
 
 extension Pipeline {
-  /// Reads the structure of a pipeline. Whether its filters exist is the catalogue's to say.
+  /// Reads a pipeline, and checks its structure and its sizes. Fields that this build does not know
+  /// are not kept. The catalogue checks whether the filters exist.
   ///
   /// - Throws: ``FieldFault`` whose field is relative to the pipeline.
   package init(_ wire: Sidelight_V1_Pipeline) throws(FieldFault) {
     try self.init(wire, depth: 1)
+    do throws(PipelineError) {
+      try self.checkSizes()
+    } catch {
+      throw FieldFault(error)
+    }
+    try self.checkByteCount()
   }
 
   private init(_ wire: Sidelight_V1_Pipeline, depth: Int) throws(FieldFault) {
@@ -40,7 +47,7 @@ extension Pipeline {
         do throws(FieldFault) {
           parameters[name] = try ParameterValue(value)
         } catch {
-          throw error.within("filter.parameters[\"\(name.prefix(64))\"]")
+          throw error.within("filter.parameters[\"\(name.clipped(toBytes: 64))\"]")
         }
       }
       content = .filter(FilterCall(name: filter.name, parameters: parameters))

@@ -299,6 +299,8 @@ package nonisolated struct Sidelight_V1_CheckPipelineResponse: Sendable {
   /// The expected work for one frame, in microseconds; 0 where it is not known yet.
   package var estimatedCostUs: UInt32 = 0
 
+  package var omittedPasses: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -915,7 +917,7 @@ nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".CheckPipelineResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}passes\0\u{3}estimated_cost_us\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}passes\0\u{3}estimated_cost_us\0\u{3}omitted_passes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -927,6 +929,7 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
       case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.passes) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.estimatedCostUs) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.omittedPasses) }()
       default: break
       }
     }
@@ -949,6 +952,9 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
     if self.estimatedCostUs != 0 {
       try visitor.visitSingularUInt32Field(value: self.estimatedCostUs, fieldNumber: 4)
     }
+    if self.omittedPasses != 0 {
+      try visitor.visitSingularUInt32Field(value: self.omittedPasses, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -957,6 +963,7 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
     if lhs.text != rhs.text {return false}
     if lhs.passes != rhs.passes {return false}
     if lhs.estimatedCostUs != rhs.estimatedCostUs {return false}
+    if lhs.omittedPasses != rhs.omittedPasses {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

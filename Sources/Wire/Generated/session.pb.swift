@@ -856,6 +856,34 @@ package nonisolated struct Sidelight_V1_Limits: Sendable {
   /// Sessions that the server takes at a time.
   package var maxSessions: UInt32 = 0
 
+  package var maxPipelineDepth: UInt32 = 0
+
+  package var maxStageIDBytes: UInt32 = 0
+
+  package var maxNameBytes: UInt32 = 0
+
+  package var maxTextBytes: UInt32 = 0
+
+  package var maxVectorValues: UInt32 = 0
+
+  package var maxParameters: UInt32 = 0
+
+  package var maxPipelineBytes: UInt32 = 0
+
+  package var maxPipelineTextBytes: UInt32 = 0
+
+  package var maxLabelBytes: UInt32 = 0
+
+  package var maxTags: UInt32 = 0
+
+  package var maxTagBytes: UInt32 = 0
+
+  package var maxReasonBytes: UInt32 = 0
+
+  package var maxResumeTokenBytes: UInt32 = 0
+
+  package var maxPageSize: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2306,7 +2334,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2323,6 +2351,20 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.http2FrameBytes) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.maxConcurrentStreams) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.maxSessions) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineDepth) }()
+      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.maxStageIDBytes) }()
+      case 12: try { try decoder.decodeSingularUInt32Field(value: &self.maxNameBytes) }()
+      case 13: try { try decoder.decodeSingularUInt32Field(value: &self.maxTextBytes) }()
+      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.maxVectorValues) }()
+      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.maxParameters) }()
+      case 16: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineBytes) }()
+      case 17: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineTextBytes) }()
+      case 18: try { try decoder.decodeSingularUInt32Field(value: &self.maxLabelBytes) }()
+      case 19: try { try decoder.decodeSingularUInt32Field(value: &self.maxTags) }()
+      case 20: try { try decoder.decodeSingularUInt32Field(value: &self.maxTagBytes) }()
+      case 21: try { try decoder.decodeSingularUInt32Field(value: &self.maxReasonBytes) }()
+      case 22: try { try decoder.decodeSingularUInt32Field(value: &self.maxResumeTokenBytes) }()
+      case 23: try { try decoder.decodeSingularUInt32Field(value: &self.maxPageSize) }()
       default: break
       }
     }
@@ -2356,6 +2398,48 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     if self.maxSessions != 0 {
       try visitor.visitSingularUInt32Field(value: self.maxSessions, fieldNumber: 9)
     }
+    if self.maxPipelineDepth != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxPipelineDepth, fieldNumber: 10)
+    }
+    if self.maxStageIDBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxStageIDBytes, fieldNumber: 11)
+    }
+    if self.maxNameBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxNameBytes, fieldNumber: 12)
+    }
+    if self.maxTextBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxTextBytes, fieldNumber: 13)
+    }
+    if self.maxVectorValues != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxVectorValues, fieldNumber: 14)
+    }
+    if self.maxParameters != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxParameters, fieldNumber: 15)
+    }
+    if self.maxPipelineBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxPipelineBytes, fieldNumber: 16)
+    }
+    if self.maxPipelineTextBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxPipelineTextBytes, fieldNumber: 17)
+    }
+    if self.maxLabelBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxLabelBytes, fieldNumber: 18)
+    }
+    if self.maxTags != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxTags, fieldNumber: 19)
+    }
+    if self.maxTagBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxTagBytes, fieldNumber: 20)
+    }
+    if self.maxReasonBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxReasonBytes, fieldNumber: 21)
+    }
+    if self.maxResumeTokenBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxResumeTokenBytes, fieldNumber: 22)
+    }
+    if self.maxPageSize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maxPageSize, fieldNumber: 23)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2369,6 +2453,20 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.http2FrameBytes != rhs.http2FrameBytes {return false}
     if lhs.maxConcurrentStreams != rhs.maxConcurrentStreams {return false}
     if lhs.maxSessions != rhs.maxSessions {return false}
+    if lhs.maxPipelineDepth != rhs.maxPipelineDepth {return false}
+    if lhs.maxStageIDBytes != rhs.maxStageIDBytes {return false}
+    if lhs.maxNameBytes != rhs.maxNameBytes {return false}
+    if lhs.maxTextBytes != rhs.maxTextBytes {return false}
+    if lhs.maxVectorValues != rhs.maxVectorValues {return false}
+    if lhs.maxParameters != rhs.maxParameters {return false}
+    if lhs.maxPipelineBytes != rhs.maxPipelineBytes {return false}
+    if lhs.maxPipelineTextBytes != rhs.maxPipelineTextBytes {return false}
+    if lhs.maxLabelBytes != rhs.maxLabelBytes {return false}
+    if lhs.maxTags != rhs.maxTags {return false}
+    if lhs.maxTagBytes != rhs.maxTagBytes {return false}
+    if lhs.maxReasonBytes != rhs.maxReasonBytes {return false}
+    if lhs.maxResumeTokenBytes != rhs.maxResumeTokenBytes {return false}
+    if lhs.maxPageSize != rhs.maxPageSize {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

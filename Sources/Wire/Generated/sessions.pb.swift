@@ -28,6 +28,12 @@ package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  package var pageSize: UInt32 = 0
+
+  package var pageToken: String = String()
+
+  package var label: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -41,6 +47,8 @@ package nonisolated struct Sidelight_V1_ListSessionsResponse: Sendable {
 
   /// The one that stands longest first.
   package var sessions: [Sidelight_V1_SessionInfo] = []
+
+  package var nextPageToken: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -81,6 +89,8 @@ package nonisolated struct Sidelight_V1_WatchSessionsResponse: Sendable {
 
   /// The one that stands longest first.
   package var sessions: [Sidelight_V1_SessionInfo] = []
+
+  package var continues: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -249,18 +259,39 @@ fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ListSessionsRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}page_size\0\u{3}page_token\0\u{1}label\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.pageSize) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.pageToken) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.label) }()
+      default: break
+      }
+    }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.pageSize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.pageSize, fieldNumber: 1)
+    }
+    if !self.pageToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.pageToken, fieldNumber: 2)
+    }
+    if !self.label.isEmpty {
+      try visitor.visitSingularStringField(value: self.label, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_ListSessionsRequest, rhs: Sidelight_V1_ListSessionsRequest) -> Bool {
+    if lhs.pageSize != rhs.pageSize {return false}
+    if lhs.pageToken != rhs.pageToken {return false}
+    if lhs.label != rhs.label {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -268,7 +299,7 @@ nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, S
 
 nonisolated extension Sidelight_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}next_page_token\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -277,6 +308,7 @@ nonisolated extension Sidelight_V1_ListSessionsResponse: SwiftProtobuf.Message, 
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.nextPageToken) }()
       default: break
       }
     }
@@ -286,11 +318,15 @@ nonisolated extension Sidelight_V1_ListSessionsResponse: SwiftProtobuf.Message, 
     if !self.sessions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
     }
+    if !self.nextPageToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.nextPageToken, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_ListSessionsResponse, rhs: Sidelight_V1_ListSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
+    if lhs.nextPageToken != rhs.nextPageToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -337,7 +373,7 @@ nonisolated extension Sidelight_V1_WatchSessionsRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_WatchSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WatchSessionsResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}continues\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -346,6 +382,7 @@ nonisolated extension Sidelight_V1_WatchSessionsResponse: SwiftProtobuf.Message,
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.continues) }()
       default: break
       }
     }
@@ -355,11 +392,15 @@ nonisolated extension Sidelight_V1_WatchSessionsResponse: SwiftProtobuf.Message,
     if !self.sessions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
     }
+    if self.continues != false {
+      try visitor.visitSingularBoolField(value: self.continues, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_WatchSessionsResponse, rhs: Sidelight_V1_WatchSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
+    if lhs.continues != rhs.continues {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -18,4 +18,13 @@ extension Pipeline {
     printer.print(self, depth: 1)
     return printer.text
   }
+
+  /// ``text``, cut off with an ellipsis if it is longer than a number of bytes: for lists and logs.
+  ///
+  /// - Parameter limit: The most bytes of the result; at least 3.
+  package func text(clippedToBytes limit: Int) -> String {
+    var printer = PipelineTextPrinter(limit: limit)
+    printer.print(self, depth: 1)
+    return printer.text.clipped(toBytes: limit)
+  }
 }

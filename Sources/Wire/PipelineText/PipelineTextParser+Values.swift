@@ -113,7 +113,7 @@ extension PipelineTextParser {
       }
     }
     guard let number = Double(digits) else {
-      throw self.cursor.fault("'\(digits.prefix(40))' is not a number", at: start)
+      throw self.cursor.fault("'\(digits.clipped(toBytes: 40))' is not a number", at: start)
     }
     return number
   }
@@ -129,7 +129,7 @@ extension PipelineTextParser {
     case "min": return .shortSide
     case let word?:
       throw self.cursor.fault(
-        "expected one of the units px, w, h, min, found '\(word.prefix(40))'", at: start)
+        "expected one of the units px, w, h, min, found '\(word.clipped(toBytes: 40))'", at: start)
     }
   }
 

@@ -130,17 +130,19 @@ struct PipelineTextParser {
       }
       guard self.cursor.take(":") else {
         throw self.cursor.fault(
-          "expected ':' and a value after '\(name.prefix(40))', found \(self.cursor.found)")
+          "expected ':' and a value after '\(name.clipped(toBytes: 40))', found \(self.cursor.found)"
+        )
       }
       guard parameters[name] == nil else {
-        throw self.cursor.fault("'\(name.prefix(40))' is given twice", at: start)
+        throw self.cursor.fault("'\(name.clipped(toBytes: 40))' is given twice", at: start)
       }
       self.cursor.skipSpace()
       let valueStart = self.cursor.offset
       parameters[name] = try self.parseValue()
       // The catalogue's paths have the first 64 characters of a name, too.
       self.places.note(
-        "\(path).filter.parameters[\"\(name.prefix(64))\"]", start: start, value: valueStart)
+        "\(path).filter.parameters[\"\(name.clipped(toBytes: 64))\"]", start: start,
+        value: valueStart)
     } while self.cursor.take(",")
     guard self.cursor.take(")") else {
       throw self.cursor.fault("expected ',' or ')', found \(self.cursor.found)")

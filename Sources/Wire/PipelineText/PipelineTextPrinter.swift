@@ -4,6 +4,14 @@ import SidelightKernels
 struct PipelineTextPrinter {
   /// What has been written.
   private(set) var text = ""
+  /// The bytes after which nothing more is written.
+  private let limit: Int
+
+  /// - Parameter limit: No stage begins after so many bytes, so that a longer text is not written
+  ///   for nothing.
+  init(limit: Int = .max) {
+    self.limit = limit
+  }
 
   /// - Parameter depth: 1 for the outermost pipeline, one more for each bracket around it.
   mutating func print(_ pipeline: Pipeline, depth: Int) {
@@ -11,6 +19,7 @@ struct PipelineTextPrinter {
       self.text += "@\(space.text)" + (pipeline.stages.isEmpty ? "" : " ")
     }
     for (index, stage) in pipeline.stages.enumerated() {
+      guard self.text.utf8.count <= self.limit else { return }
       if index > 0 { self.text += ", " }
       self.print(stage, depth: depth)
     }

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
+import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
@@ -17,7 +18,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     guard status != .serviceUnknown else {
       throw FieldFault(
         code: .notFound, field: "service",
-        reason: "there is no service '\(request.service.prefix(64))'")
+        reason: "there is no service '\(request.service.clipped(toBytes: 64))'")
     }
     return .with { $0.status = status }
   }

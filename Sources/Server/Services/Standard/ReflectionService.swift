@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
@@ -14,6 +15,9 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
   static let names = [
     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
   ]
+
+  /// The most bytes of a request.
+  static let maxRequestBytes = 4096
 
   let index: DescriptorIndex
 
@@ -50,6 +54,13 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 
   private func answer(_ request: Request) -> Response {
     var response = Response()
+    // What is asked for comes back, and must not be large.
+    guard request.byteCount <= Self.maxRequestBytes else {
+      response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
+      response.errorResponse.errorMessage =
+        "the request has \(request.byteCount) bytes; the limit is \(Self.maxRequestBytes)"
+      return response
+    }
     response.validHost = request.host
     response.originalRequest = request
     switch request.messageRequest {
@@ -86,7 +97,7 @@ extension Grpc_Reflection_V1_ServerReflectionResponse {
       self.fileDescriptorResponse.fileDescriptorProto = files
     } else {
       self.errorResponse.errorCode = Int32(Status.Code.notFound.rawValue)
-      self.errorResponse.errorMessage = "there is no \(kind) '\(name.prefix(128))'"
+      self.errorResponse.errorMessage = "there is no \(kind) '\(name.clipped(toBytes: 128))'"
     }
   }
 }
