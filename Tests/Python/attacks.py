@@ -16,12 +16,14 @@ import test_jpeg_frames
 import test_odd_frames
 import test_peers_that_fall_silent
 import test_shared_memory
+import test_string_limits
 from sidelight_testing import broken_calls, images
 from sidelight_testing.broken_calls import BROKEN_CALLS, HEADERS, OPEN
 from sidelight_testing.broken_connections import BROKEN_CONNECTIONS
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
+from sidelight_testing.floods import FLOODS, Flood, Flooder
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
 from sidelight_testing.session import Session, pipeline
 from upload_attacks import UploadAttacks
@@ -30,6 +32,8 @@ from upload_attacks import UploadAttacks
 ATTACKER = "127.0.0.2"
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20
+# How long a flood of control messages goes on where the server holds it back.
+FLOOD_SECONDS = 0.5
 PICTURE = images.noise("I420", 64, 48)
 # How other protocols begin, and half of ours.
 OPENINGS = [
@@ -90,6 +94,16 @@ class Attacker:
             "a thousand selections",
             lambda: self._selections([pipeline("colorInvert"), pipeline("grayscale")] * 500),
         )
+        yield (
+            "selections with stage ids of 8 MiB",
+            lambda: self._selections([test_string_limits.named("x" * (8 << 20))] * 3),
+        )
+        for name, wanted in test_string_limits.LONG_PIPELINES.items():
+            yield f"{name} of 1 MiB", lambda wanted=wanted: self._selections([wanted])
+        for name, change in test_string_limits.LONG_CHANGES.items():
+            yield f"{name} of 1 MiB", lambda change=change: self._changes(change)
+        for name, flood in FLOODS.items():
+            yield f"a flood of control messages: {name}", lambda flood=flood: self._flood(flood)
         yield "numbers that go back, budgets of a microsecond", self._odd_frames
         yield (
             "only faults",
@@ -175,6 +189,14 @@ class Attacker:
         with self._peer(receive_buffer=4096) as peer:
             test_peers_that_fall_silent.begin_session(peer, frame_count=6, side=512)
 
+    def _flood(self, flood: Flood) -> None:
+        class Hostile(Flooder):
+            source = ATTACKER
+
+        with Hostile(self._address, flood) as flooder:
+            flooder.burst(seconds=FLOOD_SECONDS)
+            self._dice.choice([flooder.reset, flooder.cancel])()
+
     def _fall_silent(self) -> None:
         # They are left alone, and the server is rid of them when their time is over.
         for old in self._silent:
@@ -216,6 +238,14 @@ class Attacker:
             for each in wanted:
                 session.select(each)
             session.send_frame(PICTURE)
+            session.finish()
+
+    def _changes(self, *changes: dict) -> None:
+        look = pipeline("sepiaTone")
+        look.stages[0].id = "look"
+        with self._stub() as stub, Session(stub, seconds=SECONDS, pipeline=look) as session:
+            for each in changes:
+                session.send(**each)
             session.finish()
 
     def _odd_frames(self) -> None:

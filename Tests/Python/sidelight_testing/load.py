@@ -63,7 +63,8 @@ class Load:
 
     def window(self) -> dict:
         """What came to pass since the last time: `sent`, `came`, `latencies` in milliseconds,
-        rising."""
+        rising. And what holds now: `waiting`, the milliseconds since the oldest frame without an
+        outcome was due (0 if there is none), and `trouble`, the sessions that have failed."""
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
@@ -126,6 +127,10 @@ class _Participant:
         assert first is not grpc.aio.EOF and first.WhichOneof("kind") == "opened", first
         # A frame takes one of what was granted, its outcome brings it back.
         self._room = asyncio.Semaphore(first.opened.frames_in_flight)
+
+    def waiting(self) -> float:
+        """The seconds since the oldest frame without an outcome was due; 0 if there is none."""
+        return max(0.0, time.monotonic() - min(self._due.values())) if self._due else 0.0
 
     async def run(self, done: asyncio.Event) -> None:
         reading = asyncio.create_task(self._read())
@@ -210,7 +215,8 @@ async def _main(options: dict) -> None:
     while question := (await asyncio.to_thread(sys.stdin.readline)).split():
         match question:
             case ["window"]:
-                answer = log.window()
+                waiting = max(each.waiting() for each in participants)
+                answer = {**log.window(), "waiting": 1000 * waiting, "trouble": log.trouble}
             case ["rate", rate]:
                 log.rate = float(rate)
                 answer = {}

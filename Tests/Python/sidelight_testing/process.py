@@ -1,5 +1,6 @@
 """What a process holds."""
 
+import os
 import time
 from pathlib import Path
 
@@ -19,6 +20,13 @@ def wait_for_memory(process, most_bytes: float) -> None:
     while (resident := resident_bytes(process)) > most_bytes:
         assert time.monotonic() < deadline, f"{resident} bytes are in memory, and not {most_bytes}"
         time.sleep(0.1)
+
+
+def cpu_seconds(process) -> float:
+    """The processor time that it has taken, in user mode and in the kernel."""
+    # The name is in parentheses, and may hold spaces.
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def descriptor_count(process) -> int:

@@ -1,0 +1,170 @@
+"""The effect of an attack on everybody else: bystanders' frames, probes, and the server's memory."""
+
+import contextlib
+import http.client
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import grpc
+
+from .contract import frame_filter, service
+from .load import Load
+from .process import resident_bytes
+from .server import Server
+
+BYSTANDERS = 10
+FRAMES_PER_SECOND = 10
+# Longer than a busy machine of two processors makes anybody wait, and far shorter than the stalls
+# that control floods caused: 6 to 125 s.
+MOST_SECONDS = 2.0
+MOST_GROWTH_BYTES = 128 << 20
+PROBE_TIMEOUT_SECONDS = 10
+SAMPLE_SECONDS = 0.05
+
+
+class Probe:
+    """A question that is asked again and again on a thread, and the longest time without an
+    answer."""
+
+    def __init__(self, ask: Callable[[], None]) -> None:
+        self._ask = ask
+        self._done = threading.Event()
+        self._begun: float | None = None
+        self._longest = 0.0
+        self._thread = threading.Thread(target=self._run)
+        self.failure: str | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    @property
+    def longest(self) -> float:
+        """The longest time that an answer took, in seconds, the one that is awaited included."""
+        begun = self._begun
+        return max(self._longest, time.monotonic() - begun if begun is not None else 0)
+
+    def _run(self) -> None:
+        while not self._done.wait(SAMPLE_SECONDS):
+            begun = self._begun = time.monotonic()
+            try:
+                self._ask()
+            except (grpc.RpcError, OSError, http.client.HTTPException) as failure:
+                self.failure = repr(failure)
+            self._longest = max(self._longest, time.monotonic() - begun)
+            self._begun = None
+
+
+@dataclass
+class Harm:
+    """The worst that was noticed, in seconds and bytes."""
+
+    frame_seconds: float = 0
+    info_seconds: float = 0
+    livez_seconds: float = 0
+    growth_bytes: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"a frame waited {self.frame_seconds:.1f} s for its outcome, GetServerInfo "
+            f"{self.info_seconds:.1f} s, /livez {self.livez_seconds:.1f} s for an answer, and "
+            f"resident memory grew by {self.growth_bytes >> 20} MiB; failures: {self.failures}"
+        )
+
+    @property
+    def is_bearable(self) -> bool:
+        """Whether nothing is worse than the limits."""
+        waits = (self.frame_seconds, self.info_seconds, self.livez_seconds)
+        within = max(waits) <= MOST_SECONDS and self.growth_bytes <= MOST_GROWTH_BYTES
+        return within and not self.failures
+
+
+class Impact:
+    """Ten bystanders and the probes, beside whatever is done to a server in the block.
+
+    The server has an admin endpoint. The bystanders' connections come one after the other, so they
+    are spread over the server's event loops, and so are the probes'.
+    """
+
+    def __init__(
+        self, server: Server, probe_seconds: float = PROBE_TIMEOUT_SECONDS, bystanders=BYSTANDERS
+    ) -> None:
+        self._server = server
+        self._timeout = probe_seconds
+        self._bystanders = bystanders
+        self._stack = contextlib.ExitStack()
+        self.harm = Harm()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            address = self._server.addresses["tcp"]
+            load = Load(address, self._bystanders, FRAMES_PER_SECOND, (64, 48), ["colorInvert"])
+            self._load = stack.enter_context(load)
+            self._infos = []
+            for _ in range(2):
+                options = [("grpc.use_local_subchannel_pool", 1)]
+                channel = stack.enter_context(grpc.insecure_channel(address, options))
+                stub = service.FrameFilterStub(channel)
+                self._info(stub)
+                self._infos.append(
+                    stack.enter_context(Probe(lambda stub=stub: self._info(stub)))
+                )
+            self._livez = stack.enter_context(Probe(self._ask_livez))
+            self._stack = stack.pop_all()
+        # Bystanders run before memory is measured: what they take is no harm.
+        time.sleep(1)
+        self._load.window()
+        self._baseline = resident_bytes(self._server.process)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.__exit__(*exception)
+
+    def watch(self, seconds: float, while_holds: Callable[[], bool] = lambda: True) -> Harm:
+        """Watches for a time, or until harm is done that is not bearable, or a condition no longer
+        holds. Returns the worst so far."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and while_holds() and self._sample().is_bearable:
+            time.sleep(SAMPLE_SECONDS)
+        return self.harm
+
+    def finish(self) -> Harm:
+        """Ends the bystanders' sessions: each frame must have come back."""
+        ended = self._load.finish()
+        if ended["sent"] != ended["came"]:
+            self.harm.failures.append(f"{ended['sent'] - ended['came']} frames were lost")
+        self.harm.failures += ended["trouble"]
+        return self.harm
+
+    def _sample(self) -> Harm:
+        harm = self.harm
+        assert self._server.process.poll() is None, f"the server ended:\n{self._server.log}"
+        resident = resident_bytes(self._server.process)
+        harm.growth_bytes = max(harm.growth_bytes, resident - self._baseline)
+        window = self._load.window()
+        waits = [window["waiting"], *window["latencies"][-1:]]
+        harm.frame_seconds = max(harm.frame_seconds, max(waits) / 1000)
+        harm.info_seconds = max(each.longest for each in self._infos)
+        harm.livez_seconds = self._livez.longest
+        probes = [*self._infos, self._livez]
+        harm.failures = [each.failure for each in probes if each.failure] + window["trouble"]
+        return harm
+
+    def _info(self, stub) -> None:
+        stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=self._timeout)
+
+    def _ask_livez(self) -> None:
+        host, _, port = self._server.addresses["admin"].rpartition(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=self._timeout)
+        with contextlib.closing(connection):
+            connection.request("GET", "/livez")
+            answer = connection.getresponse()
+            assert answer.status == 200 and answer.read() == b"ok\n"
