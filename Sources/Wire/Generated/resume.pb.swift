@@ -119,6 +119,10 @@ package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   /// Whether the session is paused, and how.
   package var pause: Sidelight_V1_PauseState = .unspecified
 
+  /// Names the session together with those that it resumed and those that resume it: 16 random bytes.
+  /// By it a server finds an override that was decided after the token was signed.
+  package var lineage: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -157,7 +161,7 @@ nonisolated extension Sidelight_V1_PauseState: SwiftProtobuf._ProtoNameProviding
 
 nonisolated extension Sidelight_V1_ResumeState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ResumeState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}expires_ns\0\u{1}pipeline\0\u{1}revision\0\u{1}override\0\u{3}override_expires_ns\0\u{3}override_reason\0\u{1}pause\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}expires_ns\0\u{1}pipeline\0\u{1}revision\0\u{1}override\0\u{3}override_expires_ns\0\u{3}override_reason\0\u{1}pause\0\u{1}lineage\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -172,6 +176,7 @@ nonisolated extension Sidelight_V1_ResumeState: SwiftProtobuf.Message, SwiftProt
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.overrideExpiresNs) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.overrideReason) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.pause) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.lineage) }()
       default: break
       }
     }
@@ -203,6 +208,9 @@ nonisolated extension Sidelight_V1_ResumeState: SwiftProtobuf.Message, SwiftProt
     if self.pause != .unspecified {
       try visitor.visitSingularEnumField(value: self.pause, fieldNumber: 7)
     }
+    if !self.lineage.isEmpty {
+      try visitor.visitSingularBytesField(value: self.lineage, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -214,6 +222,7 @@ nonisolated extension Sidelight_V1_ResumeState: SwiftProtobuf.Message, SwiftProt
     if lhs.overrideExpiresNs != rhs.overrideExpiresNs {return false}
     if lhs.overrideReason != rhs.overrideReason {return false}
     if lhs.pause != rhs.pause {return false}
+    if lhs.lineage != rhs.lineage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
