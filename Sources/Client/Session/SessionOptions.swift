@@ -21,10 +21,11 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the server.
   public var mailboxDepth: Int?
   /// - `budget` (duration, optional, default: any): the time from a frame's receipt at the server in
-  ///   which it is of use, in whole microseconds; later it is dropped. Frames may state their own.
+  ///   which it is of use, in whole microseconds; later it is dropped. Frames may state their own. Has no
+  ///   effect under ``DropPolicy/neverDrop``.
   public var budget: Duration?
   /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): beyond it the server
-  ///   drops frames, evenly.
+  ///   drops frames, evenly. Refused under ``DropPolicy/neverDrop``.
   public var maxFPS: Double?
   /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their way
   ///   back; then the newest waits at the server and displaces. A picture is acknowledged when its
