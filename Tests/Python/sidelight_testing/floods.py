@@ -1,4 +1,4 @@
-"""Clients that send control messages as fast as the server grants flow-control window, and read no
+"""Clients that send tiny messages as fast as the server grants flow-control window, and read no
 answer."""
 
 import select
@@ -11,7 +11,9 @@ from typing import Self
 
 from hyperframe import frame as frames
 
+from . import images
 from .contract import session as messages
+from .protobuf import field, varint
 from .raw import PROCESS, RawPeer, frame, message
 from .session import pipeline
 
@@ -46,9 +48,22 @@ def legal_stages(count: int = 64) -> object:
     return result
 
 
+def frames_of_one_pixel(count: int = 200_000) -> bytes:
+    """Frames whose sequence grows, as a session takes them."""
+    first = 1 << 14  # From here on a sequence has three bytes.
+    frame = messages.Frame(sequence=first, image=images.noise("GRAY8", 1, 1))
+    before, middle, after = encoded(frame=frame).partition(varint(first))
+    assert middle and varint(first) not in after
+    parts = (
+        before + bytes((n & 127 | 128, n >> 7 & 127 | 128, n >> 14)) + after
+        for n in range(first, first + count)
+    )
+    return b"".join(parts)
+
+
 @dataclass(frozen=True)
 class Flood:
-    """A session's pipeline, and the control messages that are repeated in it."""
+    """A session's pipeline, and the messages that are repeated in it."""
 
     look: object
     repeated: bytes
@@ -71,6 +86,8 @@ FLOODS = {
     "updates": Flood(legal_stages(), UPDATE),
     "selections": Flood(pipeline(), SELECTION),
     "acknowledgements": Flood(SEPIA, ACKNOWLEDGEMENT),
+    "messages of an unknown kind": Flood(SEPIA, message(field(99, b""))),
+    "frames of one pixel": Flood(SEPIA, frames_of_one_pixel()),
     "all kinds": Flood(
         SEPIA, PING_MESSAGE + PAUSES + ACTIVATION + UPDATE + ACKNOWLEDGEMENT + SELECTION
     ),
