@@ -1,5 +1,5 @@
-"""Clients that send tiny messages as fast as the server grants flow-control window, and read no
-answer."""
+"""Clients that send tiny messages as fast as the server grants flow-control window, and ignore the
+answers."""
 
 import select
 import socket
@@ -51,8 +51,8 @@ def legal_stages(count: int = 64) -> object:
 def frames_of_one_pixel(count: int = 200_000) -> bytes:
     """Frames whose sequence grows, as a session takes them."""
     first = 1 << 14  # From here on a sequence has three bytes.
-    frame = messages.Frame(sequence=first, image=images.noise("GRAY8", 1, 1))
-    before, middle, after = encoded(frame=frame).partition(varint(first))
+    sound = messages.Frame(sequence=first, image=images.noise("GRAY8", 1, 1))
+    before, middle, after = encoded(frame=sound).partition(varint(first))
     assert middle and varint(first) not in after
     parts = (
         before + bytes((n & 127 | 128, n >> 7 & 127 | 128, n >> 14)) + after
@@ -95,11 +95,13 @@ FLOODS = {
 
 
 class Flooder(RawPeer):
-    """A client that floods one server. It respects HTTP/2's flow control, and grants the server no
-    window beyond the initial one."""
+    """A client that floods one server, and respects HTTP/2's flow control."""
 
-    def __init__(self, address: str, flood: Flood) -> None:
+    def __init__(self, address: str, flood: Flood, takes_answers: bool = False) -> None:
+        """By default the server has no window for answers beyond the initial one."""
         super().__init__(address)
+        if takes_answers:
+            self.open_windows()
         self._open = encoded(open=messages.Open(pipeline=flood.look))
         self._repeated = flood.repeated * -(-(2 * 16_384) // len(flood.repeated))
         self._period = len(flood.repeated)
@@ -110,7 +112,6 @@ class Flooder(RawPeer):
         self._initial_window = DEFAULT_WINDOW
         self._stream_window = 0
         self._is_open = False
-        self._parsed = b""
         self.is_closed = False
         self.sessions = 0
         self.sent_bytes = 0
@@ -184,15 +185,16 @@ class Flooder(RawPeer):
             if not chunk:
                 self.is_closed, self._is_open = True, False
                 return
-            self._parsed += chunk
-            while len(self._parsed) >= 9:
-                length = int.from_bytes(self._parsed[:3], "big")
-                if len(self._parsed) < 9 + length:
+            self._received += chunk
+            start = 0
+            while len(self._received) >= start + 9:
+                end = start + 9 + int.from_bytes(self._received[start : start + 3], "big")
+                if len(self._received) < end:
                     break
-                kind, flags, stream = struct.unpack(">BBI", self._parsed[3:9])
-                payload = self._parsed[9 : 9 + length]
-                self._parsed = self._parsed[9 + length :]
-                self._heed(kind, flags, stream, payload)
+                kind, flags, stream = struct.unpack_from(">BBI", self._received, start + 3)
+                self._heed(kind, flags, stream, self._received[start + 9 : end])
+                start = end
+            self._received = self._received[start:]
 
     def _heed(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         if kind == SETTINGS and not flags & ACK:
@@ -221,8 +223,10 @@ class Flooders:
     """Clients that flood a server at the same time, each on a thread and a connection of its own,
     until the block ends; then their connections are reset."""
 
-    def __init__(self, address: str, flood: Flood, count: int = 1) -> None:
-        self.peers = [Flooder(address, flood) for _ in range(count)]
+    def __init__(
+        self, address: str, flood: Flood, count: int = 1, takes_answers: bool = False
+    ) -> None:
+        self.peers = [Flooder(address, flood, takes_answers) for _ in range(count)]
         self._done = threading.Event()
         self._threads = [threading.Thread(target=self._run, args=(each,)) for each in self.peers]
 
