@@ -1,6 +1,6 @@
-"""Floods of control messages, and of others as small: clients without credentials that send as many as
-the flow-control window takes, and read no answer. Ten bystanders lose no frame, everybody is answered
-in time, and memory and processor time stay bounded."""
+"""Floods of control messages, and of others as small, by clients without credentials that send as
+many as the flow-control window takes. Ten bystanders lose no frame, probes are answered in time, and
+memory and processor time stay bounded."""
 
 import time
 

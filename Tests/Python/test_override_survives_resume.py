@@ -1,5 +1,5 @@
-"""A moderator's override outlives the connection of the client, whichever resume token the client opens
-its next session with. It ends in its time, or when the moderator ends it."""
+"""A moderator's override outlives the connection of the client, whichever resume token the client
+opens its next session with. It ends in its time, or when the moderator ends it."""
 
 import time
 

@@ -1,5 +1,5 @@
-"""Strings of any length in every field that takes one. The server refuses those that are too long by
-a short answer that names field and limit, and neither keeps nor repeats them."""
+"""Strings of any length in every field that takes one. The server refuses those that are too long
+by a short answer that names field and limit, and neither keeps nor repeats them."""
 
 import time
 

@@ -39,7 +39,7 @@ def legal_stages(count: int = 64) -> object:
     """A pipeline of the most stages that a pipeline may have, each with an id and parameters."""
     result = pipeline(
         *[
-            ("colorControls", {"saturation": 1 + k / 997, "brightness": k / 9973, "contrast": 1.0625})
+            ("colorControls", {"saturation": 1 + k / 997, "brightness": k / 9973, "contrast": 1.1})
             for k in range(count)
         ]
     )
@@ -117,7 +117,7 @@ class Flooder(RawPeer):
         self.sent_bytes = 0
 
     def burst(self, most_bytes: int = BURST_BYTES, seconds: float = BURST_SECONDS) -> int:
-        """Sends that many bytes, or what the server takes of them in that time, in one session or in
+        """Sends that many bytes, or those that the server takes in that time, in one session or in
         several if the server ends them. Returns the bytes sent."""
         before = self.sent_bytes
         deadline = time.monotonic() + seconds

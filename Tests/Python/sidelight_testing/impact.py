@@ -1,4 +1,4 @@
-"""The effect of an attack on everybody else: bystanders' frames, probes, and the server's memory."""
+"""The effect of an attack on the other clients' frames, on probes, and on the server's memory."""
 
 import contextlib
 import http.client
@@ -17,8 +17,8 @@ from .server import Server
 
 BYSTANDERS = 10
 FRAMES_PER_SECOND = 10
-# Longer than anybody waits on a busy machine of two processors, and far shorter than the stalls that
-# floods of tiny messages caused: 4 to 125 s.
+# Longer than a client waits on a busy machine of two processors, and far shorter than the stalls
+# that floods of tiny messages caused: 4 to 125 s.
 MOST_SECONDS = 2.0
 MOST_GROWTH_BYTES = 128 << 20
 PROBE_TIMEOUT_SECONDS = 10
