@@ -32,7 +32,7 @@ from upload_attacks import UploadAttacks
 ATTACKER = "127.0.0.2"
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20
-# How long a flood of control messages goes on where the server holds it back.
+# How long a flood of tiny messages goes on where the server holds it back.
 FLOOD_SECONDS = 0.5
 PICTURE = images.noise("I420", 64, 48)
 # How other protocols begin, and half of ours.
@@ -103,7 +103,7 @@ class Attacker:
         for name, change in test_string_limits.LONG_CHANGES.items():
             yield f"{name} of 1 MiB", lambda change=change: self._changes(change)
         for name, flood in FLOODS.items():
-            yield f"a flood of control messages: {name}", lambda flood=flood: self._flood(flood)
+            yield f"a flood of tiny messages: {name}", lambda flood=flood: self._flood(flood)
         yield "numbers that go back, budgets of a microsecond", self._odd_frames
         yield (
             "only faults",

@@ -1,5 +1,5 @@
-"""Floods of control messages: clients without credentials that send as many as the flow-control
-window takes, and read no answer. Ten bystanders lose no frame, everybody is answered in time, and
+"""Floods of control messages, and of others as small, by clients without credentials that send as
+many as the flow-control window takes. Ten bystanders lose no frame, probes are answered in time, and
 memory and processor time stay bounded."""
 
 import time
@@ -21,13 +21,13 @@ AFTERWARDS_SECONDS = 3
 # that the flood left was 6 to 30 s of it.
 MOST_CPU_SECONDS = 1.0
 IDLE_SECONDS = 5
-# More than the session and the flood together take.
+# The clients that flood at once.
 SEVERAL = 6
 
 
 @pytest.fixture
 def server():
-    """A server of the test's own: what one flood leaves is not to count against another."""
+    """A server of each test's own: what one flood leaves is not to count against another."""
     with Server("--admin", "127.0.0.1:0") as running:
         yield running
         assert running.process.poll() is None, f"the server ended:\n{running.log}"
@@ -38,8 +38,8 @@ def test_a_flood_of_control_messages_costs_the_others_nothing(server, name):
     with Impact(server) as impact:
         with Flooders(server.addresses["tcp"], FLOODS[name]) as flooders:
             harm = impact.watch(FLOOD_SECONDS)
-        assert harm.is_bearable, harm
         assert flooders.sent_bytes > 0
+        assert harm.is_bearable, harm
         # The connection has been reset; what it left is no burden either.
         harm = impact.watch(AFTERWARDS_SECONDS)
         assert harm.is_bearable, harm
@@ -52,8 +52,20 @@ def test_six_floods_at_once_cost_the_others_nothing(server, name):
     with Impact(server) as impact:
         with Flooders(server.addresses["tcp"], FLOODS[name], count=SEVERAL) as flooders:
             harm = impact.watch(FLOOD_SECONDS)
-        assert harm.is_bearable, harm
         assert flooders.sent_bytes > 0
+        assert harm.is_bearable, harm
+        harm = impact.watch(AFTERWARDS_SECONDS)
+        assert harm.is_bearable, harm
+        harm = impact.finish()
+    assert harm.is_bearable, harm
+
+
+@pytest.mark.parametrize("name", ["pings", "pauses of 64 stages"])
+def test_a_flooding_client_that_takes_its_answers_costs_the_others_nothing(server, name):
+    with Impact(server) as impact:
+        with Flooders(server.addresses["tcp"], FLOODS[name], takes_answers=True):
+            harm = impact.watch(FLOOD_SECONDS)
+        assert harm.is_bearable, harm
         harm = impact.watch(AFTERWARDS_SECONDS)
         assert harm.is_bearable, harm
         harm = impact.finish()

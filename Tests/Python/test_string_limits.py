@@ -1,5 +1,5 @@
-"""Strings of any length in every field that takes one: what is too long is refused by a short answer
-that names the field and the limit, and nothing of it is kept or repeated."""
+"""Strings of any length in every field that takes one. The server refuses those that are too long
+by a short answer that names field and limit, and neither keeps nor repeats them."""
 
 import time
 

@@ -1,5 +1,5 @@
-"""Clients that send control messages as fast as the server grants flow-control window, and read no
-answer."""
+"""Clients that send tiny messages as fast as the server grants flow-control window, and ignore the
+answers."""
 
 import select
 import socket
@@ -11,7 +11,9 @@ from typing import Self
 
 from hyperframe import frame as frames
 
+from . import images
 from .contract import session as messages
+from .protobuf import field, varint
 from .raw import PROCESS, RawPeer, frame, message
 from .session import pipeline
 
@@ -37,7 +39,7 @@ def legal_stages(count: int = 64) -> object:
     """A pipeline of the most stages that a pipeline may have, each with an id and parameters."""
     result = pipeline(
         *[
-            ("colorControls", {"saturation": 1 + k / 997, "brightness": k / 9973, "contrast": 1.0625})
+            ("colorControls", {"saturation": 1 + k / 997, "brightness": k / 9973, "contrast": 1.1})
             for k in range(count)
         ]
     )
@@ -46,9 +48,22 @@ def legal_stages(count: int = 64) -> object:
     return result
 
 
+def frames_of_one_pixel(count: int = 200_000) -> bytes:
+    """Frames whose sequence grows, as a session takes them."""
+    first = 1 << 14  # From here on a sequence has three bytes.
+    sound = messages.Frame(sequence=first, image=images.noise("GRAY8", 1, 1))
+    before, middle, after = encoded(frame=sound).partition(varint(first))
+    assert middle and varint(first) not in after
+    parts = (
+        before + bytes((n & 127 | 128, n >> 7 & 127 | 128, n >> 14)) + after
+        for n in range(first, first + count)
+    )
+    return b"".join(parts)
+
+
 @dataclass(frozen=True)
 class Flood:
-    """A session's pipeline, and the control messages that are repeated in it."""
+    """A session's pipeline, and the messages that are repeated in it."""
 
     look: object
     repeated: bytes
@@ -71,6 +86,8 @@ FLOODS = {
     "updates": Flood(legal_stages(), UPDATE),
     "selections": Flood(pipeline(), SELECTION),
     "acknowledgements": Flood(SEPIA, ACKNOWLEDGEMENT),
+    "messages of an unknown kind": Flood(SEPIA, message(field(99, b""))),
+    "frames of one pixel": Flood(SEPIA, frames_of_one_pixel()),
     "all kinds": Flood(
         SEPIA, PING_MESSAGE + PAUSES + ACTIVATION + UPDATE + ACKNOWLEDGEMENT + SELECTION
     ),
@@ -78,11 +95,13 @@ FLOODS = {
 
 
 class Flooder(RawPeer):
-    """A client that floods one server. It respects HTTP/2's flow control, and grants the server no
-    window beyond the initial one."""
+    """A client that floods one server, and respects HTTP/2's flow control."""
 
-    def __init__(self, address: str, flood: Flood) -> None:
+    def __init__(self, address: str, flood: Flood, takes_answers: bool = False) -> None:
+        """By default the server has no window for answers beyond the initial one."""
         super().__init__(address)
+        if takes_answers:
+            self.open_windows()
         self._open = encoded(open=messages.Open(pipeline=flood.look))
         self._repeated = flood.repeated * -(-(2 * 16_384) // len(flood.repeated))
         self._period = len(flood.repeated)
@@ -93,13 +112,12 @@ class Flooder(RawPeer):
         self._initial_window = DEFAULT_WINDOW
         self._stream_window = 0
         self._is_open = False
-        self._parsed = b""
         self.is_closed = False
         self.sessions = 0
         self.sent_bytes = 0
 
     def burst(self, most_bytes: int = BURST_BYTES, seconds: float = BURST_SECONDS) -> int:
-        """Sends that many bytes, or what the server takes of them in that time, in one session or in
+        """Sends that many bytes, or those that the server takes in that time, in one session or in
         several if the server ends them. Returns the bytes sent."""
         before = self.sent_bytes
         deadline = time.monotonic() + seconds
@@ -167,15 +185,16 @@ class Flooder(RawPeer):
             if not chunk:
                 self.is_closed, self._is_open = True, False
                 return
-            self._parsed += chunk
-            while len(self._parsed) >= 9:
-                length = int.from_bytes(self._parsed[:3], "big")
-                if len(self._parsed) < 9 + length:
+            self._received += chunk
+            start = 0
+            while len(self._received) >= start + 9:
+                end = start + 9 + int.from_bytes(self._received[start : start + 3], "big")
+                if len(self._received) < end:
                     break
-                kind, flags, stream = struct.unpack(">BBI", self._parsed[3:9])
-                payload = self._parsed[9 : 9 + length]
-                self._parsed = self._parsed[9 + length :]
-                self._heed(kind, flags, stream, payload)
+                kind, flags, stream = struct.unpack_from(">BBI", self._received, start + 3)
+                self._heed(kind, flags, stream, self._received[start + 9 : end])
+                start = end
+            self._received = self._received[start:]
 
     def _heed(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         if kind == SETTINGS and not flags & ACK:
@@ -204,8 +223,10 @@ class Flooders:
     """Clients that flood a server at the same time, each on a thread and a connection of its own,
     until the block ends; then their connections are reset."""
 
-    def __init__(self, address: str, flood: Flood, count: int = 1) -> None:
-        self.peers = [Flooder(address, flood) for _ in range(count)]
+    def __init__(
+        self, address: str, flood: Flood, count: int = 1, takes_answers: bool = False
+    ) -> None:
+        self.peers = [Flooder(address, flood, takes_answers) for _ in range(count)]
         self._done = threading.Event()
         self._threads = [threading.Thread(target=self._run, args=(each,)) for each in self.peers]
 

@@ -1,4 +1,4 @@
-"""The effect of an attack on everybody else: bystanders' frames, probes, and the server's memory."""
+"""The effect of an attack on the other clients' frames, on probes, and on the server's memory."""
 
 import contextlib
 import http.client
@@ -17,8 +17,8 @@ from .server import Server
 
 BYSTANDERS = 10
 FRAMES_PER_SECOND = 10
-# Longer than a busy machine of two processors makes anybody wait, and far shorter than the stalls
-# that control floods caused: 6 to 125 s.
+# Longer than a client waits on a busy machine of two processors, and far shorter than the stalls
+# that floods of tiny messages caused: 4 to 125 s.
 MOST_SECONDS = 2.0
 MOST_GROWTH_BYTES = 128 << 20
 PROBE_TIMEOUT_SECONDS = 10
@@ -62,7 +62,7 @@ class Probe:
             self._begun = None
 
 
-@dataclass
+@dataclass(repr=False)
 class Harm:
     """The worst that was noticed, in seconds and bytes."""
 
@@ -72,7 +72,7 @@ class Harm:
     growth_bytes: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return (
             f"a frame waited {self.frame_seconds:.1f} s for its outcome, GetServerInfo "
             f"{self.info_seconds:.1f} s, /livez {self.livez_seconds:.1f} s for an answer, and "
@@ -128,11 +128,11 @@ class Impact:
     def __exit__(self, *exception: object) -> None:
         self._stack.__exit__(*exception)
 
-    def watch(self, seconds: float, while_holds: Callable[[], bool] = lambda: True) -> Harm:
-        """Watches for a time, or until harm is done that is not bearable, or a condition no longer
-        holds. Returns the worst so far."""
+    def watch(self, seconds: float) -> Harm:
+        """Watches for a time, or until harm is done that is not bearable. Returns the worst so
+        far."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end and while_holds() and self._sample().is_bearable:
+        while time.monotonic() < end and self._sample().is_bearable:
             time.sleep(SAMPLE_SECONDS)
         return self.harm
 
