@@ -2,6 +2,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// How large the answer to `CheckPipeline` is.

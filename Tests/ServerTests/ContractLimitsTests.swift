@@ -244,7 +244,7 @@ import Testing
     Call(
       testDescription: "ListSessions", message: "label: has 300000 bytes; the limit is 128"
     ) { address in
-      try await OverrideTests.withOperators(address) { operators in
+      try await CallerTests.withOperators(address) { operators in
         _ = try await operators.listSessions(.with { $0.label = Self.long })
       }
     },
@@ -252,7 +252,7 @@ import Testing
       testDescription: "OverrideSession",
       message: "session_id: has 300000 bytes; the limit is 64"
     ) { address in
-      try await OverrideTests.withOperators(address) { operators in
+      try await CallerTests.withOperators(address) { operators in
         _ = try await operators.overrideSession(.with { $0.sessionID = Self.long })
       }
     },

@@ -2,6 +2,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// Lists of sessions: pages, labels, tokens, and how large they become.
@@ -43,7 +44,7 @@ import Testing
     _ body: @escaping @Sendable (Operators, [String]) async throws -> Void
   ) async throws {
     try await withServer { _, address in
-      try await OverrideTests.withOperators(address) { operators in
+      try await CallerTests.withOperators(address) { operators in
         try await withStub(address) { stub in
           try await Self.withSessions(opens[...], stub) { try await body(operators, $0) }
         }

@@ -1,5 +1,5 @@
 package import SidelightWire
-package import Tracing
+import Tracing
 
 /// Reads W3C trace context from a frame.
 package struct TraceContextExtractor: Extractor {
