@@ -6,13 +6,13 @@ help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
 		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
-setup: ## Install what is missing (apt), or say plainly what is
+setup: ## Install the missing Debian packages for all targets but the benchmarks
 	@dev/setup
 
 build: ## Build the sidelight command in release
 	@dev/build
 
-demo: ## Filter a real video through a running server: out/demo (VIDEO=path for one of your own)
+demo: ## Filter a video through a running server: out/demo (VIDEO=path for one of your own)
 	@dev/demo
 
 test: ## Run every test: Swift's, and a Python client's against a running server
