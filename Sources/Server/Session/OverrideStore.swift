@@ -67,7 +67,7 @@ package final class OverrideStore: Sendable {
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` others are in force.
   package func record(
     _ decision: Decision, for lineage: SessionLineage, track: Track?, at now: Duration
-  ) throws(GoogleRPCStatus) {
+  ) throws {
     let isRoom = self.state.withLock { state in
       if state.entries[lineage] == nil, state.entries.count >= Self.capacity {
         state.removeExpired(at: now)
