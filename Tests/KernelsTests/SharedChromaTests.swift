@@ -24,7 +24,7 @@ import Testing
 
     static func gaussian(_ sigma: Double, tolerance: Int = 1) -> Sum {
       let reach = Int((sigma * 5).rounded(.up))
-      func value(_ distance: Int) -> Double {
+      @Sendable func value(_ distance: Int) -> Double {
         exp(-Double(distance * distance) / (2 * sigma * sigma))
       }
       let total = (-reach ... reach).reduce(0) { $0 + value($1) }
@@ -34,7 +34,7 @@ import Testing
     }
 
     static func box(_ radius: Double) -> Sum {
-      func value(_ distance: Int) -> Double { min(1, max(0, radius + 1 - Double(abs(distance)))) }
+      @Sendable func value(_ distance: Int) -> Double { min(1, max(0, radius + 1 - Double(abs(distance)))) }
       return Sum(
         stage: .filter("boxBlur", ["radius": .number(radius)]), reach: Int(radius) + 1,
         weight: { value($0) * value($1) / (2 * radius + 1) / (2 * radius + 1) })
@@ -48,7 +48,7 @@ import Testing
       let (major, slope) = isFlat ? (abs(right), down / right) : (abs(down), right / down)
       let half = (radius + 0.5) * major
       let reach = Int((half - 0.5).rounded(.up))
-      func value(_ dx: Int, _ dy: Int) -> Double {
+      @Sendable func value(_ dx: Int, _ dy: Int) -> Double {
         let (along, across) = isFlat ? (dx, dy) : (dy, dx)
         guard abs(along) <= reach else { return 0 }
         let distance = abs(Double(across) - Double(along) * slope)
