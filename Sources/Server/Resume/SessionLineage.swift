@@ -17,10 +17,6 @@ package struct SessionLineage: Sendable, Hashable {
   /// - Parameter bytes: From a verified token. A new lineage begins where there are none: tokens of
   ///   servers before 0.2 name none.
   package init(token bytes: Data) {
-    guard bytes.count == 16 else {
-      self.init()
-      return
-    }
-    self.bytes = bytes
+    self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }
 }
