@@ -20,9 +20,9 @@ func withServer<Result: Sendable>(
 ) async throws -> Result {
   var configuration = configuration
   configuration.addresses = addresses
-  // A busy machine is no filter that is stuck. Whoever tests those moves the clock by hand.
+  // On a busy machine a filter that takes long is not stuck. Tests of stuck filters set the clock.
   if clock == nil { configuration.customFilterTimeout = .seconds(600) }
-  configuration.guards.takeTime()
+  configuration.guards.extendTimeouts()
   var silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   silent.logLevel = .critical
   configuration.tls = configuration.tls ?? TestSecurity.current?.server
@@ -39,9 +39,9 @@ func withServer<Result: Sendable>(
 }
 
 extension GuardConfiguration {
-  /// A busy machine is no peer that is silent, dead or stalled either: a client that does not come to its
-  /// turn for some seconds would lose its status to a reset. Times that a test has set stay as they are.
-  fileprivate mutating func takeTime() {
+  /// Extends the timeouts that a test has not set. On a busy machine a client may get no processor for
+  /// seconds, and must not be taken for a peer that is silent, dead or stalled.
+  mutating func extendTimeouts() {
     let usual = GuardConfiguration()
     if self.prefaceTimeout == usual.prefaceTimeout { self.prefaceTimeout = .seconds(600) }
     if self.keepaliveTimeout == usual.keepaliveTimeout { self.keepaliveTimeout = .seconds(600) }
