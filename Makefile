@@ -6,13 +6,13 @@ help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
 		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
-setup: ## Install what is missing (apt), or say plainly what is
+setup: ## Install the missing Debian packages for all targets but the benchmarks
 	@dev/setup
 
 build: ## Build the sidelight command in release
 	@dev/build
 
-demo: ## Filter a real video through a running server: out/demo (VIDEO=path for one of your own)
+demo: ## Filter a video through a running server: out/demo (VIDEO=path; CONFIGURATION=release)
 	@dev/demo
 
 test: ## Run every test: Swift's, and a Python client's against a running server
@@ -72,7 +72,7 @@ reference: ## Write docs/filters.md, docs/configuration.md and deploy/sidelight.
 examples: ## Build the Swift packages in Examples/
 	@dev/examples
 
-goldens: ## Make the golden pictures of the tests anew, by the naive interpreter
+goldens: ## Draw the golden pictures of the tests again, by the reference interpreter
 	@dev/goldens
 
 protos: ## Generate Sources/Wire/Generated from Protos/
@@ -84,8 +84,8 @@ format: ## Format the Swift sources in place
 lint: ## Check the format of the Swift sources, as strictly as the check does
 	@dev/lint
 
-check: ## Everything that must hold before a merge: lint, warnings, generated code, tests
+check: ## Check everything that a merge requires: lint, warnings, generated code, tests
 	@dev/check
 
-clean: ## Remove what builds, demo and tests made
+clean: ## Remove the files that builds, demo and tests wrote
 	@dev/clean
