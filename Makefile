@@ -12,7 +12,7 @@ setup: ## Install the missing Debian packages for all targets but the benchmarks
 build: ## Build the sidelight command in release
 	@dev/build
 
-demo: ## Filter a video through a running server: out/demo (VIDEO=path; CONFIGURATION=release)
+demo: ## Filter a video through a running server: out/demo (VIDEO=path for one of your own)
 	@dev/demo
 
 test: ## Run every test: Swift's, and a Python client's against a running server

@@ -77,7 +77,10 @@ import Testing
           try await Sidelight_V1_Sessions.Client(wrapping: connection).watchSessions(
             .init(), metadata: AuthenticationTests.bearer("alice")
           ) { response in
-            for try await _ in response.messages { clock.advance(by: .seconds(20)) }
+            // Time passes whenever the server waits, and never before it does.
+            try await clock.ticking(by: .seconds(20)) {
+              for try await _ in response.messages {}
+            }
           }
         }
       }

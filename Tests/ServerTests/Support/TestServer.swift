@@ -69,6 +69,8 @@ func withConnection<Result: Sendable>(
 ) async throws -> Result {
   let target: any ResolvableTarget =
     switch address {
+    case .tcp("localhost", let port): .dns(host: "localhost", port: port)
+    case .tcp(let host, let port) where host.contains(":"): .ipv6(address: host, port: port)
     case .tcp(let host, let port): .ipv4(address: host, port: port)
     case .unix(let path): .unixDomainSocket(path: path)
     }
