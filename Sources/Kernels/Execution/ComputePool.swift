@@ -77,6 +77,9 @@ public final class ComputePool: TaskExecutor {
     for thread in self.roster.takeAll() { pthread_join(thread, nil) }
   }
 
+  /// The number of jobs that may wait without the queue allocating more memory.
+  package var queueCapacity: Int { self.queue.capacity }
+
   /// Threads that there are now, those that stand in for others among them.
   package var currentThreadCount: Int { self.roster.count }
 

@@ -33,9 +33,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
-  private var entries: [Entry] = []
-  /// Where the queue starts in `entries`; the jobs before it are gone.
-  private var head = 0
+  private var entries = RingQueue<Entry>()
   private var isClosed = false
   /// How many threads are to end.
   private var retiring = 0
@@ -70,6 +68,13 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     self.entries.append(Entry(job: job, pool: pool))
     unsafe pthread_cond_signal(self.arrived)
     return true
+  }
+
+  /// The number of jobs for which there is room without allocating more.
+  var capacity: Int {
+    unsafe pthread_mutex_lock(self.lock)
+    defer { unsafe pthread_mutex_unlock(self.lock) }
+    return self.entries.capacity
   }
 
   /// Lets the workers go once the queue is empty. A second call does nothing.
@@ -118,20 +123,15 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
       if self.retiring > 0 {
         self.retiring -= 1
         // It may have been woken for a job, which is another's then.
-        if self.head < self.entries.count { unsafe pthread_cond_signal(self.arrived) }
+        if !self.entries.isEmpty { unsafe pthread_cond_signal(self.arrived) }
         return .end(.retired)
       }
-      if self.head < self.entries.count { break }
+      if let entry = self.entries.popFirst() {
+        self.waiting.subtract(1, ordering: .relaxed)
+        return .run(entry)
+      }
       if self.isClosed { return .end(.closed) }
       unsafe pthread_cond_wait(self.arrived, self.lock)
     }
-    let entry = self.entries[self.head]
-    self.head += 1
-    self.waiting.subtract(1, ordering: .relaxed)
-    if self.head == self.entries.count {
-      self.entries.removeAll(keepingCapacity: true)
-      self.head = 0
-    }
-    return .run(entry)
   }
 }
