@@ -124,3 +124,33 @@ import SidelightWire
 extension GRPCContiguousBytes {
   fileprivate var contents: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
 }
+
+/// Memory that is written through a pointer and sent as it is.
+@Suite struct WritableByteBufferTests {
+  @Test("What is written later is what the transport gets, from the same memory")
+  func written() throws {
+    let pixels = PixelBuffer(transportable: 200_000)
+    var sent = try #require(pixels.transportBytes)
+    for index in 0 ..< pixels.byteCount { pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
+    #expect(sent.readableBytes == 200_000)
+    #expect(sent.getInteger(at: 199_999, as: UInt8.self) == UInt8(199_999 & 0xFF))
+    // A copy that is changed gets memory of its own.
+    sent.setInteger(0, at: 1, as: UInt8.self)
+    #expect(pixels.bytes[1] == 1)
+  }
+
+  @Test("The memory outlives every buffer but the one that points to it")
+  func lifetime() {
+    var pixels: PixelBuffer? = PixelBuffer(transportable: 100_000)
+    pixels?.bytes.initializeMemory(as: UInt8.self, repeating: 7)
+    var sent = pixels?.transportBytes
+    pixels = nil
+    #expect(sent?.readableBytesView.allSatisfy { $0 == 7 } == true)
+    sent = nil
+    let kept = PixelBuffer(transportable: 100_000)
+    kept.bytes.initializeMemory(as: UInt8.self, repeating: 9)
+    _ = kept.transportBytes
+    let isWhole = kept.bytes.allSatisfy { $0 == 9 }
+    #expect(isWhole)
+  }
+}

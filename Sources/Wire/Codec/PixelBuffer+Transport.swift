@@ -19,16 +19,15 @@ extension PixelBuffer {
 
   /// Room for pixels that the transport can send from where they lie. Not filled with zeros.
   package convenience init(transportable byteCount: Int) {
-    let buffer = ByteBuffer(unwritten: byteCount)
-    self.init(
-      UnsafeMutableRawBufferPointer(start: buffer.start, count: byteCount), of: buffer)
+    let buffer = WritableByteBuffer(unwritten: byteCount)
+    self.init(buffer.bytes, of: buffer)
   }
 
   /// The same bytes, where the transport can send them from where they lie and that is worth while.
   package var transportBytes: ByteBuffer? {
     guard self.byteCount >= FramedMessage.claimedByteCount else { return nil }
     return switch self.origin {
-    case let buffer as ByteBuffer: buffer
+    case let writable as WritableByteBuffer: writable.buffer
     case let received as ReceivedBytes: received.transportBytes
     default: nil
     }

@@ -13,6 +13,8 @@ import SwiftProtobuf
 package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   // Written by one owner at a time, before it is handed to the transport.
   private let message: FramedMessage
+  /// The memory that ``room`` and ``timing`` point into.
+  private let memory: WritableByteBuffer
   /// Where the pixels are written; empty where they came.
   private let room: UnsafeMutableRawBufferPointer
   /// Where the payload of a patchable timing lies.
@@ -36,25 +38,28 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   }
 
   fileprivate init(_ template: PixelTemplate) {
-    let bytes = ByteBuffer(
+    let memory = WritableByteBuffer(
       unwritten: template.head.count + template.pixelByteCount + template.tail.count)
-    let start = bytes.start
-    let pixels = start + template.head.count
-    let tail = pixels + template.pixelByteCount
-    start.copyMemory(from: template.head, byteCount: template.head.count)
-    tail.copyMemory(from: template.tail, byteCount: template.tail.count)
-    self.message = FramedMessage([bytes])
-    self.room = UnsafeMutableRawBufferPointer(start: pixels, count: template.pixelByteCount)
-    self.timing = template.timing.map { tail + $0 }
+    let afterHead = memory.bytes[template.head.count...]
+    let afterPixels = afterHead.dropFirst(template.pixelByteCount)
+    memory.bytes.copyBytes(from: template.head)
+    let tail = UnsafeMutableRawBufferPointer(rebasing: afterPixels)
+    tail.copyBytes(from: template.tail)
+    self.memory = memory
+    self.message = FramedMessage([memory.buffer])
+    self.room = UnsafeMutableRawBufferPointer(
+      rebasing: afterHead.prefix(template.pixelByteCount))
+    self.timing = template.timing.flatMap { offset in tail.baseAddress.map { $0 + offset } }
   }
 
   fileprivate init(_ template: PixelTemplate, passing pixels: ByteBuffer) {
-    let tail = ByteBuffer(bytes: template.tail)
-    let pieces = [ByteBuffer(bytes: template.head), pixels, tail]
+    let tail = WritableByteBuffer(template.tail)
+    let pieces = [ByteBuffer(bytes: template.head), pixels, tail.buffer]
     // A peer may take empty frames for an attack.
+    self.memory = tail
     self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
     self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    self.timing = template.timing.map { tail.start + $0 }
+    self.timing = template.timing.flatMap { offset in tail.bytes.baseAddress.map { $0 + offset } }
   }
 
   /// The bytes of the message, in all.
