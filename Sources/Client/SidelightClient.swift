@@ -142,14 +142,16 @@ public struct SidelightClient: Sendable {
   ///   - pipeline: What is done.
   ///   - file: The file's bytes.
   ///   - format: The kind of file to get.
+  ///   - frameIndex: The frame of a session as which the picture is filtered, counted from 0 in the
+  ///     order of arrival, for filters that change from frame to frame, such as grain.
   /// - Returns: The bytes of the filtered file.
   /// - Throws: `RPCError` with INVALID_ARGUMENT that names what is wrong with file or pipeline.
   public func apply(
-    _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat
+    _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat, frameIndex: UInt64 = 0
   ) async throws -> [UInt8] {
     try await self.dialer.withConnection(to: self.addresses[0]) { connection in
       let response = try await Sidelight_V1_FrameFilter.Client(wrapping: connection).apply(
-        StillFormat.request(pipeline, file: file, format: format),
+        StillFormat.request(pipeline, file: file, format: format, frameIndex: frameIndex),
         options: self.dialer.callOptions)
       return [UInt8](response.image.inline)
     }

@@ -13,10 +13,11 @@ public enum StillFormat: Sendable, Hashable {
   case jpeg(quality: Int = 90, keepsFullChroma: Bool = true)
 
   static func request(
-    _ pipeline: Pipeline, file: [UInt8], format: StillFormat
+    _ pipeline: Pipeline, file: [UInt8], format: StillFormat, frameIndex: UInt64
   ) -> Sidelight_V1_ApplyRequest {
     .with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+      $0.frameIndex = frameIndex
       // The server looks at the file itself; of the kinds, either says that it is one.
       $0.image.format = file.starts(with: [0x89]) ? .png : .jpeg
       $0.image.inline = Data(file)

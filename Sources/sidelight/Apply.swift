@@ -42,6 +42,12 @@ struct Apply: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The quality of a JPEG, 1 to 100.", valueName: "percent"))
   var quality = 90
 
+  @Option(
+    help: ArgumentHelp(
+      "Filter as the frame with this number of a session, counted from 0, for filters that change "
+        + "from frame to frame, such as grain.", valueName: "number"))
+  var frameIndex: UInt64 = 0
+
   func validate() throws {
     guard ImageFileFormat(fileName: self.output) != nil else {
       throw ValidationError("'\(self.output)' ends in none of .png, .jpg, .jpeg.")
@@ -83,7 +89,8 @@ struct Apply: AsyncParsableCommand {
       text.pipeline, toFile: file,
       output: self.isPNG
         ? OutputShape(coding: .png)
-        : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)))
+        : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)),
+      at: FrameMoment(index: self.frameIndex))
   }
 
   /// Names are checked where the filters run: a server may have filters of its own.
@@ -92,7 +99,8 @@ struct Apply: AsyncParsableCommand {
     return try await pipeline.explainingAssets {
       try await SidelightClient.connect(to: server) { client in
         try await client.apply(
-          pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality))
+          pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality),
+          frameIndex: self.frameIndex)
       }
     }
   }

@@ -55,13 +55,14 @@ package struct StillImageFilter: Sendable {
   /// - Parameters:
   ///   - image: Raw, or a PNG or JPEG file; its bytes inline.
   ///   - output: What is to come back.
+  ///   - moment: The frame of a session as which the picture is filtered; by default the first.
   ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
   ///   - meter: Is told what the bands cost.
   /// - Throws: ``PipelineError``; ``FieldFault``, whose field is that of the request, for an image
   ///   that cannot be read or a result that is too large; or whatever a custom filter throws.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    bands: Int? = nil, meter: WorkMeter? = nil
+    at moment: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -78,7 +79,7 @@ package struct StillImageFilter: Sendable {
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
     let made = try await self.executor.run(
-      plan, on: frame, bands: bands, observer: self.observer, meter: meter
+      plan, on: frame, at: moment, bands: bands, observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(
       image: try await self.image(of: made, as: delivery.coding, output.jpeg), isFiltered: true)
@@ -87,9 +88,10 @@ package struct StillImageFilter: Sendable {
   /// Filters a PNG or JPEG file. One that nothing is done to, and whose kind stays, comes back byte by
   /// byte.
   ///
-  /// - Throws: As ``apply(_:to:output:)``; ``CodecError`` for bytes that are neither.
+  /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` for bytes that are neither.
   package func apply(
-    _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape
+    _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
+    at moment: FrameMoment = FrameMoment()
   ) async throws -> [UInt8] {
     let format = ImageFileFormat(sniffing: file.span.bytes)
     guard let format else {
@@ -98,7 +100,8 @@ package struct StillImageFilter: Sendable {
     var image = Sidelight_V1_Image()
     image.format = format == .png ? .png : .jpeg
     image.inline = Data(file)
-    return [UInt8](try await self.apply(pipeline, to: image, output: output).image.inline)
+    return [UInt8](
+      try await self.apply(pipeline, to: image, output: output, at: moment).image.inline)
   }
 
   private func frame(

@@ -30,8 +30,8 @@ extension FrameFilterService {
       throw error.within("output")
     }
     let outcome = try await self.apply(
-      pipeline, to: request.image, output: output, started,
-      self.engine.catalogue(for: context.caller))
+      pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
+      started, self.engine.catalogue(for: context.caller))
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
     let response = Sidelight_V1_ApplyResponse.with {
       $0.image = outcome.image
@@ -46,8 +46,8 @@ extension FrameFilterService {
   static let patience = Duration.seconds(1)
 
   private func apply(
-    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape, _ started: Duration,
-    _ catalogue: FilterCatalogue
+    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
+    at moment: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
       catalogue: catalogue, executor: self.engine.executor, codec: self.engine.codec,
@@ -63,7 +63,8 @@ extension FrameFilterService {
         limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
       ) { bands, meter in
         try await withTaskExecutorPreference(self.engine.compute) {
-          try await still.apply(pipeline, to: image, output: output, bands: bands, meter: meter)
+          try await still.apply(
+            pipeline, to: image, output: output, at: moment, bands: bands, meter: meter)
         }
       }
     } catch let error as PipelineError {

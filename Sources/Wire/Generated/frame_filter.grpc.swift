@@ -166,8 +166,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-        /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+        /// > pipeline.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ApplyRequest` messages.
@@ -294,8 +295,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-        /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+        /// > pipeline.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -421,8 +423,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-        /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+        /// > pipeline.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_ApplyRequest` message.
@@ -774,8 +777,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-        /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+        /// > pipeline.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -949,8 +953,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-        /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+        /// > pipeline.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -1158,8 +1163,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-    /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+    /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+    /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+    /// > pipeline.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -1346,8 +1352,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one still image, through the very same pipeline: for the same pixels the bytes are
-    /// > those of a session. INVALID_ARGUMENT names what is wrong with image or pipeline.
+    /// > Filters one still image, through the very same pipeline: for the same pixels and the same
+    /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
+    /// > pipeline.
     ///
     /// - Parameters:
     ///   - message: request message to send.

@@ -103,6 +103,15 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
   package mutating func clearOutput() {_uniqueStorage()._output = nil}
 
+  /// The frame of a session as which the picture is filtered, for filters that change from frame to
+  /// frame, such as grain. Frames are counted from 0, in the order in which they arrive on their stream;
+  /// frames that the server drops or refuses are counted too. It is not Frame.sequence, and starts
+  /// again from 0 when a session is resumed. Default: 0, the first frame.
+  package var frameIndex: UInt64 {
+    get {_storage._frameIndex}
+    set {_uniqueStorage()._frameIndex = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -581,12 +590,13 @@ nonisolated extension Sidelight_V1_TransportExecutor: SwiftProtobuf._ProtoNamePr
 
 nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ApplyRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0\u{3}frame_index\0")
 
   fileprivate class _StorageClass {
     var _image: Sidelight_V1_Image? = nil
     var _pipeline: Sidelight_V1_Pipeline? = nil
     var _output: Sidelight_V1_OutputSpec? = nil
+    var _frameIndex: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -600,6 +610,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       _image = source._image
       _pipeline = source._pipeline
       _output = source._output
+      _frameIndex = source._frameIndex
     }
   }
 
@@ -621,6 +632,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
         case 1: try { try decoder.decodeSingularMessageField(value: &_storage._image) }()
         case 2: try { try decoder.decodeSingularMessageField(value: &_storage._pipeline) }()
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._output) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._frameIndex) }()
         default: break
         }
       }
@@ -642,6 +654,9 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       try { if let v = _storage._output {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
       } }()
+      if _storage._frameIndex != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._frameIndex, fieldNumber: 4)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -654,6 +669,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
         if _storage._image != rhs_storage._image {return false}
         if _storage._pipeline != rhs_storage._pipeline {return false}
         if _storage._output != rhs_storage._output {return false}
+        if _storage._frameIndex != rhs_storage._frameIndex {return false}
         return true
       }
       if !storagesAreEqual {return false}
