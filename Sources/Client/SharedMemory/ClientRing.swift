@@ -92,7 +92,7 @@ final class ClientRing: Sendable {
 
   private func image(of picture: Frame, in slot: Int) -> Sidelight_V1_Image {
     .with {
-      $0.describe(picture.geometry, orientation: picture.orientation)
+      $0.describe(input: picture.geometry, orientation: picture.orientation)
       $0.planes = picture.layout.planes.map { plane in
         .with {
           $0.offset = UInt32(plane.offset)

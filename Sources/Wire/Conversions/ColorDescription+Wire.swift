@@ -21,9 +21,11 @@ extension AlphaMode {
 }
 
 extension Sidelight_V1_ColorDescription {
-  package init(_ color: ColorDescription) {
+  /// What the samples of pictures of a format mean: RGB and grey are full range, whatever range the
+  /// description has for YUV.
+  package init(_ color: ColorDescription, of format: SidelightKernels.PixelFormat) {
     self.init()
-    self.range = color.range == .full ? .full : .video
+    self.range = color.range == .full || !format.isYUV ? .full : .video
     self.matrix = color.matrix == .bt709 ? .bt709 : .bt601
     self.alpha =
       switch color.alpha {

@@ -88,9 +88,18 @@ extension Sidelight_V1_Image {
     self.format = Sidelight_V1_PixelFormat(geometry.format)
     self.width = UInt32(geometry.size.width)
     self.height = UInt32(geometry.size.height)
-    self.color = Sidelight_V1_ColorDescription(geometry.color)
+    self.color = Sidelight_V1_ColorDescription(geometry.color, of: geometry.format)
     if orientation != .upright {
       self.orientation = Sidelight_V1_Orientation(orientation)
     }
+  }
+
+  /// Says what a frame is that is sent to be filtered.
+  ///
+  /// With RGB and grey a range is stated only if it is not the default: it is that of a YUV result
+  /// that is made of them.
+  package mutating func describe(input geometry: FrameGeometry, orientation: Orientation) {
+    self.describe(geometry, orientation: orientation)
+    if !geometry.format.isYUV, geometry.color.range == .video { self.color.range = .unspecified }
   }
 }
