@@ -52,7 +52,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
     let path: String
   }
 
-  private static func read(_ path: String) throws -> [UInt8] {
+  static func read(_ path: String) throws -> [UInt8] {
     guard let file = unsafe fopen(path, "rb") else { throw FileError(path: path) }
     defer { unsafe fclose(file) }
     var bytes: [UInt8] = []

@@ -12,6 +12,15 @@ public enum WorkingSpace: String, Sendable, Hashable, CaseIterable {
 }
 
 extension WorkingSpace {
+  /// How pictures in this space are laid out between passes, for frames of a format.
+  ///
+  /// In linear light each pixel has a colour of its own. Subsampled chroma is a mean of gamma-encoded
+  /// colours: as a mean of linear ones it would give every pixel of a block the same share of colour,
+  /// however bright it is, and combs where it is encoded again.
+  func format(for frame: PixelFormat) -> PixelFormat {
+    self == .sRGBLinear && frame.isYUV ? .rgb24 : frame
+  }
+
   /// The function that brings colour into this space from the other one.
   var entrance: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
 }

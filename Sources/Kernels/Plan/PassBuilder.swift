@@ -2,9 +2,18 @@
 ///
 /// Pointwise operations wait until something needs their result, so that they share a pass. Pictures
 /// between passes are deep. Where there is alpha, neighbourhoods are taken of premultiplied colour.
+///
+/// Pictures in linear light hold red, green and blue for every pixel
+/// (``WorkingSpace/format(for:)``): chroma that 2x2 pixels share is chroma of gamma-encoded colour,
+/// and the linear colours of the four have no chroma in common.
 struct PassBuilder {
   private let input: FrameGeometry
+  /// The frame that the items so far make.
   private var geometry: FrameGeometry
+  /// The working space after the items so far.
+  private var space = WorkingSpace.sRGBGamma
+  /// The layout of the latest picture's samples.
+  private var pictureFormat: PixelFormat
   private var steps: [PlannedPass] = []
   /// The latest picture: 0 is the frame, n the result of pass n - 1.
   private var slot = 0
@@ -24,6 +33,7 @@ struct PassBuilder {
     self.budget = budget
     self.input = geometry
     self.geometry = geometry
+    self.pictureFormat = geometry.format
     self.isPremultiplied = geometry.alpha == .premultiplied
   }
 
@@ -67,6 +77,7 @@ struct PassBuilder {
   }
 
   private mutating func append(_ item: PlanItem) {
+    if case .convert(let space) = item { self.space = space }
     if let (operation, filters) = item.pointwise {
       if case .matrix(let matrix) = operation, matrix == .identity { return }
       PointOperation.append(operation, to: &self.waiting)
@@ -99,7 +110,7 @@ struct PassBuilder {
     let description = PassDescription(
       filters: [filter], kind: operation.kind, words: operation.words)
     let pass = operation.makePass(
-      PassSetting(description: description, geometry: self.geometry))
+      PassSetting(description: description, geometry: self.picture))
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
     self.exceedsAlpha = self.exceedsAlpha || !operation.averages || operation.limitsLast
@@ -201,8 +212,10 @@ struct PassBuilder {
     let description = PassDescription(
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
       words: words + ", in strips")
+    let format = self.space.format(for: self.geometry.format)
     let folded =
       depth == .eight && self.latestDepth == .eight && premultiplied == self.isPremultiplied
+        && format == self.pictureFormat
       ? self.foldedPass(description) : nil
     let pass: any Pass =
       folded
@@ -212,6 +225,7 @@ struct PassBuilder {
     self.waiting = []
     self.waitingFilters = []
     self.isPremultiplied = premultiplied
+    self.pictureFormat = format
     self.emit(pass, inputs: inputs, depth: depth)
   }
 
@@ -253,6 +267,7 @@ struct PassBuilder {
         described(words.joined(separator: ", then ") + ", in strips"), self.waiting,
         isPremultiplied: self.isPremultiplied)
     self.geometry = target
+    self.pictureFormat = target.format
     self.emit(pass, inputs: inputs, depth: .eight)
   }
 
@@ -271,6 +286,12 @@ struct PassBuilder {
         budget: self.budget)
   }
 
+  /// The latest picture.
+  private var picture: FrameGeometry {
+    FrameGeometry(
+      format: self.pictureFormat, size: self.geometry.size, color: self.geometry.color)
+  }
+
   /// How the latest picture's samples are stored.
   private var latestDepth: SampleDepth {
     self.slot > 0 ? self.steps[self.slot - 1].depth : .eight
@@ -279,7 +300,7 @@ struct PassBuilder {
   private mutating func emit(_ pass: any Pass, inputs: [Int], depth: SampleDepth) {
     self.steps.append(
       PlannedPass(
-        pass: pass, inputs: inputs, layout: Self.layout(self.geometry), depth: depth))
+        pass: pass, inputs: inputs, layout: Self.layout(self.picture), depth: depth))
     self.slot = self.steps.count
     self.limitsLast = false
   }

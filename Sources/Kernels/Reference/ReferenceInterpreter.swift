@@ -16,19 +16,33 @@ package struct ReferenceInterpreter {
     var copy = self
     copy.source = picture
     let space = pipeline.workingSpace
-    let inside = Self.convert(picture, from: .sRGBGamma, to: space)
+    let inside = copy.convert(picture, from: .sRGBGamma, to: space)
     let result = copy.apply(pipeline.stages, in: space, to: inside)
-    let made = Self.convert(result, from: space, to: .sRGBGamma)
+    let made = copy.convert(result, from: space, to: .sRGBGamma)
     return copy.apply(pipeline.shape.nodes(for: made.geometry), to: made)
   }
 
-  private static func convert(
+  /// The picture in another space. In linear light a picture of a YUV format has no planes of luma and
+  /// chroma: neighbourhoods are those of its pixels' red, green and blue.
+  private func convert(
     _ picture: ReferencePicture, from outer: WorkingSpace, to inner: WorkingSpace
   ) -> ReferencePicture {
     guard outer != inner else { return picture }
     var result = picture
     result.mapPixels { pixel, _, _ in inner.converted(pixel) }
+    result.geometry.format = inner.format(for: self.frameFormat(of: picture))
     return result
+  }
+
+  private func frameFormat(of picture: ReferencePicture) -> PixelFormat {
+    self.source?.geometry.format ?? picture.geometry.format
+  }
+
+  /// What a filter is told of a picture: the frame's format, whatever the space.
+  private func frameGeometry(of picture: ReferencePicture) -> FrameGeometry {
+    var geometry = picture.geometry
+    geometry.format = self.frameFormat(of: picture)
+    return geometry
   }
 
   private func apply(
@@ -44,7 +58,7 @@ package struct ReferenceInterpreter {
       var result = self.apply(stage, in: space, to: current)
       let isMixed = stage.mix < 1 || rect != nil
       if isMixed, result.geometry == current.geometry,
-        !Self.isPointwise(stage, current.geometry, space)
+        !Self.isPointwise(stage, self.frameGeometry(of: current), space)
       {
         current = current.inItsFormat
         result = self.apply(stage, in: space, to: current)
@@ -60,10 +74,10 @@ package struct ReferenceInterpreter {
   ) -> ReferencePicture {
     switch stage.content {
     case .filter(_, _, let value):
-      self.apply(value.nodes(for: picture.geometry, in: space), to: picture)
+      self.apply(value.nodes(for: self.frameGeometry(of: picture), in: space), to: picture)
     case .stages(let stages, let inner):
-      Self.convert(
-        self.apply(stages, in: inner, to: Self.convert(picture, from: space, to: inner)),
+      self.convert(
+        self.apply(stages, in: inner, to: self.convert(picture, from: space, to: inner)),
         from: inner, to: space)
     }
   }
@@ -150,7 +164,7 @@ package struct ReferenceInterpreter {
       source = Self.apply(
         ResampleOperation(origin: (0, 0), extent: extent, size: picture.geometry.size), to: source)
     }
-    source = Self.convert(source, from: .sRGBGamma, to: kernel.space)
+    source = self.convert(source, from: .sRGBGamma, to: kernel.space)
     let width = picture.geometry.size.width
     var result = picture
     result.mapPixels { pixel, x, y in

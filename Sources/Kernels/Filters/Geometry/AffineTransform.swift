@@ -33,12 +33,8 @@ struct AffineTransform: CatalogueFilter {
   /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.map != .identity else { return [] }
-    let isVideoRange = geometry.format.isYUV && geometry.color.range == .video
-    let black: Double = isVideoRange ? 16 : 0
     return [
-      Node(
-        .neighborhood(
-          AffineOperation(inverse: self.map.inverse, border: self.clamps ? nil : black)))
+      Node(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
     ]
   }
 }

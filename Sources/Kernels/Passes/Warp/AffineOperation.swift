@@ -2,9 +2,8 @@
 struct AffineOperation: NeighborhoodOperation {
   /// From places of the result to those of the input, in pixels; `nil` if nothing is to be seen.
   let inverse: AffineMap?
-  /// Luma, or colour, of what lies outside, as a code value; chroma is neutral. `nil` reads clamped
-  /// edges.
-  let border: Double?
+  /// Whether the pixels at the edges lie outside too; else there is nothing (``EmptyColor``).
+  let clamps: Bool
 
   var kind: PassDescription.Kind { .warp }
 
@@ -26,25 +25,20 @@ struct AffineOperation: NeighborhoodOperation {
   func makePass(_ setting: PassSetting) -> any Pass {
     AffinePass(
       description: setting.description, operation: self,
+      empty: EmptyColor.samples(setting.geometry).map { $0.map(Double.init) },
       keepsFourthChannel: setting.keepsFourthChannel)
   }
 
-  /// What lies outside on a plane.
-  func border(scale: Double) -> Double? {
-    self.border.map { scale < 1 ? 128 : $0 }
-  }
-
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let border = self.border(scale: plane.scale)
     guard let inverse = self.inverse else {
       // So small that a clamped picture is one pixel, wherever one looks.
-      return plane.map { _, _, channel in border ?? plane[0, 0, channel] }
+      return plane.map { _, _, channel in 
+        self.clamps ? plane[0, 0, channel] : plane.empty(channel: channel)
+      }
     }
     func sample(_ x: Int, _ y: Int, _ channel: Int) -> Double {
-      if let border, !(0 ..< plane.width).contains(x) || !(0 ..< plane.height).contains(y) {
-        return border
-      }
-      return plane[x, y, channel]
+      let isInside = (0 ..< plane.width).contains(x) && (0 ..< plane.height).contains(y)
+      return isInside || self.clamps ? plane[x, y, channel] : plane.empty(channel: channel)
     }
     let count = self.samples
     return plane.map { x, y, channel in

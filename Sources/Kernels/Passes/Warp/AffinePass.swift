@@ -5,14 +5,20 @@ import CKernels
 package struct AffinePass: Pass {
   package let description: PassDescription
   private let operation: AffineOperation
+  /// What lies outside, plane by plane and channel by channel.
+  private let empty: [[Double]]
   private let keepsFourthChannel: Bool
 
   private static let tileWidth = 128
   private static let tileHeight = 32
 
-  init(description: PassDescription, operation: AffineOperation, keepsFourthChannel: Bool) {
+  init(
+    description: PassDescription, operation: AffineOperation, empty: [[Double]],
+    keepsFourthChannel: Bool
+  ) {
     self.description = description
     self.operation = operation
+    self.empty = empty
     self.keepsFourthChannel = keepsFourthChannel
   }
 
@@ -34,16 +40,14 @@ package struct AffinePass: Pass {
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ writer: SegmentWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
-    // Premultiplied, so the same for alpha.
-    let border = self.operation.border(scale: shape.scale)
+    let clamps = self.operation.clamps
     let reader = WarpReader(
-      source, shape, nothing: Array(repeating: border ?? 0, count: shape.step),
-      capacity: Self.tileWidth)
+      source, shape, nothing: self.empty[shape.plane], capacity: Self.tileWidth)
     let sums = SampleSums(count: Self.tileWidth * shape.step)
     // Nothing to be seen is all border: a line that stands still outside, or at the first pixel.
     let map =
       self.operation.inverse
-      ?? AffineMap(a: 0, b: 0, c: 0, d: 0, tx: border == nil ? 0 : -1e6, ty: 0)
+      ?? AffineMap(a: 0, b: 0, c: 0, d: 0, tx: clamps ? 0 : -1e6, ty: 0)
     let count = self.operation.samples
     for top in stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {
       for left in stride(from: 0, to: shape.width, by: Self.tileWidth) {
@@ -54,7 +58,7 @@ package struct AffinePass: Pass {
             let column = (Double(sample % count) + 0.5) / Double(count)
             let row = (Double(sample / count) + 0.5) / Double(count)
             Self.setPlaces(reader, map, Double(left) + column, Double(y) + row, length, shape)
-            return unsafe reader.read(count: length, covers: border != nil)
+            return unsafe reader.read(count: length, covers: !clamps)
           }
           guard count > 1 else {
             unsafe writer.write(read(0), x: left, y: y, count: length, rows)

@@ -1,0 +1,149 @@
+import SidelightCodecs
+import SidelightKernels
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Neighbourhood filters in linear light on formats whose chroma 2x2 pixels share, compared with the
+/// same filters on the same picture as RGB.
+@Suite struct `Linear light on shared chroma` {
+  private static func linear(_ stages: Stage...) -> Pipeline {
+    Pipeline(stages: stages, workingSpace: .sRGBLinear)
+  }
+
+  private static let blur = Stage.filter("gaussianBlur", ["radius": .number(3)])
+
+  /// Filters whose results lie between those of their inputs.
+  static let averages: [Pipeline] = [
+    Self.linear(Self.blur),
+    Self.linear(.filter("gaussianBlur", ["radius": .number(12)])),
+    Self.linear(.filter("boxBlur", ["radius": .number(2.5)])),
+    Self.linear(.filter("motionBlur", ["radius": .number(4), "angle": .number(0.6)])),
+    Self.linear(.filter("zoomBlur")),
+    Self.linear(.filter("pixellate", ["scale": .number(5)])),
+    Self.linear(.filter("twirlDistortion", ["radius": .number(40)])),
+    Self.linear(.filter("scale", ["width": .number(61)])),
+    Self.linear(
+      .filter("affineTransform", ["transform": .vector([0.8, 0.3, -0.3, 0.8, 9, 4])])),
+    Self.linear(
+      .filter(
+        "convolution3X3", ["weights": .vector([1, 2, 1, 2, 4, 2, 1, 2, 1].map { $0 / 16 })])),
+    Self.linear(.filter("exposureAdjust", ["ev": .number(-0.5)]), Self.blur),
+    Self.linear(Stage(Self.blur.content, mix: 0.5)),
+    [Stage(.pipeline(Self.linear(Self.blur)), mix: 0.7), .filter("sepiaTone")],
+  ]
+
+  /// Filters that exaggerate, and so magnify what is rounded.
+  static let others: [Pipeline] = [
+    Self.linear(.filter("unsharpMask", ["radius": .number(2)])),
+    Self.linear(.filter("bloom", ["radius": .number(3), "intensity": .number(1)])),
+    Self.linear(.filter("gloom", ["radius": .number(3), "intensity": .number(1)])),
+    Self.linear(.filter("convolution3X3", ["weights": .vector([0, -1, 0, -1, 5, -1, 0, -1, 0])])),
+    Self.linear(.filter("sharpenLuminance")),
+    Self.linear(.filter("median")),
+    Self.linear(.filter("noiseReduction")),
+  ]
+
+  @Test(arguments: Self.averages + Self.others, [PixelFormat.i420, .nv12])
+  func `luma is that of the picture filtered as RGB`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
+    let frame = try await Self.picture(format)
+    let result = try await Self.run(pipeline, on: frame)
+    let resolved = try FilterCatalogue.builtIn.resolve(pipeline)
+    let rgb = ReferenceInterpreter().apply(
+      resolved, to: ReferencePicture(frame).converted(to: Self.encoding(.rgb24)))
+    let expected = rgb.converted(to: Self.encoding(format)).encoded()[0]
+    let luma = Self.luma(result)
+    let worst = zip(luma, expected).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
+    #expect(worst <= 2)
+    let width = result.size.width
+    #expect(Self.combs(luma, width: width) <= Self.combs(expected, width: width) * 1.02 + 0.05)
+  }
+
+  @Test(arguments: Self.averages, [PixelFormat.i420, .nv12])
+  func `luma is that of an RGB24 frame that is filtered and converted`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
+    let frame = try await Self.picture(format)
+    let luma = Self.luma(try await Self.run(pipeline, on: frame))
+    let rgb = try await Self.run([], on: frame, as: .rgb24)
+    let filtered = try await Self.run(pipeline, on: rgb)
+    let expected = Self.luma(try await Self.run([], on: filtered, as: format))
+    let width = filtered.size.width
+    // The RGB24 frame is clamped before, and rounded once more.
+    let off = zip(luma, expected).count { abs(Int($0) - Int($1)) > 3 }
+    #expect(Double(off) <= 0.001 * Double(luma.count))
+    #expect(Self.combs(luma, width: width) <= Self.combs(expected, width: width) * 1.05 + 0.05)
+  }
+
+  /// The mean magnitude of the second difference along rows: how much neighbours alternate.
+  private static func combs(_ luma: [UInt8], width: Int) -> Double {
+    var sum = 0
+    for index in luma.indices where (1 ..< width - 1).contains(index % width) {
+      sum += abs(Int(luma[index - 1]) - 2 * Int(luma[index]) + Int(luma[index + 1]))
+    }
+    return Double(sum) / Double(luma.count)
+  }
+
+  private static func luma(_ frame: Frame) -> [UInt8] {
+    (0 ..< frame.size.height).flatMap { y in
+      frame.withRow(y) { row in
+        (0 ..< frame.size.width).map { unsafe row.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+      }
+    }
+  }
+
+  private static func encoding(_ format: PixelFormat) -> FrameEncoding {
+    FrameEncoding(format: format, color: ColorDescription(range: .full, alpha: .opaque))
+  }
+
+  private static let compute = ComputePool(threadCount: 2)
+
+  private static func run(
+    _ pipeline: Pipeline, on frame: Frame, as format: PixelFormat? = nil
+  ) async throws -> Frame {
+    let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(
+      for: frame.geometry, as: format.map(Self.encoding))
+    return try await PlanExecutor(pool: BufferPool(), compute: Self.compute).run(plan, on: frame)
+  }
+
+  /// A detailed picture with even and with odd sides: part of a photograph where the environment has
+  /// one, else coloured grain.
+  private static func picture(_ format: PixelFormat) async throws -> Frame {
+    let size = FrameSize(width: format == .i420 ? 96 : 95, height: format == .i420 ? 64 : 63)
+    guard let folder = unsafe getenv("SIDELIGHT_TEST_MEDIA"), unsafe folder.pointee != 0 else {
+      return try await Self.run([], on: try Self.grain(size), as: format)
+    }
+    let photo = try ImageDecoder(pool: BufferPool()).decode(
+      try Golden.read(unsafe String(cString: folder) + "/coffee.png"))
+    let crop = Stage.filter(
+      "crop",
+      [
+        "origin": .vector([180, 150]), "width": .number(Double(size.width)),
+        "height": .number(Double(size.height)),
+      ])
+    return try await Self.run([crop], on: photo, as: format)
+  }
+
+  /// Pixels of smoothly changing hue and of brightness that changes from each to the next.
+  private static func grain(_ size: FrameSize) throws -> Frame {
+    var state: UInt64 = 7
+    var level = 0.0
+    return try DrawnScene.frame(.rgb24, size) { x, y, channel in
+      if channel == 0 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        level = 0.1 + 0.8 * Double(state >> 40) / 0x1p24
+      }
+      let place = Double(x + 2 * y) / 40 + Double(channel) / 3
+      let hue = 0.75 + 0.25 * cos(2 * .pi * place)
+      return UInt8(255 * level * hue)
+    }
+  }
+}
