@@ -21,6 +21,8 @@ struct GaussianBlurOperation: NeighborhoodOperation {
       : "Gaussian of sigma \(self.sigma), on planes reduced \(factor)-fold"
   }
 
+  var sumsPixels: Bool { true }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     GaussianBlurPass(setting, sigma: self.sigma)
   }

@@ -1,6 +1,7 @@
 import CKernels
 
-/// A Gaussian blur of each plane: chroma planes of 4:2:0 formats with half the standard deviation.
+/// A Gaussian blur of each plane; chroma of 4:2:0 formats as the pixels that share it
+/// (``PlaneWeights``), which is very nearly a Gaussian of variance sigma^2 / 4 + 1/8 in its samples.
 ///
 /// Narrow ones are computed as they are defined, first down and then across. Wide ones on a picture
 /// of means over squares, with the standard deviation that is left after what the means
@@ -24,15 +25,25 @@ package struct GaussianBlurPass: Pass {
     return factor
   }
 
+  /// The standard deviation on a plane in its samples, for one in pixels of the frame that is not
+  /// small.
+  static func sigma(_ sigma: Double, on shape: PlaneShape) -> Double {
+    shape.scale < 1 ? (sigma * sigma / 4 + 0.125).squareRoot() : sigma
+  }
+
   package func run(_ context: PassContext) async {
     for shape in PlaneShape.planes(context.output.format, context.output.size) {
-      let sigma = self.sigma * shape.scale
+      let sigma = Self.sigma(self.sigma, on: shape)
       let factor = Self.factor(sigma: sigma)
       let keepsAlpha = self.keepsFourthChannel
-      if sigma < GaussianBlurOperation.leastSigma {
+      if self.sigma < GaussianBlurOperation.leastSigma {
         await PlaneCopy(shape: shape).run(context)
       } else if factor == 1 {
-        await GaussianPlane(shape: shape, sigma: sigma, keepsAlpha: keepsAlpha).run(context)
+        let weights = SymmetricWeights.gaussian(sigma: self.sigma)
+        await SymmetricPlane(
+          shape, of: context.output.size, horizontal: weights, vertical: weights,
+          keepsAlpha: keepsAlpha
+        ).run(context)
       } else {
         await GaussianPyramid(
           shape: shape, sigma: sigma, factor: factor, keepsAlpha: keepsAlpha

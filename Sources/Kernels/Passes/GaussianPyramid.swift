@@ -4,6 +4,9 @@ import CKernels
 ///
 /// The reduced picture has a margin that holds what clamped edges read: the frame's outermost
 /// pixels and not the outermost means, or edges would be off by several levels.
+///
+/// The last sample of chroma along an odd side belongs to one pixel and not to two (``PlaneWeights``).
+/// That pixel lies a quarter of a sample before the sample's middle, and so is the result read there.
 struct GaussianPyramid {
   let shape: PlaneShape
   /// The standard deviation in the plane's pixels.
@@ -15,7 +18,7 @@ struct GaussianPyramid {
   func run(_ context: PassContext) async {
     let square = Double(self.factor * self.factor)
     let left = self.sigma * self.sigma - (square - 1) / 12 - square / 6
-    let weights = GaussianWeights(sigma: (left / square).squareRoot())
+    let weights = SymmetricWeights(sigma: (left / square).squareRoot())
     let cells = FrameSize(
       width: (self.shape.width + self.factor - 1) / self.factor,
       height: (self.shape.height + self.factor - 1) / self.factor)
@@ -66,7 +69,7 @@ struct GaussianPyramid {
 
   /// The Gaussian that is left to do, on the cells and one beyond each edge.
   private func blur(
-    _ means: CellGrid, to blurred: CellGrid, _ weights: GaussianWeights, _ context: PassContext
+    _ means: CellGrid, to blurred: CellGrid, _ weights: SymmetricWeights, _ context: PassContext
   ) async {
     let isNarrow: Int32 = context.inputs[0].depth == .eight ? 1 : 0
     let radius = weights.radius
@@ -98,27 +101,37 @@ struct GaussianPyramid {
     let destination = context.output.view
     let isDirect = destination.depth == .eight
     let cost = Double(shape.samples * shape.height) * 0.15
+    let isChroma = shape.scale < 1
+    let isWideOdd = isChroma && !context.output.size.width.isMultiple(of: 2)
+    let isHighOdd = isChroma && !context.output.size.height.isMultiple(of: 2)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
       let memory = SampleMemory(count: 3 * shape.samples)
       var upper = unsafe (row: -1, samples: memory[0])
       var lower = unsafe (row: -1, samples: memory[shape.samples])
       let result = unsafe memory[2 * shape.samples]
+      func expand(_ row: Int, to samples: UnsafeMutablePointer<Int16>) {
+        unsafe rows.expand_cells(blurred.cell(row: row), shape.step, shape.width, factor, samples)
+        guard isWideOdd, shape.width > 1 else { return }
+        for index in shape.samples - shape.step ..< shape.samples {
+          let before = unsafe Int(samples[index - shape.step])
+          unsafe samples[index] = Int16((before + 3 * Int(samples[index]) + 2) >> 2)
+        }
+      }
       for y in band {
         let row = (y + factor / 2) / factor
         if unsafe lower.row == row { unsafe swap(&upper, &lower) }
         if unsafe upper.row != row {
-          unsafe rows.expand_cells(
-            blurred.cell(row: row), shape.step, shape.width, factor, upper.samples)
+          unsafe expand(row, to: upper.samples)
           unsafe upper.row = row
         }
         if unsafe lower.row != row + 1 {
-          unsafe rows.expand_cells(
-            blurred.cell(row: row + 1), shape.step, shape.width, factor, lower.samples)
+          unsafe expand(row + 1, to: lower.samples)
           unsafe lower.row = row + 1
         }
         let phase = (y + factor / 2) % factor
-        let weight = Int16((2 * phase + 1) * 16384 / factor)
+        let isLastOdd = isHighOdd && y == shape.height - 1
+        let weight = Int16((2 * (2 * phase + 1) - (isLastOdd ? 1 : 0)) * 8192 / factor)
         if isDirect {
           unsafe rows.lerp_u8(
             upper.samples, lower.samples, weight, fractionBits, shape.samples,

@@ -16,6 +16,10 @@ package protocol NeighborhoodOperation: Sendable {
   /// Whether colour may exceed its alpha, and is limited to it by the pass itself where that makes
   /// the frame.
   var limitsLast: Bool { get }
+  /// Whether the operation is a weighted sum over pixels, so that chroma which 2x2 pixels share becomes
+  /// exactly what it becomes for those pixels: each of them has the sample, and the result is the mean
+  /// of theirs. Others work on the smaller plane, whose samples lie in the middle of their pixels.
+  var sumsPixels: Bool { get }
   /// The pictures that come out for those that go in.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// The pass for pictures as described.
@@ -34,12 +38,16 @@ extension NeighborhoodOperation {
   package var mixesPixels: Bool { true }
   package var averages: Bool { true }
   package var limitsLast: Bool { false }
+  package var sumsPixels: Bool { false }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane] {
-    planes.map { self.reference($0) }
+    planes.map { plane in
+      guard self.sumsPixels, plane.scale < 1 else { return self.reference(plane) }
+      return self.reference(plane.spread(over: geometry.size)).shared()
+    }
   }
 }
 

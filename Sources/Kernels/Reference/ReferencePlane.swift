@@ -47,3 +47,30 @@ package struct ReferencePlane: Sendable, Hashable {
     return copy
   }
 }
+
+extension ReferencePlane {
+  /// A plane of the frame's size from one of half the size: each pixel has the sample that it shares.
+  package func spread(over size: FrameSize) -> ReferencePlane {
+    var result = ReferencePlane(
+      width: size.width, height: size.height, step: self.step, scale: 1,
+      samples: Array(repeating: 0, count: size.width * size.height * self.step)
+    ).map { x, y, channel in self[x / 2, y / 2, channel] }
+    result.emptySamples = self.emptySamples
+    return result
+  }
+
+  /// The means over 2x2 pixels; at odd edges, over those that there are.
+  package func shared() -> ReferencePlane {
+    let (width, height) = ((self.width + 1) / 2, (self.height + 1) / 2)
+    var result = ReferencePlane(
+      width: width, height: height, step: self.step, scale: 0.5,
+      samples: Array(repeating: 0, count: width * height * self.step)
+    ).map { x, y, channel in
+      // Beyond an odd edge lies the pixel at the edge, so it counts twice, and the mean is right.
+      (self[2 * x, 2 * y, channel] + self[2 * x + 1, 2 * y, channel]
+        + self[2 * x, 2 * y + 1, channel] + self[2 * x + 1, 2 * y + 1, channel]) / 4
+    }
+    result.emptySamples = self.emptySamples
+    return result
+  }
+}

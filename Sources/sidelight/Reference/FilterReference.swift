@@ -46,7 +46,15 @@ struct FilterReference {
     short side (`0.1min`). A **point** is two of them from the left top corner: `(0.5w, 0.5h)`.
     - In the formulas colours are gamma-encoded, 0 to 1, with straight alpha unless it is said \
     otherwise. Between filters nothing is clamped or rounded.
-    - In I420 and NV12 a chroma sample lies in the middle of its 2x2 luma samples, as in JPEG.
+    - In I420 and NV12 a chroma sample lies in the middle of its 2x2 pixels, as in JPEG. Each of \
+    these pixels has the sample, and the sample of a result is the mean of the results of its \
+    pixels. The last sample along an odd side has one column or one row of pixels. Filters of one \
+    pixel, `gaussianBlur`, `boxBlur`, `motionBlur`, `unsharpMask` and the convolutions compute chroma so. \
+    `bloom` and `gloom` blur it so. Other filters of neighbourhoods and of the whole frame work on \
+    the chroma plane, with half the lengths.
+    - In linear light (`@linear`) filters of neighbourhoods and of the whole frame work on red, \
+    green and blue of every pixel, in I420 and NV12 too; the result gets chroma when it leaves \
+    linear light ([decision 30](decisions/0030-linear-light-has-no-shared-chroma.md)).
 
     """
   }

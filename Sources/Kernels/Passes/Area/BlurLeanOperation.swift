@@ -35,7 +35,7 @@ struct BlurLeanOperation: NeighborhoodOperation {
   func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane] {
-    let blurred = planes.map { GaussianBlurOperation(sigma: self.sigma).reference($0) }
+    let blurred = GaussianBlurOperation(sigma: self.sigma).reference(planes, of: geometry)
     return planes.indices.map { index in
       let (plane, blur) = (planes[index], blurred[index])
       return plane.map { x, y, channel in

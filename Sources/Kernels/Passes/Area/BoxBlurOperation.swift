@@ -3,22 +3,21 @@ struct BoxBlurOperation: NeighborhoodOperation {
   /// How far the square reaches beyond the pixel on each side, in pixels; at least 0.
   let radius: Double
 
-  /// The reach on a plane: the square of the frame, of side 2 r + 1, in the plane's pixels.
-  func reach(scale: Double) -> Double { Self.reach(self.radius, scale: scale) }
-
-  /// The reach on a plane of what reaches so far in the frame.
+  /// The reach on a plane, in its samples, of what reaches so far in the frame.
   static func reach(_ radius: Double, scale: Double) -> Double {
     max(0, ((2 * radius + 1) * scale - 1) / 2)
   }
 
   var words: String { "means over squares of \(2 * self.radius + 1) pixels, by running sums" }
 
+  var sumsPixels: Bool { true }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     BoxBlurPass(setting, horizontal: self.radius, vertical: self.radius)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let reach = self.reach(scale: plane.scale)
+    let reach = self.radius
     let whole = Int(reach)
     let fraction = reach - Double(whole)
     // Pixels that the square covers in part count in part.

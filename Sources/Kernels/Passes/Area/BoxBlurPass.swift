@@ -10,6 +10,10 @@ package struct BoxBlurPass: Pass {
   private let vertical: Double
   private let keepsFourthChannel: Bool
 
+  /// The greatest reach of a box in pixels whose chroma is filtered by weights where boxes of chroma
+  /// are not the same. Those of larger boxes differ by less than two hundredths.
+  private static let greatestWeighted = 64.0
+
   /// - Parameters:
   ///   - horizontal: How far boxes reach to both sides, in pixels of the frame; 0 for not at all.
   ///   - vertical: How far they reach up and down.
@@ -27,6 +31,13 @@ package struct BoxBlurPass: Pass {
         x: BoxBlurOperation.reach(self.horizontal, scale: shape.scale),
         y: BoxBlurOperation.reach(self.vertical, scale: shape.scale)
       )
+      if self.needsWeights(shape, source.size) {
+        await SymmetricPlane(
+          shape, of: source.size, horizontal: Self.weights(self.horizontal),
+          vertical: Self.weights(self.vertical), keepsAlpha: self.keepsFourthChannel
+        ).run(context)
+        continue
+      }
       guard reach.x > 0 || reach.y > 0 else {
         await PlaneCopy(shape: shape).run(context)
         continue
@@ -52,6 +63,25 @@ package struct BoxBlurPass: Pass {
         Self.run(band, source, shape, reach, finish)
       }
     }
+  }
+
+  /// Whether boxes of half the size are not what the frame's boxes are for shared chroma: along odd
+  /// sides, and where they end within a pixel that shares its chroma with the next one outwards.
+  private func needsWeights(_ shape: PlaneShape, _ size: FrameSize) -> Bool {
+    func differs(_ reach: Double, _ length: Int) -> Bool {
+      guard reach > 0, reach <= Self.greatestWeighted else { return false }
+      let endsWithinPixel = reach != reach.rounded(.down)
+      return !length.isMultiple(of: 2) || (endsWithinPixel && Int(reach).isMultiple(of: 2))
+    }
+    return shape.scale < 1
+      && (differs(self.horizontal, size.width) || differs(self.vertical, size.height))
+  }
+
+  /// The weights of a box at distances 0 and up.
+  private static func weights(_ reach: Double) -> [Double] {
+    let whole = Int(reach)
+    let rest = reach - Double(whole)
+    return Array(repeating: 1, count: whole + 1) + (rest > 0 ? [rest] : [])
   }
 
   private static func run(

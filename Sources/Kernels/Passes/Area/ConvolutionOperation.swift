@@ -23,34 +23,52 @@ struct ConvolutionOperation: NeighborhoodOperation {
     ConvolutionPass(setting, self)
   }
 
+  var sumsPixels: Bool { true }
+
   /// The convolution of one plane's code values.
-  func kernel(_ shape: PlaneShape, of geometry: FrameGeometry) -> ConvolutionKernel {
-    let unit = geometry.format.isYUV && geometry.color.range == .video ? 219.0 : 255.0
-    let sum = self.weights.reduce(0, +)
-    guard geometry.format.isYUV else {
-      return ConvolutionKernel(side: self.side, weights: self.weights, bias: self.bias * 255)
-    }
-    // YUV is an affine image of RGB: the zeros of the planes stay where they are.
+  ///
+  /// - Parameters:
+  ///   - isLastColumn: Whether it is for the last column of shared chroma of a frame of odd width.
+  ///   - isLastRow: Whether it is for the last row of shared chroma of a frame of odd height.
+  func kernel(
+    _ shape: PlaneShape, of geometry: FrameGeometry, isLastColumn: Bool = false,
+    isLastRow: Bool = false
+  ) -> ConvolutionKernel {
+    let bias = self.bias(scale: shape.scale, of: geometry)
     guard shape.scale < 1 else {
-      let black = geometry.color.range == .video ? 16.0 : 0
-      return ConvolutionKernel(
-        side: self.side, weights: self.weights, bias: self.bias * unit + black * (1 - sum))
+      return ConvolutionKernel(side: self.side, weights: self.weights, bias: bias)
     }
-    return ConvolutionKernel(side: 3, weights: self.chromaWeights(), bias: 128 * (1 - sum))
+    return ConvolutionKernel(
+      side: 3, weights: self.chromaWeights(isLastColumn: isLastColumn, isLastRow: isLastRow),
+      bias: bias)
+  }
+
+  /// What is added on a plane, in code values.
+  private func bias(scale: Double, of geometry: FrameGeometry) -> Double {
+    guard geometry.format.isYUV else { return self.bias * 255 }
+    // YUV is an affine image of RGB: the zeros of the planes stay where they are.
+    let sum = self.weights.reduce(0, +)
+    guard scale == 1 else { return 128 * (1 - sum) }
+    return geometry.color.range == .video
+      ? self.bias * 219 + 16 * (1 - sum) : self.bias * 255
   }
 
   /// What the convolution of full-size chroma is on chroma of half the size: each sample counts for
-  /// the two pixels that share it, and is the mean of two results.
-  private func chromaWeights() -> [Double] {
+  /// the two pixels that share it, and is the mean of two results; the last one of an odd side counts
+  /// for one pixel, and is its result.
+  private func chromaWeights(isLastColumn: Bool, isLastRow: Bool) -> [Double] {
     let reach = self.side / 2
     // The chroma sample that the pixel `offset` from one of the two lies in.
     func cell(_ offset: Int, _ half: Int) -> Int { ((offset + half) >> 1) + 1 }
+    let rows = isLastRow ? 0 ... 0 : 0 ... 1
+    let columns = isLastColumn ? 0 ... 0 : 0 ... 1
     var result = Array(repeating: 0.0, count: 9)
     for (index, weight) in self.weights.enumerated() {
       let (row, column) = (index / self.side - reach, index % self.side - reach)
-      for halfRow in 0 ... 1 {
-        for halfColumn in 0 ... 1 {
-          result[cell(row, halfRow) * 3 + cell(column, halfColumn)] += weight / 4
+      for halfRow in rows {
+        for halfColumn in columns {
+          result[cell(row, halfRow) * 3 + cell(column, halfColumn)] +=
+            weight / Double(rows.count * columns.count)
         }
       }
     }
@@ -60,21 +78,23 @@ struct ConvolutionOperation: NeighborhoodOperation {
   func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane] {
-    zip(PlaneShape.planes(geometry.format, geometry.size), planes).map { shape, plane in
-      let kernel = self.kernel(shape, of: geometry)
-      let reach = kernel.side / 2
-      return plane.map { x, y, channel in
-        guard channel < 3 || !self.keepsAlpha else { return plane[x, y, channel] }
-        var sum = kernel.bias
-        for row in 0 ..< kernel.side {
-          for column in 0 ..< kernel.side {
-            sum +=
-              kernel.weights[row * kernel.side + column]
-              * plane[x + column - reach, y + row - reach, channel]
-          }
-        }
-        return sum
-      }.boundedByAlpha(of: geometry)
+    planes.map { plane in
+      let bias = self.bias(scale: plane.scale, of: geometry)
+      guard plane.scale == 1 else {
+        return self.sums(plane.spread(over: geometry.size), bias).shared()
+      }
+      return self.sums(plane, bias).boundedByAlpha(of: geometry)
+    }
+  }
+
+  private func sums(_ plane: ReferencePlane, _ bias: Double) -> ReferencePlane {
+    let reach = self.side / 2
+    return plane.map { x, y, channel in
+      guard channel < 3 || !self.keepsAlpha else { return plane[x, y, channel] }
+      return self.weights.indices.reduce(bias) { sum, index in
+        let (row, column) = (index / self.side - reach, index % self.side - reach)
+        return sum + self.weights[index] * plane[x + column, y + row, channel]
+      }
     }
   }
 }

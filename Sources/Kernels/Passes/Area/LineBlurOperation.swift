@@ -13,14 +13,15 @@ struct LineBlurOperation: NeighborhoodOperation {
   /// The line's angle to the horizontal in radians, counterclockwise as one sees it.
   let angle: Double
 
-  /// The line on a plane.
-  func line(scale: Double) -> LineTaps {
+  /// The line in pixels of the frame.
+  var line: LineTaps {
     // Rows count downwards.
-    LineTaps(
-      length: (2 * self.radius + 1) * scale, cosine: cos(self.angle), sine: -sin(self.angle))
+    LineTaps(length: 2 * self.radius + 1, cosine: cos(self.angle), sine: -sin(self.angle))
   }
 
   var words: String { "means along a line of \(2 * self.radius + 1) pixels" }
+
+  var sumsPixels: Bool { true }
 
   func makePass(_ setting: PassSetting) -> any Pass {
     // Level and upright lines are boxes, whose means need no sum for each pixel of the line.
@@ -34,7 +35,7 @@ struct LineBlurOperation: NeighborhoodOperation {
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let line = self.line(scale: plane.scale)
+    let line = self.line
     let sum = line.taps.reduce(0) { $0 + $1.weight }
     let (right, down) = line.isFlat ? (0, 1) : (1, 0)
     return plane.map { x, y, channel in

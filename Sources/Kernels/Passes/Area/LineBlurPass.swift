@@ -2,75 +2,114 @@ import CKernels
 
 /// Means along a line, of each plane: shifted rows, weighted and added.
 package struct LineBlurPass: Pass {
-  /// The line on one plane.
+  /// The sums of one plane.
   private struct PlaneLine: Sendable {
     let shape: PlaneShape
-    let line: LineTaps
+    /// The sums of all rows but perhaps the last.
+    let inner: [LineKernel]
+    /// The sums of the last row.
+    let last: [LineKernel]
+
+    /// A row's sums are those of its pixels and, if they differ, those of its last pixel.
+    init(_ shape: PlaneShape, _ line: LineTaps, of size: FrameSize) {
+      self.shape = shape
+      let whole = LineKernel(line)
+      guard shape.scale < 1 else {
+        self.inner = [whole]
+        self.last = [whole]
+        return
+      }
+      let (isWideOdd, isHighOdd) = (
+        !size.width.isMultiple(of: 2), !size.height.isMultiple(of: 2)
+      )
+      func sums(isLastRow: Bool) -> [LineKernel] {
+        (isWideOdd ? [false, true] : [false]).map {
+          whole.onSharedChroma(isLastColumn: $0, isLastRow: isLastRow)
+        }
+      }
+      self.inner = sums(isLastRow: false)
+      self.last = sums(isLastRow: isHighOdd)
+    }
   }
 
   package let description: PassDescription
   private let planes: [PlaneLine]
+  private let isNothing: Bool
   private let keepsFourthChannel: Bool
 
   init(_ setting: PassSetting, _ operation: LineBlurOperation) {
+    let (line, size) = (operation.line, setting.geometry.size)
     self.description = setting.description
     self.keepsFourthChannel = setting.keepsFourthChannel
-    self.planes = PlaneShape.planes(setting.geometry.format, setting.geometry.size).map { shape in
-      PlaneLine(shape: shape, line: operation.line(scale: shape.scale))
+    self.isNothing = line.taps.count <= 1
+    self.planes = PlaneShape.planes(setting.geometry.format, size).map {
+      PlaneLine($0, line, of: size)
     }
   }
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for plane in self.planes {
-      guard plane.line.taps.count > 1 else {
+      guard !self.isNothing else {
         await PlaneCopy(shape: plane.shape).run(context)
         continue
       }
-      let weights = LineWeights(plane.line, isNarrow: source.depth == .eight)
       let finish = RowFinish(
         context, plane.shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       let samples = Double(plane.shape.samples * plane.shape.height)
+      let end = plane.shape.height - 1
       await context.bands.run(
-        rows: plane.shape.height, nanoseconds: samples * 0.02 * Double(plane.line.taps.count)
+        rows: plane.shape.height, nanoseconds: samples * 0.02 * Double(plane.inner[0].pairs.count)
       ) { band in
-        Self.run(band, source, plane, weights, finish)
+        let inner = band.lowerBound ..< max(band.lowerBound, min(band.upperBound, end))
+        Self.run(inner, source, plane.shape, plane.inner, finish)
+        if band.contains(end) { Self.run(end ..< end + 1, source, plane.shape, plane.last, finish) }
       }
     }
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: RasterView, _ plane: PlaneLine, _ weights: LineWeights,
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: [LineKernel],
     _ finish: RowFinish
   ) {
+    guard !band.isEmpty else { return }
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
-    let (shape, line) = (plane.shape, plane.line)
     let fine = unsafe source.depth == .eight ? area.line_fine_u8 : area.line_fine_i16
-    let sampleBytes = source.depth.byteCount
-    var padded = PaddedRows(source, shape, capacity: 2 * line.reach + 1, margin: line.margin)
+    let pixelBytes = shape.step * source.depth.byteCount
+    let weights = kernels.map {
+      LineWeights($0, allowsCoarse: source.depth == .eight && shape.scale == 1)
+    }
+    let reach = kernels.reduce(0) { max($0, $1.reach) }
+    let margin = kernels.reduce(0) { max($0, $1.margin) }
+    var padded = PaddedRows(source, shape, capacity: 2 * reach + 1, margin: margin)
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
-    let (right, down) = line.isFlat ? (0, 1) : (shape.step * sampleBytes, 0)
-    unsafe withUnsafeTemporaryAllocation(of: sl_tap.self, capacity: line.taps.count) { taps in
+    let capacity = kernels.reduce(0) { max($0, $1.pairs.count) }
+    unsafe withUnsafeTemporaryAllocation(of: sl_tap.self, capacity: capacity) { taps in
       for y in band {
-        for (index, tap) in line.taps.enumerated() {
-          let shift = tap.x * shape.step * sampleBytes
-          let first = unsafe padded.row(y + tap.y) + shift
-          let second = unsafe padded.row(y + tap.y + down) + (shift + right)
-          let pair = weights.pairs[index]
-          unsafe taps.initializeElement(
-            at: index,
-            to: sl_tap(
-              first: first, second: second, first_weight: pair.first, second_weight: pair.second))
-        }
-        let list = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
-        if let group = weights.group {
-          unsafe area.line_coarse_u8(
-            list, line.taps.count, group, weights.scale, shape.samples, result)
-        } else {
-          unsafe fine(list, line.taps.count, weights.scale, shape.samples, result)
+        for (number, kernel) in kernels.enumerated() {
+          let start = number == 0 ? 0 : shape.width - 1
+          for (index, pair) in kernel.pairs.enumerated() {
+            let (first, second) = (pair.first, pair.second)
+            let values = weights[number].pairs[index]
+            unsafe taps.initializeElement(
+              at: index,
+              to: sl_tap(
+                first: padded.row(y + first.y) + (start + first.x) * pixelBytes,
+                second: padded.row(y + second.y) + (start + second.x) * pixelBytes,
+                first_weight: values.first, second_weight: values.second))
+          }
+          let list = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
+          let count = (shape.width - start) * shape.step
+          let output = unsafe result + start * shape.step
+          if let group = weights[number].group {
+            unsafe area.line_coarse_u8(
+              list, kernel.pairs.count, group, weights[number].scale, count, output)
+          } else {
+            unsafe fine(list, kernel.pairs.count, weights[number].scale, count, output)
+          }
         }
         unsafe finish.write(result, y: y, rows)
       }

@@ -44,9 +44,4 @@ struct LineTaps: Sendable {
     }
     self.taps = taps
   }
-
-  /// How many pixels beyond its own a tap reads to either side.
-  var margin: Int { self.taps.reduce(1) { max($0, abs($1.x) + 1) } }
-  /// How many rows beyond its own a tap reads above or below.
-  var reach: Int { self.taps.reduce(1) { max($0, abs($1.y) + 1) } }
 }

@@ -73,7 +73,8 @@ package struct LumaSharpenPass: Pass {
     let source = context.inputs[0].view
     let (luma, blurred) = (luma.view, blurred?.view)
     let colour = PlaneShape.planes(source.format, source.size)[0]
-    let weights = ExactWeights(sigma: self.operation.sigma, gain: abs(self.operation.gain))
+    let weights = SymmetricWeights(
+      sigma: self.operation.sigma, reach: SymmetricWeights.reach(gain: abs(self.operation.gain)))
     let gain = Float(self.operation.gain)
     let hasAlpha = colour.step == 4 && !self.setting.keepsFourthChannel
     let finish = LimitedFinish(context, colour, self.setting, keepsAlpha: true)

@@ -5,10 +5,10 @@ import CKernels
 struct LumaWindow: ~Copyable {
   private let source: RasterView
   private let shape: PlaneShape
-  private let weights: ExactWeights
+  private let weights: SymmetricWeights
   private let memory: SampleMemory
 
-  init(_ source: RasterView, _ shape: PlaneShape, _ weights: ExactWeights) {
+  init(_ source: RasterView, _ shape: PlaneShape, _ weights: SymmetricWeights) {
     self.source = source
     self.shape = shape
     self.weights = weights

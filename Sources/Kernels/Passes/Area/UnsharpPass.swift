@@ -19,17 +19,22 @@ package struct UnsharpPass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
-      let sigma = self.operation.sigma * shape.scale
+      let sigma = self.operation.sigma
       guard sigma >= GaussianBlurOperation.leastSigma else {
         await PlaneCopy(shape: shape).run(context)
         continue
       }
       let gain = Float(self.operation.up)
-      let weights = ExactWeights(sigma: sigma, gain: abs(self.operation.up))
+      let exact = SymmetricWeights.gaussian(
+        sigma: sigma, reach: SymmetricWeights.reach(gain: abs(self.operation.up)))
+      let weights = (
+        across: PlaneWeights(exact, shape, length: source.size.width),
+        down: PlaneWeights(exact, shape, length: source.size.height)
+      )
       let finish = LimitedFinish(context, shape, self.setting)
       let samples = Double(shape.samples * shape.height)
       await context.bands.run(
-        rows: shape.height, nanoseconds: samples * 0.04 * Double(8 + 2 * weights.radius)
+        rows: shape.height, nanoseconds: samples * 0.04 * Double(8 + weights.across.radius + weights.down.radius)
       ) { band in
         Self.run(band, source, shape, weights, gain, finish)
       }
@@ -37,12 +42,12 @@ package struct UnsharpPass: Pass {
   }
 
   private static func run(
-    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: ExactWeights,
-    _ gain: Float, _ finish: LimitedFinish
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
+    _ weights: (across: PlaneWeights, down: PlaneWeights), _ gain: Float, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
-    let radius = weights.radius
+    let radius = weights.across.radius
     let margin = radius * shape.step
     let memory = SampleMemory(count: 3 * (shape.samples + 2 * margin) + 64)
     let column = unsafe memory[margin]
@@ -52,19 +57,28 @@ package struct UnsharpPass: Pass {
     let down = unsafe isNarrow ? area.symmetric_down_u8 : area.symmetric_down_i16
     let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
     let unit: Float = isNarrow ? 1 / 64 : 1 / 32
-    unsafe weights.values.withUnsafeBufferPointer { weights in
-      let weights = unsafe weights.baseAddress.unsafelyUnwrapped
-      for y in band {
-        unsafe RowPointers.withRows(source, shape, y - radius ... y + radius) {
-          unsafe down($0, radius, weights, shape.samples, column)
-        }
-        unsafe rows.replicate_edges(column, shape.step, shape.width, radius)
+    func blur(_ weights: SymmetricWeights, from start: Int) {
+      unsafe weights.values.withUnsafeBufferPointer {
         unsafe area.symmetric_across(
-          column, shape.step, radius, weights, shape.samples, blurred)
-        unsafe lean(
-          source.row(y, plane: shape.plane), blurred, unit, gain, gain, shape.samples, result)
-        unsafe finish.write(result, y: y, rows)
+          column + start, shape.step, weights.radius, $0.baseAddress.unsafelyUnwrapped,
+          shape.samples - start, blurred + start)
       }
+    }
+    for y in band {
+      let vertical = weights.down.weights(at: y, of: shape.height)
+      unsafe RowPointers.withRows(source, shape, y - vertical.radius ... y + vertical.radius) {
+        pointers in
+        unsafe vertical.values.withUnsafeBufferPointer {
+          unsafe down(
+            pointers, vertical.radius, $0.baseAddress.unsafelyUnwrapped, shape.samples, column)
+        }
+      }
+      unsafe rows.replicate_edges(column, shape.step, shape.width, radius)
+      blur(weights.across.inner, from: 0)
+      if let last = weights.across.last { blur(last, from: shape.samples - shape.step) }
+      unsafe lean(
+        source.row(y, plane: shape.plane), blurred, unit, gain, gain, shape.samples, result)
+      unsafe finish.write(result, y: y, rows)
     }
   }
 }
