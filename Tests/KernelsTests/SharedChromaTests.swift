@@ -34,7 +34,9 @@ import Testing
     }
 
     static func box(_ radius: Double) -> Sum {
-      @Sendable func value(_ distance: Int) -> Double { min(1, max(0, radius + 1 - Double(abs(distance)))) }
+      @Sendable func value(_ distance: Int) -> Double {
+        min(1, max(0, radius + 1 - Double(abs(distance))))
+      }
       return Sum(
         stage: .filter("boxBlur", ["radius": .number(radius)]), reach: Int(radius) + 1,
         weight: { value($0) * value($1) / (2 * radius + 1) / (2 * radius + 1) })

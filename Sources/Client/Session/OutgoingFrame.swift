@@ -50,7 +50,8 @@ struct OutgoingFrame: Sendable {
     .with {
       $0.sequence = self.sequence
       switch self.frame.picture {
-      case .frame(let frame): $0.image.describe(input: frame.geometry, orientation: frame.orientation)
+      case .frame(let frame):
+        $0.image.describe(input: frame.geometry, orientation: frame.orientation)
       case .jpeg(_, let orientation): $0.image.describe(jpegOf: nil, orientation: orientation)
       }
       $0.captureTimeNs = self.frame.captureTimeNanoseconds

@@ -34,7 +34,8 @@ package struct UnsharpPass: Pass {
       let finish = LimitedFinish(context, shape, self.setting)
       let samples = Double(shape.samples * shape.height)
       await context.bands.run(
-        rows: shape.height, nanoseconds: samples * 0.04 * Double(8 + weights.across.radius + weights.down.radius)
+        rows: shape.height,
+        nanoseconds: samples * 0.04 * Double(8 + weights.across.radius + weights.down.radius)
       ) { band in
         Self.run(band, source, shape, weights, gain, finish)
       }

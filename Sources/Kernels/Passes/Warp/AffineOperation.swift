@@ -32,7 +32,7 @@ struct AffineOperation: NeighborhoodOperation {
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
     guard let inverse = self.inverse else {
       // So small that a clamped picture is one pixel, wherever one looks.
-      return plane.map { _, _, channel in 
+      return plane.map { _, _, channel in
         self.clamps ? plane[0, 0, channel] : plane.empty(channel: channel)
       }
     }
