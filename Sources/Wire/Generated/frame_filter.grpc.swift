@@ -221,7 +221,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_CheckPipelineRequest` messages.
@@ -349,7 +353,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -476,7 +484,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_CheckPipelineRequest` message.
@@ -844,7 +856,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1052,7 +1068,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1246,7 +1266,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+    /// > names the fault.
+    /// >
+    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+    /// > first the last passes, then the text.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1446,7 +1470,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+    /// > names the fault.
+    /// >
+    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+    /// > first the last passes, then the text.
     ///
     /// - Parameters:
     ///   - message: request message to send.
