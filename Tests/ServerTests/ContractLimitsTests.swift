@@ -196,7 +196,8 @@ import Testing
             + Data([0xC2, 0x3E, 0xFF, 0xFF, 0x03]) + Data(repeating: 7, count: 65535))
       }.serializedBytes() as Data)
     #expect(open.byteCount > 65535)
-    let opened = try #require(try await Self.converse([open]).first).opened
+    let answers = try await Self.converse([open])
+    let opened = try #require(answers.first).opened
     #expect((1 ..< 300).contains(opened.resumeToken.count))
   }
 

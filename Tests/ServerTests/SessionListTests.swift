@@ -83,9 +83,10 @@ import Testing
       let pairs = try await Self.pages(operators, size: 2)
       #expect(pairs == [Array(ids[0 ..< 2]), Array(ids[2 ..< 4]), Array(ids[4...])])
       // A last page that is full has no token.
-      #expect(try await Self.pages(operators, size: 5) == [ids])
-      #expect(try await Self.pages(operators, size: 0) == [ids])
-      #expect(try await Self.pages(operators, size: 1000) == [ids])
+      for size: UInt32 in [5, 0, 1000] {
+        let whole = try await Self.pages(operators, size: size)
+        #expect(whole == [ids])
+      }
     }
   }
 
@@ -93,8 +94,10 @@ import Testing
   func label() async throws {
     try await Self.withSessions(labels: ["a", "b", "a", "ab", "a"]) { operators, ids in
       let expected = [[ids[0], ids[2]], [ids[4]]]
-      #expect(try await Self.pages(operators, size: 2, label: "a") == expected)
-      #expect(try await Self.pages(operators, size: 2, label: "nobody") == [[]])
+      let found = try await Self.pages(operators, size: 2, label: "a")
+      #expect(found == expected)
+      let none = try await Self.pages(operators, size: 2, label: "nobody")
+      #expect(none == [[]])
     }
   }
 
@@ -139,7 +142,8 @@ import Testing
       stages: (0 ..< 40).map { _ in .filter("convolution5X5", ["weights": weights]) })
     #expect(pipeline.text.utf8.count > 10_000)
     try await Self.withSessions([.open(pipeline)]) { operators, _ in
-      let info = try #require(try await Self.list(operators).sessions.first)
+      let listed = try await Self.list(operators)
+      let info = try #require(listed.sessions.first)
       #expect(info.pipeline.utf8.count == 2048)
       #expect(info.pipeline.hasSuffix("..."))
       #expect(pipeline.text.hasPrefix(info.pipeline.dropLast(3)))

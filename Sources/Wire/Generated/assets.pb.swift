@@ -166,8 +166,8 @@ package nonisolated struct Sidelight_V1_AssetHeader: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Under what name. 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
-  /// `source` is reserved: it stands for the frame as it came in. Required.
+  /// The name of the asset: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a
+  /// digit. `source` is reserved for the frame as it came in. Required.
   package var name: String = String()
 
   /// The file's length in bytes. Required; an upload that comes to another length is refused.
@@ -238,7 +238,7 @@ package nonisolated struct Sidelight_V1_DeleteAssetRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Its name. Required.
+  /// Its name. At most `Limits.max_name_bytes`. Required.
   package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -222,7 +222,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_CheckPipelineRequest` messages.
@@ -351,7 +355,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -479,7 +487,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_CheckPipelineRequest` message.
@@ -848,7 +860,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1057,7 +1073,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+        /// > names the fault.
+        /// >
+        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+        /// > first the last passes, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1252,7 +1272,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+    /// > names the fault.
+    /// >
+    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+    /// > first the last passes, then the text.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1453,7 +1477,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What a pipeline would compile to, without going live. INVALID_ARGUMENT names the fault.
+    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
+    /// > names the fault.
+    /// >
+    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
+    /// > first the last passes, then the text.
     ///
     /// - Parameters:
     ///   - message: request message to send.

@@ -162,7 +162,7 @@ package nonisolated struct Sidelight_V1_ListFiltersRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Only filters of this category. Default: all.
+  /// Only filters of this category. At most `Limits.max_name_bytes`. Default: all.
   package var category: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -190,7 +190,7 @@ package nonisolated struct Sidelight_V1_DescribeFilterRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Its name, in either spelling. Required.
+  /// Its name, in either spelling. At most `Limits.max_name_bytes`. Required.
   package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -221,7 +221,7 @@ package nonisolated struct Sidelight_V1_DescribeFilterResponse: Sendable {
   fileprivate var _filter: Sidelight_V1_FilterDescription? = nil
 }
 
-/// Asks what a pipeline would compile to.
+/// Asks what a pipeline compiles to.
 package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -239,7 +239,8 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
     set {source = .pipeline(newValue)}
   }
 
-  /// As people write it: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`.
+  /// As text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
+  /// `Limits.max_pipeline_text_bytes`.
   package var text: String {
     get {
       if case .text(let v)? = source {return v}
@@ -273,7 +274,8 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
   package nonisolated enum OneOf_Source: Equatable, Sendable {
     /// As messages.
     case pipeline(Sidelight_V1_Pipeline)
-    /// As people write it: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`.
+    /// As text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
+    /// `Limits.max_pipeline_text_bytes`.
     case text(String)
 
   }
@@ -299,15 +301,18 @@ package nonisolated struct Sidelight_V1_CheckPipelineResponse: Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {self._pipeline = nil}
 
-  /// The pipeline as people write it, in its canonical form.
+  /// The pipeline as text, in its canonical form. Empty for a text of more than
+  /// `Limits.max_pipeline_text_bytes`, which the server would not accept, and where the response would
+  /// be too large.
   package var text: String = String()
 
-  /// What is run, in order. None: frames pass through.
+  /// The passes over a frame, in order. Without any frames pass through.
   package var passes: [Sidelight_V1_CompiledPass] = []
 
   /// The expected work for one frame, in microseconds; 0 where it is not known yet.
   package var estimatedCostUs: UInt32 = 0
 
+  /// Passes that follow `passes` and are left out, since the response would be too large.
   package var omittedPasses: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -323,13 +328,13 @@ package nonisolated struct Sidelight_V1_CompiledPass: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As in traces.
+  /// The name of the pass in traces.
   package var name: String = String()
 
-  /// The filters that were folded into it.
+  /// The filters that the pass computes.
   package var filters: [String] = []
 
-  /// What it does, in words.
+  /// A description for people. One of more than 512 bytes is cut off and ends in `...`.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

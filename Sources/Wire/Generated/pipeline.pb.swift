@@ -277,13 +277,15 @@ package nonisolated enum Sidelight_V1_ChromaSubsampling: SwiftProtobuf.Enum, Swi
 
 }
 
-/// Filters to be run one after the other. None returns every frame as it came.
+/// Filters that run one after the other. Without stages every frame comes back unchanged. The whole
+/// pipeline takes at most `Limits.max_pipeline_bytes`, serialized.
 package nonisolated struct Sidelight_V1_Pipeline: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// First to last; at most 64, nested ones included, nested at most 8 deep.
+  /// First to last; at most `Limits.max_stages` (64), nested ones included, nested at most
+  /// `Limits.max_pipeline_depth` (8) deep.
   package var stages: [Sidelight_V1_Stage] = []
 
   /// Where colour is computed. Default: gamma-encoded sRGB.
@@ -300,8 +302,9 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// A name by which `activate` and `update` refer to the stage, unique in the pipeline.
-  /// Default: none; the stage is then known by its place ("stages[1]").
+  /// A name by which `activate` and `update` refer to the stage, unique in the pipeline. At most
+  /// `Limits.max_stage_id_bytes` (64). Default: none; `activate` and `update` then refer to the stage
+  /// by its place ("stages[1]").
   package var id: String = String()
 
   /// Whether the stage does anything. Default: it does.
@@ -382,10 +385,12 @@ package nonisolated struct Sidelight_V1_Filter: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As the catalogue has it ("sepiaTone"), or Core Image's own spelling ("CISepiaTone"). Required.
+  /// The name in the catalogue ("sepiaTone"), or Core Image's spelling ("CISepiaTone"). At most
+  /// `Limits.max_name_bytes` (64). Required.
   package var name: String = String()
 
-  /// Values by parameter name ("intensity", or Core Image's "inputIntensity").
+  /// Values by parameter name ("intensity", or Core Image's "inputIntensity"), at most
+  /// `Limits.max_parameters` (64). A name has at most `Limits.max_name_bytes`.
   package var parameters: Dictionary<String,Sidelight_V1_ParameterValue> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -456,7 +461,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .flag(newValue)}
   }
 
-  /// The name of an asset, or one of a parameter's choices.
+  /// The name of an asset, or one of a parameter's choices. At most `Limits.max_text_bytes` (1 KiB).
   package var text: String {
     get {
       if case .text(let v)? = kind {return v}
@@ -481,7 +486,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     case vector(Sidelight_V1_Vector)
     /// Yes or no.
     case flag(Bool)
-    /// The name of an asset, or one of a parameter's choices.
+    /// The name of an asset, or one of a parameter's choices. At most `Limits.max_text_bytes` (1 KiB).
     case text(String)
 
   }
@@ -617,13 +622,14 @@ package nonisolated struct Sidelight_V1_Color: Sendable {
   fileprivate var _alpha: Double? = nil
 }
 
-/// Numbers in a row.
+/// A list of numbers.
 package nonisolated struct Sidelight_V1_Vector: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Finite.
+  /// Finite. In a parameter's value as many as the parameter takes (`vector_length`), and at most
+  /// `Limits.max_vector_values` (1024).
   package var values: [Double] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

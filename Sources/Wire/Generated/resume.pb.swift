@@ -78,7 +78,9 @@ package nonisolated enum Sidelight_V1_PauseState: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// What a resume token holds, for servers that share a key. Clients carry it and do not look inside.
+/// The content of a resume token, for servers that share a key. Clients store it and do not look
+/// inside. It is bounded: its pipelines take at most `Limits.max_pipeline_bytes` each, and hold no field
+/// that the server did not know.
 package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

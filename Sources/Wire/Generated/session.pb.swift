@@ -618,7 +618,8 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {_uniqueStorage()._pipeline = nil}
 
-  /// What a person would call the track, for logs and operators. At most 128 bytes. Default: none.
+  /// A name for the track that people recognize, for logs and operators. At most
+  /// `Limits.max_label_bytes`. Default: none.
   package var label: String {
     get {_storage._label}
     set {_uniqueStorage()._label = newValue}
@@ -714,8 +715,9 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `sharedMemory`. Subsequent reads from it will return its default value.
   package mutating func clearSharedMemory() {_uniqueStorage()._sharedMemory = nil}
 
-  /// A token from an earlier `opened` or `resume_token`: restores selection, parameters, activation,
-  /// pause and override, in place of `pipeline`. One that is not good is refused with
+  /// A token from an earlier `opened`, `applied` or `state`: restores selection, parameters,
+  /// activation, pause and override; `pipeline` is then ignored. At most
+  /// `Limits.max_resume_token_bytes`. An invalid or expired token is refused with
   /// FAILED_PRECONDITION. Default: none.
   package var resumeToken: Data {
     get {_storage._resumeToken}
@@ -823,7 +825,8 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// What the server accepts.
+/// The limits of the server. A value beyond one of them is refused with INVALID_ARGUMENT and a
+/// google.rpc.BadRequest that names the field, its size and the limit, unless the field says otherwise.
 package nonisolated struct Sidelight_V1_Limits: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -838,7 +841,8 @@ package nonisolated struct Sidelight_V1_Limits: Sendable {
   /// Pixels of a frame.
   package var maxPixels: UInt64 = 0
 
-  /// Stages of a pipeline.
+  /// Stages of a pipeline, nested ones included; also the entries of `Update.stages` and
+  /// `Activate.stages`.
   package var maxStages: UInt32 = 0
 
   /// Invalid frames and refused messages in a row, after which the session ends.
@@ -856,32 +860,48 @@ package nonisolated struct Sidelight_V1_Limits: Sendable {
   /// Sessions that the server takes at a time.
   package var maxSessions: UInt32 = 0
 
+  /// How deep pipelines nest; the outermost counts as 1.
   package var maxPipelineDepth: UInt32 = 0
 
+  /// Bytes of a stage's id.
   package var maxStageIDBytes: UInt32 = 0
 
+  /// Bytes of a name: of a filter, a parameter, a category, an asset or a session.
   package var maxNameBytes: UInt32 = 0
 
+  /// Bytes of `ParameterValue.text`.
   package var maxTextBytes: UInt32 = 0
 
+  /// Numbers of a `Vector`. The catalogue states how many each parameter takes.
   package var maxVectorValues: UInt32 = 0
 
+  /// Parameters of one filter.
   package var maxParameters: UInt32 = 0
 
+  /// Bytes of a serialized `Pipeline`, as the server itself serializes it: every field that it knows
+  /// once, and no other. A resume token holds that form, so a pipeline that the server accepts always
+  /// gives a token that it accepts.
   package var maxPipelineBytes: UInt32 = 0
 
+  /// Bytes of a pipeline as text.
   package var maxPipelineTextBytes: UInt32 = 0
 
+  /// Bytes of `Open.label`.
   package var maxLabelBytes: UInt32 = 0
 
+  /// Entries of `Frame.tags`.
   package var maxTags: UInt32 = 0
 
+  /// Bytes of the keys and values of `Frame.tags` together.
   package var maxTagBytes: UInt32 = 0
 
+  /// Bytes of `OverrideSessionRequest.reason`.
   package var maxReasonBytes: UInt32 = 0
 
+  /// Bytes of a resume token.
   package var maxResumeTokenBytes: UInt32 = 0
 
+  /// Sessions in one response of `ListSessions`.
   package var maxPageSize: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -953,10 +973,10 @@ package nonisolated struct Sidelight_V1_TraceContext: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The W3C `traceparent` header's value. What cannot be read is ignored.
+  /// The value of the W3C `traceparent` header. An invalid one is ignored.
   package var traceparent: String = String()
 
-  /// The W3C `tracestate` header's value.
+  /// The value of the W3C `tracestate` header. One of more than 512 bytes is ignored.
   package var tracestate: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1032,7 +1052,8 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
     set {_uniqueStorage()._mustProcess = newValue}
   }
 
-  /// Whatever the caller wants back with the outcome; at most 16 entries and 1 KiB in all.
+  /// Comes back with the outcome, unread. At most `Limits.max_tags` entries and, keys and values
+  /// together, `Limits.max_tag_bytes`; the frame is otherwise dropped as INVALID_FRAME.
   package var tags: Dictionary<String,String> {
     get {_storage._tags}
     set {_uniqueStorage()._tags = newValue}
@@ -1303,7 +1324,8 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Stage by stage; all are changed, or none.
+  /// Stage by stage, at most `Limits.max_stages`; all are changed, or none. The changed pipeline is
+  /// checked as a selected one is.
   package var stages: [Sidelight_V1_Update.StageParameters] = []
 
   /// As in `select`.
@@ -1330,7 +1352,7 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
     /// The stage's id or place.
     package var stage: String = String()
 
-    /// Values by parameter name; the others stay.
+    /// Values by parameter name, at most `Limits.max_parameters`; the others stay.
     package var parameters: Dictionary<String,Sidelight_V1_ParameterValue> = [:]
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1349,7 +1371,7 @@ package nonisolated struct Sidelight_V1_Activate: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether each stage is on, by id or place; the others stay.
+  /// Whether each stage is on, by id or place, at most `Limits.max_stages`; the others stay.
   package var stages: Dictionary<String,Bool> = [:]
 
   /// As in `select`.

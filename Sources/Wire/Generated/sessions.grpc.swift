@@ -101,7 +101,7 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand.
+        /// > Lists the open sessions, page by page.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ListSessionsRequest` messages.
@@ -119,8 +119,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-        /// > shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+        /// > or the server shuts down (then UNAVAILABLE).
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_WatchSessionsRequest` messages.
@@ -173,7 +173,7 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand.
+        /// > Lists the open sessions, page by page.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListSessionsRequest` message.
@@ -191,8 +191,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-        /// > shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+        /// > or the server shuts down (then UNAVAILABLE).
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -243,7 +243,7 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand.
+        /// > Lists the open sessions, page by page.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_ListSessionsRequest` message.
@@ -261,8 +261,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-        /// > shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+        /// > or the server shuts down (then UNAVAILABLE).
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_WatchSessionsRequest` message.
@@ -442,7 +442,7 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand.
+        /// > Lists the open sessions, page by page.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListSessionsRequest` message.
@@ -465,8 +465,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-        /// > shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+        /// > or the server shuts down (then UNAVAILABLE).
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -537,7 +537,7 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand.
+        /// > Lists the open sessions, page by page.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListSessionsRequest` message.
@@ -571,8 +571,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-        /// > shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+        /// > or the server shuts down (then UNAVAILABLE).
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -646,7 +646,7 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The sessions that stand.
+    /// > Lists the open sessions, page by page.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_ListSessionsRequest` message.
@@ -675,8 +675,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-    /// > shuts down (then UNAVAILABLE).
+    /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+    /// > or the server shuts down (then UNAVAILABLE).
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -739,7 +739,7 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The sessions that stand.
+    /// > Lists the open sessions, page by page.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -772,8 +772,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The sessions that stand, now and again at each interval, until the caller goes or the server
-    /// > shuts down (then UNAVAILABLE).
+    /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
+    /// > or the server shuts down (then UNAVAILABLE).
     ///
     /// - Parameters:
     ///   - message: request message to send.

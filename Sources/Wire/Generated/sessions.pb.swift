@@ -22,16 +22,20 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Asks for the sessions.
+/// Asks for a page of the open sessions.
 package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The most sessions of the response, at most `Limits.max_page_size` (1000). Default (0): 100.
   package var pageSize: UInt32 = 0
 
+  /// `next_page_token` of an earlier response, with the same `label`. INVALID_ARGUMENT for any other
+  /// text. Default: the first page.
   package var pageToken: String = String()
 
+  /// Only sessions with exactly this label. At most `Limits.max_label_bytes`. Default: all.
   package var label: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -39,15 +43,17 @@ package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   package init() {}
 }
 
-/// The sessions that stand.
+/// A page of the open sessions. It is smaller than 4 MiB.
 package nonisolated struct Sidelight_V1_ListSessionsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The one that stands longest first.
+  /// In the order in which they were opened, oldest first. A session that is open while all pages are
+  /// read is in exactly one of them; sessions that open or end meanwhile may be left out.
   package var sessions: [Sidelight_V1_SessionInfo] = []
 
+  /// Gives the next page; empty if this is the last. Clients must not look inside.
   package var nextPageToken: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -55,7 +61,7 @@ package nonisolated struct Sidelight_V1_ListSessionsResponse: Sendable {
   package init() {}
 }
 
-/// Asks for the sessions, again and again.
+/// Asks for snapshots of the open sessions.
 package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -71,7 +77,8 @@ package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   /// Clears the value of `interval`. Subsequent reads from it will return its default value.
   package mutating func clearInterval() {self._interval = nil}
 
-  /// Only this session; the stream then ends with the session. Default: all.
+  /// Only this session; the stream then ends with the session. At most `Limits.max_name_bytes`.
+  /// Default: all.
   package var sessionID: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -81,15 +88,17 @@ package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   fileprivate var _interval: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// The sessions that stand.
+/// A snapshot of the open sessions, or a part of one. It is smaller than 4 MiB.
 package nonisolated struct Sidelight_V1_WatchSessionsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The one that stands longest first.
+  /// At most `Limits.max_page_size`, in the order in which they were opened, oldest first.
   package var sessions: [Sidelight_V1_SessionInfo] = []
 
+  /// Whether the next message goes on with this snapshot. A snapshot of more than
+  /// `Limits.max_page_size` sessions takes several messages.
   package var continues: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -103,7 +112,7 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As `opened` told it. Required.
+  /// `Opened.session_id`. At most `Limits.max_name_bytes`. Required.
   package var sessionID: String = String()
 
   /// The pipeline that is forced. Absent: an override that is in force ends now.
@@ -126,7 +135,8 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   /// Clears the value of `timeToLive`. Subsequent reads from it will return its default value.
   package mutating func clearTimeToLive() {self._timeToLive = nil}
 
-  /// Why, for the participant's client (`state`) and for logs; at most 256 bytes.
+  /// The reason, for the participant's client (`state`) and for logs. At most
+  /// `Limits.max_reason_bytes`.
   package var reason: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -152,26 +162,26 @@ package nonisolated struct Sidelight_V1_OverrideSessionResponse: Sendable {
   package init() {}
 }
 
-/// One session.
+/// One session. It takes less than 4 KiB.
 package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As `opened` told it.
+  /// `Opened.session_id`.
   package var sessionID: String {
     get {_storage._sessionID}
     set {_uniqueStorage()._sessionID = newValue}
   }
 
-  /// What `open` called the track.
+  /// `Open.label`.
   package var label: String {
     get {_storage._label}
     set {_uniqueStorage()._label = newValue}
   }
 
   /// The caller: its address, or at a Unix socket also user, group and process, as `unix:PATH uid=1000
-  /// gid=1000 pid=4711`.
+  /// gid=1000 pid=4711`. A caller of more than 512 bytes is cut off and ends in `...`.
   package var peer: String {
     get {_storage._peer}
     set {_uniqueStorage()._peer = newValue}
@@ -183,7 +193,7 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
     set {_uniqueStorage()._state = newValue}
   }
 
-  /// The pipeline in force, as people write it.
+  /// The pipeline in force, as text. A text of more than 2048 bytes is cut off and ends in `...`.
   package var pipeline: String {
     get {_storage._pipeline}
     set {_uniqueStorage()._pipeline = newValue}
