@@ -150,7 +150,7 @@ import Testing
       keys: [ResumeKey(id: Self.name(64), secret: Data(count: 32))], lifetime: .seconds(300))
     let now: UInt64 = 1_800_000_000_000_000_000
     let token = tokens.sign(
-      desk.resumeState(at: .zero, wallNow: now, lifetime: tokens.lifetime))
+      desk.resumeState(of: SessionLineage(), at: .zero, wallNow: now, lifetime: tokens.lifetime))
     #expect(token.count > 2 * ContractLimits.maxPipelineBytes)
     #expect(token.count <= ContractLimits.maxResumeTokenBytes)
     let resumed = try SelectionDesk(

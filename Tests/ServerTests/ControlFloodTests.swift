@@ -4,6 +4,7 @@ import SidelightKernels
 import SidelightServer
 import SidelightWire
 import Synchronization
+import SwiftProtobuf
 import Testing
 import Tracing
 
@@ -237,7 +238,8 @@ import Tracing
     }
   }
 
-  @Test("A message with more than a megabyte beside its pixels is refused", arguments: [false, true])
+  @Test(
+    "A message with more than a megabyte beside its pixels is refused", arguments: [false, true])
   func beside(isFrame: Bool) async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in

@@ -4,6 +4,7 @@ import SidelightKernels
 import SidelightServer
 import SidelightWire
 import Synchronization
+import SwiftProtobuf
 import Testing
 
 /// An operator's decision holds for the sessions with which a client comes back.

@@ -276,13 +276,9 @@ import Testing
     }
   }
 
-  private static func withOperators(
-    _ address: Address, _ body: (Operators) async throws -> Void
-  ) async throws {
-    guard case .tcp(let host, let port) = address else { return }
-    try await withGRPCClient(
-      transport: try .http2NIOPosix(
-        target: .ipv4(address: host, port: port), transportSecurity: .plaintext)
-    ) { client in try await body(Operators(wrapping: client)) }
+  static func withOperators<Result: Sendable>(
+    _ address: Address, _ body: (Operators) async throws -> Result
+  ) async throws -> Result {
+    try await withConnection(address) { client in try await body(Operators(wrapping: client)) }
   }
 }

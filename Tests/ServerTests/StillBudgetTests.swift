@@ -2,6 +2,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// Still images that wait for their turn: their memory is bounded, and those of calls that are over are
