@@ -47,7 +47,7 @@ import Testing
 
   @Test(
     "An open with a stage's id that is too long is refused, and names field, size and limit",
-    arguments: [65, 8 << 20])
+    arguments: [65, 1_000_000])
   func longID(count: Int) async throws {
     let error = await #expect(throws: RPCError.self) {
       try await Self.converse([.open(Self.named(Self.name(count)))])

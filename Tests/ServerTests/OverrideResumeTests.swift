@@ -41,7 +41,10 @@ import Testing
           let info = try await operators.listSessions(.init()).sessions.first { $0.sessionID == id }
           visit.withLock { $0.pipeline = info?.pipeline ?? "" }
         } onResponse: { response in
+          var isFirst = true
           for try await message in response.messages {
+            if isFirst, case .opened? = message.kind {} else { #expect(!isFirst, "opened is first") }
+            isFirst = false
             switch message.kind {
             case .opened(let opened)?:
               visit.withLock {

@@ -46,7 +46,13 @@ import Testing
           try await expectEventually("the image of a call that is over is given up") {
             await Self.apply(stub, timeout: .milliseconds(50)) == .deadlineExceeded
           }
-          group.addTask { await Self.apply(stub, timeout: .seconds(600)) }
+          group.addTask {
+            while true {
+              let code = await Self.apply(stub, timeout: .seconds(600))
+              // One of those above may be given up a moment later.
+              if code != .resourceExhausted { return code }
+            }
+          }
           try await expectEventually("a third is refused") {
             await Self.apply(stub, timeout: .milliseconds(50)) == .resourceExhausted
           }

@@ -274,13 +274,10 @@ struct Session: Sendable {
   /// To be called when the registry knows the session: a decision from then on finds it there.
   private func adoptOverride() {
     let now = self.engine.clock.now()
-    switch self.engine.overrides.decision(for: self.handle.lineage, at: now) {
-    case .forced(let pipeline, let reason, let end)?:
-      // The catalogue of operators is the server's own: what it made once it makes again.
-      _ = try? self.handle.override(with: pipeline, reason: reason, until: end)
-    case .lifted?: _ = self.handle.endOverride()
-    case nil: break
+    guard let decision = self.engine.overrides.decision(for: self.handle.lineage, at: now) else {
+      return
     }
+    self.handle.adopt(decision)
   }
 
   private static func desk(

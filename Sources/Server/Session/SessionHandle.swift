@@ -195,6 +195,19 @@ final class SessionHandle: Sendable {
     return revision
   }
 
+  /// Puts a decision into force that was made before the session was opened. The client learns of it
+  /// by the first state that it is sent.
+  func adopt(_ decision: OverrideStore.Decision) {
+    self.update { desk in
+      switch decision {
+      case .forced(let pipeline, let reason, let end):
+        // Operators' pipelines use the server's own catalogue, which made this one before.
+        try? desk.override(with: pipeline, reason: reason, until: end)
+      case .lifted: _ = desk.endOverride()
+      }
+    }
+  }
+
   /// Ends an override, if one is in force.
   ///
   /// - Returns: The revision.
