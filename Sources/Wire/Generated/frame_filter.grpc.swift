@@ -224,7 +224,7 @@ extension Sidelight_V1_FrameFilter {
         /// >
         /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
         /// > names the fault.
-        /// >
+        /// > 
         /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
         /// > first the last passes, then the text.
         ///
@@ -357,7 +357,7 @@ extension Sidelight_V1_FrameFilter {
         /// >
         /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
         /// > names the fault.
-        /// >
+        /// > 
         /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
         /// > first the last passes, then the text.
         ///
@@ -489,7 +489,7 @@ extension Sidelight_V1_FrameFilter {
         /// >
         /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
         /// > names the fault.
-        /// >
+        /// > 
         /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
         /// > first the last passes, then the text.
         ///
@@ -862,7 +862,7 @@ extension Sidelight_V1_FrameFilter {
         /// >
         /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
         /// > names the fault.
-        /// >
+        /// > 
         /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
         /// > first the last passes, then the text.
         ///
@@ -1075,7 +1075,7 @@ extension Sidelight_V1_FrameFilter {
         /// >
         /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
         /// > names the fault.
-        /// >
+        /// > 
         /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
         /// > first the last passes, then the text.
         ///
@@ -1274,7 +1274,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     /// >
     /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
     /// > names the fault.
-    /// >
+    /// > 
     /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
     /// > first the last passes, then the text.
     ///
@@ -1479,7 +1479,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     /// >
     /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
     /// > names the fault.
-    /// >
+    /// > 
     /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
     /// > first the last passes, then the text.
     ///

@@ -40,7 +40,9 @@ package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.Case
   /// A frame that finds no room ends as QUEUE_FULL.
   case keepOldest // = 2
 
-  /// Nothing is dropped; the sender is held back. For offline jobs.
+  /// No frame is dropped for want of time, room or rate; the sender is held back instead. Budgets have no
+  /// effect, and `max_fps` is refused. Frames that are invalid, failed, paused, overtaken by an operator's
+  /// override, or caught by a shutdown still end as dropped. For offline jobs.
   case neverDrop // = 3
   case UNRECOGNIZED(Int)
 
@@ -639,7 +641,7 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   }
 
   /// The time from receipt in which a frame is of use, in microseconds; later it is dropped.
-  /// Default (0): none.
+  /// Default (0): none. Has no effect under NEVER_DROP.
   package var budgetUs: UInt32 {
     get {_storage._budgetUs}
     set {_uniqueStorage()._budgetUs = newValue}
@@ -681,7 +683,8 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._allowDegraded = newValue}
   }
 
-  /// Frames a second beyond which frames are dropped evenly, RATE_LIMITED. Default (0): no limit.
+  /// Frames a second beyond which frames are dropped evenly, RATE_LIMITED. Default (0): no limit. Refused
+  /// under NEVER_DROP.
   package var maxFps: Double {
     get {_storage._maxFps}
     set {_uniqueStorage()._maxFps = newValue}
@@ -827,86 +830,157 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
 
 /// The limits of the server. A value beyond one of them is refused with INVALID_ARGUMENT and a
 /// google.rpc.BadRequest that names the field, its size and the limit, unless the field says otherwise.
-package nonisolated struct Sidelight_V1_Limits: Sendable {
+package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Bytes of one message, in either direction.
-  package var maxMessageBytes: UInt64 = 0
+  package var maxMessageBytes: UInt64 {
+    get {_storage._maxMessageBytes}
+    set {_uniqueStorage()._maxMessageBytes = newValue}
+  }
 
   /// Pixels a row or column of a frame.
-  package var maxDimension: UInt32 = 0
+  package var maxDimension: UInt32 {
+    get {_storage._maxDimension}
+    set {_uniqueStorage()._maxDimension = newValue}
+  }
 
   /// Pixels of a frame.
-  package var maxPixels: UInt64 = 0
+  package var maxPixels: UInt64 {
+    get {_storage._maxPixels}
+    set {_uniqueStorage()._maxPixels = newValue}
+  }
 
   /// Stages of a pipeline, nested ones included; also the entries of `Update.stages` and
   /// `Activate.stages`.
-  package var maxStages: UInt32 = 0
+  package var maxStages: UInt32 {
+    get {_storage._maxStages}
+    set {_uniqueStorage()._maxStages = newValue}
+  }
 
   /// Invalid frames and refused messages in a row, after which the session ends.
-  package var maxConsecutiveErrors: UInt32 = 0
+  package var maxConsecutiveErrors: UInt32 {
+    get {_storage._maxConsecutiveErrors}
+    set {_uniqueStorage()._maxConsecutiveErrors = newValue}
+  }
 
   /// HTTP/2 flow-control window of a stream, in bytes.
-  package var streamWindowBytes: UInt32 = 0
+  package var streamWindowBytes: UInt32 {
+    get {_storage._streamWindowBytes}
+    set {_uniqueStorage()._streamWindowBytes = newValue}
+  }
 
   /// Largest HTTP/2 frame that the server accepts, in bytes.
-  package var http2FrameBytes: UInt32 = 0
+  package var http2FrameBytes: UInt32 {
+    get {_storage._http2FrameBytes}
+    set {_uniqueStorage()._http2FrameBytes = newValue}
+  }
 
   /// Streams that one connection may have at a time.
-  package var maxConcurrentStreams: UInt32 = 0
+  package var maxConcurrentStreams: UInt32 {
+    get {_storage._maxConcurrentStreams}
+    set {_uniqueStorage()._maxConcurrentStreams = newValue}
+  }
 
   /// Sessions that the server takes at a time.
-  package var maxSessions: UInt32 = 0
+  package var maxSessions: UInt32 {
+    get {_storage._maxSessions}
+    set {_uniqueStorage()._maxSessions = newValue}
+  }
 
   /// How deep pipelines nest; the outermost counts as 1.
-  package var maxPipelineDepth: UInt32 = 0
+  package var maxPipelineDepth: UInt32 {
+    get {_storage._maxPipelineDepth}
+    set {_uniqueStorage()._maxPipelineDepth = newValue}
+  }
 
   /// Bytes of a stage's id.
-  package var maxStageIDBytes: UInt32 = 0
+  package var maxStageIDBytes: UInt32 {
+    get {_storage._maxStageIDBytes}
+    set {_uniqueStorage()._maxStageIDBytes = newValue}
+  }
 
   /// Bytes of a name: of a filter, a parameter, a category, an asset or a session.
-  package var maxNameBytes: UInt32 = 0
+  package var maxNameBytes: UInt32 {
+    get {_storage._maxNameBytes}
+    set {_uniqueStorage()._maxNameBytes = newValue}
+  }
 
   /// Bytes of `ParameterValue.text`.
-  package var maxTextBytes: UInt32 = 0
+  package var maxTextBytes: UInt32 {
+    get {_storage._maxTextBytes}
+    set {_uniqueStorage()._maxTextBytes = newValue}
+  }
 
   /// Numbers of a `Vector`. The catalogue states how many each parameter takes.
-  package var maxVectorValues: UInt32 = 0
+  package var maxVectorValues: UInt32 {
+    get {_storage._maxVectorValues}
+    set {_uniqueStorage()._maxVectorValues = newValue}
+  }
 
   /// Parameters of one filter.
-  package var maxParameters: UInt32 = 0
+  package var maxParameters: UInt32 {
+    get {_storage._maxParameters}
+    set {_uniqueStorage()._maxParameters = newValue}
+  }
 
   /// Bytes of a serialized `Pipeline`, as the server itself serializes it: every field that it knows
   /// once, and no other. A resume token holds that form, so a pipeline that the server accepts always
   /// gives a token that it accepts.
-  package var maxPipelineBytes: UInt32 = 0
+  package var maxPipelineBytes: UInt32 {
+    get {_storage._maxPipelineBytes}
+    set {_uniqueStorage()._maxPipelineBytes = newValue}
+  }
 
   /// Bytes of a pipeline as text.
-  package var maxPipelineTextBytes: UInt32 = 0
+  package var maxPipelineTextBytes: UInt32 {
+    get {_storage._maxPipelineTextBytes}
+    set {_uniqueStorage()._maxPipelineTextBytes = newValue}
+  }
 
   /// Bytes of `Open.label`.
-  package var maxLabelBytes: UInt32 = 0
+  package var maxLabelBytes: UInt32 {
+    get {_storage._maxLabelBytes}
+    set {_uniqueStorage()._maxLabelBytes = newValue}
+  }
 
   /// Entries of `Frame.tags`.
-  package var maxTags: UInt32 = 0
+  package var maxTags: UInt32 {
+    get {_storage._maxTags}
+    set {_uniqueStorage()._maxTags = newValue}
+  }
 
   /// Bytes of the keys and values of `Frame.tags` together.
-  package var maxTagBytes: UInt32 = 0
+  package var maxTagBytes: UInt32 {
+    get {_storage._maxTagBytes}
+    set {_uniqueStorage()._maxTagBytes = newValue}
+  }
 
   /// Bytes of `OverrideSessionRequest.reason`.
-  package var maxReasonBytes: UInt32 = 0
+  package var maxReasonBytes: UInt32 {
+    get {_storage._maxReasonBytes}
+    set {_uniqueStorage()._maxReasonBytes = newValue}
+  }
 
   /// Bytes of a resume token.
-  package var maxResumeTokenBytes: UInt32 = 0
+  package var maxResumeTokenBytes: UInt32 {
+    get {_storage._maxResumeTokenBytes}
+    set {_uniqueStorage()._maxResumeTokenBytes = newValue}
+  }
 
   /// Sessions in one response of `ListSessions`.
-  package var maxPageSize: UInt32 = 0
+  package var maxPageSize: UInt32 {
+    get {_storage._maxPageSize}
+    set {_uniqueStorage()._maxPageSize = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// The ring that a client would like.
@@ -1019,7 +1093,7 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   }
 
   /// The time from receipt in which this frame is of use, in microseconds. Default (absent): the
-  /// session's; 0: none.
+  /// session's; 0: none. Has no effect under NEVER_DROP.
   package var budgetUs: UInt32 {
     get {_storage._budgetUs ?? 0}
     set {_uniqueStorage()._budgetUs = newValue}
@@ -1495,7 +1569,7 @@ package nonisolated struct Sidelight_V1_Applied: Sendable {
   /// That of the message that made the revision; 0 for `open` and for overrides.
   package var requestID: UInt64 = 0
 
-  /// Restores the session, with this revision, elsewhere. Empty where the server does not resume.
+  /// Restores the session, as it is when this is written, elsewhere. Empty where the server does not resume.
   package var resumeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2358,137 +2432,217 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
   package static let protoMessageName: String = _protobuf_package + ".Limits"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0")
 
+  fileprivate class _StorageClass {
+    var _maxMessageBytes: UInt64 = 0
+    var _maxDimension: UInt32 = 0
+    var _maxPixels: UInt64 = 0
+    var _maxStages: UInt32 = 0
+    var _maxConsecutiveErrors: UInt32 = 0
+    var _streamWindowBytes: UInt32 = 0
+    var _http2FrameBytes: UInt32 = 0
+    var _maxConcurrentStreams: UInt32 = 0
+    var _maxSessions: UInt32 = 0
+    var _maxPipelineDepth: UInt32 = 0
+    var _maxStageIDBytes: UInt32 = 0
+    var _maxNameBytes: UInt32 = 0
+    var _maxTextBytes: UInt32 = 0
+    var _maxVectorValues: UInt32 = 0
+    var _maxParameters: UInt32 = 0
+    var _maxPipelineBytes: UInt32 = 0
+    var _maxPipelineTextBytes: UInt32 = 0
+    var _maxLabelBytes: UInt32 = 0
+    var _maxTags: UInt32 = 0
+    var _maxTagBytes: UInt32 = 0
+    var _maxReasonBytes: UInt32 = 0
+    var _maxResumeTokenBytes: UInt32 = 0
+    var _maxPageSize: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _maxMessageBytes = source._maxMessageBytes
+      _maxDimension = source._maxDimension
+      _maxPixels = source._maxPixels
+      _maxStages = source._maxStages
+      _maxConsecutiveErrors = source._maxConsecutiveErrors
+      _streamWindowBytes = source._streamWindowBytes
+      _http2FrameBytes = source._http2FrameBytes
+      _maxConcurrentStreams = source._maxConcurrentStreams
+      _maxSessions = source._maxSessions
+      _maxPipelineDepth = source._maxPipelineDepth
+      _maxStageIDBytes = source._maxStageIDBytes
+      _maxNameBytes = source._maxNameBytes
+      _maxTextBytes = source._maxTextBytes
+      _maxVectorValues = source._maxVectorValues
+      _maxParameters = source._maxParameters
+      _maxPipelineBytes = source._maxPipelineBytes
+      _maxPipelineTextBytes = source._maxPipelineTextBytes
+      _maxLabelBytes = source._maxLabelBytes
+      _maxTags = source._maxTags
+      _maxTagBytes = source._maxTagBytes
+      _maxReasonBytes = source._maxReasonBytes
+      _maxResumeTokenBytes = source._maxResumeTokenBytes
+      _maxPageSize = source._maxPageSize
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.maxMessageBytes) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maxDimension) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.maxPixels) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.maxStages) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.maxConsecutiveErrors) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.streamWindowBytes) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.http2FrameBytes) }()
-      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.maxConcurrentStreams) }()
-      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.maxSessions) }()
-      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineDepth) }()
-      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.maxStageIDBytes) }()
-      case 12: try { try decoder.decodeSingularUInt32Field(value: &self.maxNameBytes) }()
-      case 13: try { try decoder.decodeSingularUInt32Field(value: &self.maxTextBytes) }()
-      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.maxVectorValues) }()
-      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.maxParameters) }()
-      case 16: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineBytes) }()
-      case 17: try { try decoder.decodeSingularUInt32Field(value: &self.maxPipelineTextBytes) }()
-      case 18: try { try decoder.decodeSingularUInt32Field(value: &self.maxLabelBytes) }()
-      case 19: try { try decoder.decodeSingularUInt32Field(value: &self.maxTags) }()
-      case 20: try { try decoder.decodeSingularUInt32Field(value: &self.maxTagBytes) }()
-      case 21: try { try decoder.decodeSingularUInt32Field(value: &self.maxReasonBytes) }()
-      case 22: try { try decoder.decodeSingularUInt32Field(value: &self.maxResumeTokenBytes) }()
-      case 23: try { try decoder.decodeSingularUInt32Field(value: &self.maxPageSize) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._maxMessageBytes) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxDimension) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._maxPixels) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxStages) }()
+        case 5: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxConsecutiveErrors) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._streamWindowBytes) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._http2FrameBytes) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxConcurrentStreams) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxSessions) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPipelineDepth) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxStageIDBytes) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxNameBytes) }()
+        case 13: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxTextBytes) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxVectorValues) }()
+        case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxParameters) }()
+        case 16: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPipelineBytes) }()
+        case 17: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPipelineTextBytes) }()
+        case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxLabelBytes) }()
+        case 19: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxTags) }()
+        case 20: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxTagBytes) }()
+        case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxReasonBytes) }()
+        case 22: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxResumeTokenBytes) }()
+        case 23: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPageSize) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.maxMessageBytes != 0 {
-      try visitor.visitSingularUInt64Field(value: self.maxMessageBytes, fieldNumber: 1)
-    }
-    if self.maxDimension != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxDimension, fieldNumber: 2)
-    }
-    if self.maxPixels != 0 {
-      try visitor.visitSingularUInt64Field(value: self.maxPixels, fieldNumber: 3)
-    }
-    if self.maxStages != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxStages, fieldNumber: 4)
-    }
-    if self.maxConsecutiveErrors != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxConsecutiveErrors, fieldNumber: 5)
-    }
-    if self.streamWindowBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.streamWindowBytes, fieldNumber: 6)
-    }
-    if self.http2FrameBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.http2FrameBytes, fieldNumber: 7)
-    }
-    if self.maxConcurrentStreams != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxConcurrentStreams, fieldNumber: 8)
-    }
-    if self.maxSessions != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxSessions, fieldNumber: 9)
-    }
-    if self.maxPipelineDepth != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxPipelineDepth, fieldNumber: 10)
-    }
-    if self.maxStageIDBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxStageIDBytes, fieldNumber: 11)
-    }
-    if self.maxNameBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxNameBytes, fieldNumber: 12)
-    }
-    if self.maxTextBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxTextBytes, fieldNumber: 13)
-    }
-    if self.maxVectorValues != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxVectorValues, fieldNumber: 14)
-    }
-    if self.maxParameters != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxParameters, fieldNumber: 15)
-    }
-    if self.maxPipelineBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxPipelineBytes, fieldNumber: 16)
-    }
-    if self.maxPipelineTextBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxPipelineTextBytes, fieldNumber: 17)
-    }
-    if self.maxLabelBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxLabelBytes, fieldNumber: 18)
-    }
-    if self.maxTags != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxTags, fieldNumber: 19)
-    }
-    if self.maxTagBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxTagBytes, fieldNumber: 20)
-    }
-    if self.maxReasonBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxReasonBytes, fieldNumber: 21)
-    }
-    if self.maxResumeTokenBytes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxResumeTokenBytes, fieldNumber: 22)
-    }
-    if self.maxPageSize != 0 {
-      try visitor.visitSingularUInt32Field(value: self.maxPageSize, fieldNumber: 23)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      if _storage._maxMessageBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._maxMessageBytes, fieldNumber: 1)
+      }
+      if _storage._maxDimension != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxDimension, fieldNumber: 2)
+      }
+      if _storage._maxPixels != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._maxPixels, fieldNumber: 3)
+      }
+      if _storage._maxStages != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxStages, fieldNumber: 4)
+      }
+      if _storage._maxConsecutiveErrors != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxConsecutiveErrors, fieldNumber: 5)
+      }
+      if _storage._streamWindowBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._streamWindowBytes, fieldNumber: 6)
+      }
+      if _storage._http2FrameBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._http2FrameBytes, fieldNumber: 7)
+      }
+      if _storage._maxConcurrentStreams != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxConcurrentStreams, fieldNumber: 8)
+      }
+      if _storage._maxSessions != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxSessions, fieldNumber: 9)
+      }
+      if _storage._maxPipelineDepth != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxPipelineDepth, fieldNumber: 10)
+      }
+      if _storage._maxStageIDBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxStageIDBytes, fieldNumber: 11)
+      }
+      if _storage._maxNameBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxNameBytes, fieldNumber: 12)
+      }
+      if _storage._maxTextBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxTextBytes, fieldNumber: 13)
+      }
+      if _storage._maxVectorValues != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxVectorValues, fieldNumber: 14)
+      }
+      if _storage._maxParameters != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxParameters, fieldNumber: 15)
+      }
+      if _storage._maxPipelineBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxPipelineBytes, fieldNumber: 16)
+      }
+      if _storage._maxPipelineTextBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxPipelineTextBytes, fieldNumber: 17)
+      }
+      if _storage._maxLabelBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxLabelBytes, fieldNumber: 18)
+      }
+      if _storage._maxTags != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxTags, fieldNumber: 19)
+      }
+      if _storage._maxTagBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxTagBytes, fieldNumber: 20)
+      }
+      if _storage._maxReasonBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxReasonBytes, fieldNumber: 21)
+      }
+      if _storage._maxResumeTokenBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxResumeTokenBytes, fieldNumber: 22)
+      }
+      if _storage._maxPageSize != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxPageSize, fieldNumber: 23)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Limits, rhs: Sidelight_V1_Limits) -> Bool {
-    if lhs.maxMessageBytes != rhs.maxMessageBytes {return false}
-    if lhs.maxDimension != rhs.maxDimension {return false}
-    if lhs.maxPixels != rhs.maxPixels {return false}
-    if lhs.maxStages != rhs.maxStages {return false}
-    if lhs.maxConsecutiveErrors != rhs.maxConsecutiveErrors {return false}
-    if lhs.streamWindowBytes != rhs.streamWindowBytes {return false}
-    if lhs.http2FrameBytes != rhs.http2FrameBytes {return false}
-    if lhs.maxConcurrentStreams != rhs.maxConcurrentStreams {return false}
-    if lhs.maxSessions != rhs.maxSessions {return false}
-    if lhs.maxPipelineDepth != rhs.maxPipelineDepth {return false}
-    if lhs.maxStageIDBytes != rhs.maxStageIDBytes {return false}
-    if lhs.maxNameBytes != rhs.maxNameBytes {return false}
-    if lhs.maxTextBytes != rhs.maxTextBytes {return false}
-    if lhs.maxVectorValues != rhs.maxVectorValues {return false}
-    if lhs.maxParameters != rhs.maxParameters {return false}
-    if lhs.maxPipelineBytes != rhs.maxPipelineBytes {return false}
-    if lhs.maxPipelineTextBytes != rhs.maxPipelineTextBytes {return false}
-    if lhs.maxLabelBytes != rhs.maxLabelBytes {return false}
-    if lhs.maxTags != rhs.maxTags {return false}
-    if lhs.maxTagBytes != rhs.maxTagBytes {return false}
-    if lhs.maxReasonBytes != rhs.maxReasonBytes {return false}
-    if lhs.maxResumeTokenBytes != rhs.maxResumeTokenBytes {return false}
-    if lhs.maxPageSize != rhs.maxPageSize {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._maxMessageBytes != rhs_storage._maxMessageBytes {return false}
+        if _storage._maxDimension != rhs_storage._maxDimension {return false}
+        if _storage._maxPixels != rhs_storage._maxPixels {return false}
+        if _storage._maxStages != rhs_storage._maxStages {return false}
+        if _storage._maxConsecutiveErrors != rhs_storage._maxConsecutiveErrors {return false}
+        if _storage._streamWindowBytes != rhs_storage._streamWindowBytes {return false}
+        if _storage._http2FrameBytes != rhs_storage._http2FrameBytes {return false}
+        if _storage._maxConcurrentStreams != rhs_storage._maxConcurrentStreams {return false}
+        if _storage._maxSessions != rhs_storage._maxSessions {return false}
+        if _storage._maxPipelineDepth != rhs_storage._maxPipelineDepth {return false}
+        if _storage._maxStageIDBytes != rhs_storage._maxStageIDBytes {return false}
+        if _storage._maxNameBytes != rhs_storage._maxNameBytes {return false}
+        if _storage._maxTextBytes != rhs_storage._maxTextBytes {return false}
+        if _storage._maxVectorValues != rhs_storage._maxVectorValues {return false}
+        if _storage._maxParameters != rhs_storage._maxParameters {return false}
+        if _storage._maxPipelineBytes != rhs_storage._maxPipelineBytes {return false}
+        if _storage._maxPipelineTextBytes != rhs_storage._maxPipelineTextBytes {return false}
+        if _storage._maxLabelBytes != rhs_storage._maxLabelBytes {return false}
+        if _storage._maxTags != rhs_storage._maxTags {return false}
+        if _storage._maxTagBytes != rhs_storage._maxTagBytes {return false}
+        if _storage._maxReasonBytes != rhs_storage._maxReasonBytes {return false}
+        if _storage._maxResumeTokenBytes != rhs_storage._maxResumeTokenBytes {return false}
+        if _storage._maxPageSize != rhs_storage._maxPageSize {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
