@@ -2,6 +2,7 @@ import Foundation
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// What filtered pictures say that their samples mean.

@@ -4,6 +4,7 @@ import SidelightCodecs
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// `Apply` and `Process` give the same bytes for every filter, also for those that change from frame to
