@@ -36,7 +36,10 @@ import Testing
         "convolution3X3", ["weights": .vector([1, 2, 1, 2, 4, 2, 1, 2, 1].map { $0 / 16 })])),
     Self.linear(.filter("exposureAdjust", ["ev": .number(-0.5)]), Self.blur),
     Self.linear(Stage(Self.blur.content, mix: 0.5)),
-    [Stage(.pipeline(Self.linear(Self.blur)), mix: 0.7), .filter("sepiaTone")],
+    [
+      Stage(.pipeline(Self.linear(Self.blur)), mix: 0.7),
+      .filter("colorControls", ["saturation": .number(0.5)]),
+    ],
   ]
 
   /// Filters that exaggerate, and so magnify what is rounded.
