@@ -21,7 +21,7 @@ import Testing
     return try await withServer(clock: ticking) { _, address in
       try await withStub(address) { stub in
         try await stub.converseInTurn(
-          .open(pipeline) { $0.allowDegraded = allowsDegraded },
+          .open(pipeline, policy: .keepOldest) { $0.allowDegraded = allowsDegraded },
           (1 ... 400).map { sequence in
             .frame(sequence, Self.image) { $0.budgetUs = sequence < 400 ? 1 : 0 }
           })
@@ -80,7 +80,7 @@ import Testing
     ) { _, address in
       try await withStub(address) { stub in
         try await stub.converseInTurn(
-          .open(Pipeline(stages: stages)),
+          .open(Pipeline(stages: stages), policy: .keepOldest),
           // The first is made, which tells what takes long; for the others there is no time.
           (1 ... 30).map { sequence in
             .frame(sequence, Self.image) { $0.budgetUs = sequence == 1 ? 0 : 1 }

@@ -21,7 +21,7 @@ import Tracing
   /// A tracer that counts frames, and notes how many there were when another call began.
   final class FrameCounter: Tracer {
     private let state = Mutex<(frames: Int, framesBeforeInfo: Int?)>((0, nil))
-    /// Ticks when the first frame has arrived.
+    /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another thread.
     let begun: AsyncStream<Void>
     private let begin: AsyncStream<Void>.Continuation
 
@@ -43,15 +43,15 @@ import Tracing
     }
 
     private func note(_ operationName: String) {
-      let isFirst = self.state.withLock { state in
+      let hasBegun = self.state.withLock { state in
         if operationName == "sidelight.frame" {
           state.frames += 1
-          return state.frames == 1
+          return state.frames == 100
         }
         if operationName.hasSuffix("GetServerInfo") { state.framesBeforeInfo = state.frames }
         return false
       }
-      if isFirst { self.begin.yield() }
+      if hasBegun { self.begin.yield() }
     }
 
     func forceFlush() {}
