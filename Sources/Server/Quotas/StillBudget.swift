@@ -12,8 +12,8 @@ struct StillBudget: Sendable {
   ///   - limitPerCaller: The bytes of one caller.
   init(limit: Int, limitPerCaller: Int) {
     self.budget = AddressBudget(limit: limit, limitPerAddress: limitPerCaller)
-    self.description = "still images under way have \(limitPerCaller) bytes of one caller at most"
-      + ", and \(limit) of all"
+    self.description =
+      "still images under way have \(limitPerCaller) bytes of one caller at most, and \(limit) of all"
   }
 
   /// Takes the bytes of an image, which must be given back.

@@ -75,7 +75,8 @@ struct SessionOptions: Sendable {
     guard open.maxFps == 0 || self.dropPolicy != .neverDrop else {
       throw FieldFault(
         field: "open.max_fps",
-        reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with NEVER_DROP")
+        reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with "
+          + "NEVER_DROP")
     }
     self.maxFPS = open.maxFps == 0 ? nil : open.maxFps
     guard open.outputWindow <= 64 else {
