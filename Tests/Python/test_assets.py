@@ -131,7 +131,7 @@ def test_a_name_that_is_one_character_of_many_bytes_is_refused_in_few_words(shel
     code, info, sentence = refusal(
         lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name=name))
     )
-    assert code == grpc.StatusCode.NOT_FOUND and len(sentence) < 1000
+    assert code == grpc.StatusCode.INVALID_ARGUMENT and len(sentence) < 1000
 
 
 def test_a_chunk_is_no_longer_than_a_message_may_be(shelf):

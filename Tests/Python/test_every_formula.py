@@ -13,6 +13,8 @@ from sidelight_testing.contract import catalogue, frame_filter, service
 from sidelight_testing.contract import image as messages
 from sidelight_testing.session import pipeline
 
+# The filters that compute the chroma of 4:2:0 as that of the pixels that share it.
+SUMS_OVER_PIXELS = {"boxBlur", "gaussianBlur", "motionBlur", "unsharpMask"}
 # No multiple of any vector, and even, so that planes of chroma have whole samples.
 WIDTH, HEIGHT = 62, 46
 
@@ -79,6 +81,8 @@ def test_video(stub, wanted, name, color_range, matrix):
     planes = images.yuv(image)
     if wanted.color:
         expected = formulas.through_rgb(*planes, wanted.color, matrix, color_range == "FULL")
+    elif wanted.filter in SUMS_OVER_PIXELS:
+        expected = formulas.over_shared_chroma(*planes, wanted.plane)
     else:
         expected = [
             wanted.plane(plane[..., None].astype(np.float64), scale)[..., 0]

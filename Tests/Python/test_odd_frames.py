@@ -14,6 +14,7 @@ from sidelight_testing import images
 from sidelight_testing.contract import frame_filter
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
+from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
 
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
@@ -21,9 +22,9 @@ SOUND = images.noise("I420", 16, 16)
 LOOK = pipeline("colorInvert", ("gaussianBlur", {"radius": 8}), ("pixellate", {"scale": 8}))
 
 
-def conversation(stub, frames: list[dict], **open_fields):
+def conversation(stub, frames: list[dict], drop_policy=NEVER_DROP, **open_fields):
     """Sends frames with their fields, each when the one before has its outcome."""
-    with Session(stub, pipeline=LOOK, drop_policy=NEVER_DROP, **open_fields) as session:
+    with Session(stub, pipeline=LOOK, drop_policy=drop_policy, **open_fields) as session:
         for fields in frames:
             session.send_frame(fields.pop("image", SOUND), **fields)
             while len(session.transcript.outcomes(session.sent)) < len(session.sent):
@@ -42,7 +43,7 @@ def test_frames_of_the_oddest_sizes_come_back(stub, name):
     assert [(each.image.width, each.image.height) for each in transcript.frames] == SIZES
 
 
-def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(server, stub):
+def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(stub):
     """Beyond 16 MiB the transport's buffers cannot be cut up without a copy."""
     picture = images.noise("BGRA8", 320, 240)
     (expected,) = conversation(stub, [{"image": picture}]).frames
@@ -57,7 +58,10 @@ def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(server, stub):
             yield unknown + messages.ClientMessage(frame=frame).SerializeToString()
 
     options = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with (
+        Server("--guards-max-control-message-bytes", "32MiB") as server,
+        grpc.insecure_channel(server.addresses["tcp"], options) as channel,
+    ):
         call = channel.stream_stream("/sidelight.v1.FrameFilter/Process")
         answers = [messages.ServerMessage.FromString(each) for each in call(requests(), timeout=60)]
     made = [each.frame.image.inline for each in answers if each.HasField("frame")]
@@ -103,6 +107,7 @@ def test_a_budget_of_nothing_is_none_and_one_of_a_microsecond_is_always_late(stu
             {"image": big, "budget_us": 0}, {"image": big, "budget_us": 1},
             {"image": big, "budget_us": 2**32 - 1},
         ],
+        drop_policy=messages.DROP_POLICY_KEEP_OLDEST,
         budget_us=1,
     )
     assert [each.sequence for each in transcript.frames] == [1, 3]

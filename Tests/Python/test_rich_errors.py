@@ -139,9 +139,9 @@ def identified(stage_id):
         ({"drop_policy": 99}, "open.drop_policy"),
         ({"pipeline": filters("nope")}, "open.pipeline.stages[0]"),
         ({"pipeline": identified("x" * 65)}, "open.pipeline.stages[0].id"),
-        ({"pipeline": identified("x" * (8 << 20))}, "open.pipeline.stages[0].id"),
+        ({"pipeline": identified("x" * 1_000_000)}, "open.pipeline.stages[0].id"),
         ({"resume_token": b"forged"}, "open.resume_token"),
-        ({"resume_token": bytes(1 << 20)}, "open.resume_token"),
+        ({"resume_token": bytes(1_000_000)}, "open.resume_token"),
     ],
 )
 def test_an_open_that_is_refused_names_its_field(stub, open_fields, field):

@@ -38,6 +38,35 @@ def difference(actual: np.ndarray, expected: np.ndarray) -> int:
 LUMA_SHARES = {"BT601": (0.299, 0.114), "BT709": (0.2126, 0.0722)}
 
 
+def repeated(plane, shape):
+    """A plane of chroma, each sample repeated over the pixels that share it."""
+    height, width = shape
+    return plane.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
+
+
+def averaged(plane):
+    """The mean of each 2x2 block; the last of an odd side has one row or column."""
+    height, width = plane.shape
+    rows, columns = np.arange(0, height, 2), np.arange(0, width, 2)
+    sums = np.add.reduceat(np.add.reduceat(plane, rows, axis=0), columns, axis=1)
+    counts = np.add.reduceat(np.add.reduceat(np.ones_like(plane), rows, 0), columns, 1)
+    return sums / counts
+
+
+def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
+    """What a weighted sum over pixels does to a 4:2:0 picture: chroma is that of the pixels that share
+    each sample.
+    """
+
+    def apply(plane):
+        return formula(plane.astype(np.float64)[..., None])[..., 0]
+
+    return [
+        apply(luma),
+        *(averaged(apply(repeated(each, luma.shape))) for each in (blue_chroma, red_chroma)),
+    ]
+
+
 def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range: bool):
     """What a formula in RGB does to a 4:2:0 picture, each pixel computed on its own.
 
@@ -48,20 +77,9 @@ def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range:
     green_share = 1 - red_share - blue_share
     offset, luma_scale, chroma_scale = (0, 1, 1) if full_range else (16, 219 / 255, 224 / 255)
 
-    height, width = luma.shape
-
-    def repeated(plane):
-        return plane.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
-
-    def averaged(plane):
-        rows, columns = np.arange(0, height, 2), np.arange(0, width, 2)
-        sums = np.add.reduceat(np.add.reduceat(plane, rows, axis=0), columns, axis=1)
-        counts = np.add.reduceat(np.add.reduceat(np.ones_like(plane), rows, 0), columns, 1)
-        return sums / counts
-
     y = (luma.astype(np.float64) - offset) / luma_scale
-    cb = (repeated(blue_chroma.astype(np.float64)) - 128) / chroma_scale
-    cr = (repeated(red_chroma.astype(np.float64)) - 128) / chroma_scale
+    cb = (repeated(blue_chroma.astype(np.float64), luma.shape) - 128) / chroma_scale
+    cr = (repeated(red_chroma.astype(np.float64), luma.shape) - 128) / chroma_scale
     red = y + 2 * (1 - red_share) * cr
     blue = y + 2 * (1 - blue_share) * cb
     green = (y - red_share * red - blue_share * blue) / green_share
