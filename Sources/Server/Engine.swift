@@ -21,7 +21,7 @@ struct Engine: Sendable {
   let scheduler: FrameScheduler
   let openEnded: OpenEndedWork
   let sessions: SessionRegistry
-  /// What operators have decided, beyond the sessions that it was decided for.
+  /// Operators' decisions, which outlive the sessions that they were made for.
   let overrides = OverrideStore()
   let resumeTokens: ResumeTokens
   let quotas: QuotaDesk

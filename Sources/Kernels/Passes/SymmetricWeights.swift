@@ -18,7 +18,7 @@ struct SymmetricWeights: Sendable, Hashable {
   init(_ exact: [Double]) {
     let sum = exact.reduce(-exact[0]) { $0 + 2 * $1 }
     var values = exact.map { Int(($0 / sum * 32768).rounded()) }
-    // What rounding lost goes to the centre, so that a flat field stays flat.
+    // The centre takes the rounding error, so that a flat field stays flat.
     values[0] += 32768 - (2 * values.reduce(0, +) - values[0])
     self.values = values.map { Int16(clamping: $0) }
   }

@@ -38,7 +38,7 @@ package struct ReferenceInterpreter {
     self.source?.geometry.format ?? picture.geometry.format
   }
 
-  /// What a filter is told of a picture: the frame's format, whatever the space.
+  /// The geometry that a filter sees: the frame's format, in every working space.
   private func frameGeometry(of picture: ReferencePicture) -> FrameGeometry {
     var geometry = picture.geometry
     geometry.format = self.frameFormat(of: picture)

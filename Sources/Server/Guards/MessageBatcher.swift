@@ -15,9 +15,8 @@ final class MessageBatcher: ChannelDuplexHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight``. Such a batch is
-  /// decoded and handled within some 3 ms even if it is all fields of two bytes, and selects pipelines
-  /// of 64 stages.
+  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A batch is
+  /// small enough to be decoded and handled in a few milliseconds, whatever it holds.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
 
@@ -47,7 +46,7 @@ final class MessageBatcher: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let payload = self.unwrapInboundIn(data)
     if case .rstStream = payload {
-      // Nobody waits for the rest any more.
+      // The client has given the call up.
       self.waiting.removeAll()
       return context.fireChannelRead(data)
     }

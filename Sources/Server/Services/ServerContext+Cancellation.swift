@@ -2,8 +2,8 @@ import GRPCCore
 import ServiceLifecycle
 
 extension ServerContext {
-  /// Runs the body of a unary call, and cancels it when the client goes or the deadline passes. By
-  /// themselves neither cancels a handler: it would go on, and keep its message, with nobody to answer.
+  /// Runs the body of a unary call, and cancels it when the client goes or the deadline passes. gRPC does
+  /// not cancel the handler's task: without this it would go on, and keep its message in memory.
   ///
   /// - Throws: CANCELLED once the call is cancelled; what `body` throws.
   func cancellingWithCall<Result: Sendable>(

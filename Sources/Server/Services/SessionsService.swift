@@ -91,7 +91,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let revision: UInt64
     do {
       let pipeline = try Pipeline(request.pipeline)
-      // What is kept must be in force wherever it is found again.
+      // A decision must be valid for every session that finds it.
       _ = try self.engine.catalogue.resolve(pipeline)
       let end = now + timeToLive
       // First, so that a session that is opened at this moment finds it.

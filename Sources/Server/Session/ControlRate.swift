@@ -4,8 +4,8 @@
 /// message, and everything behind it, is read when there is room for it again. Acknowledgements that
 /// answer a frame are free, since there are no more of them than frames.
 package struct ControlRate: Sendable {
-  /// What a message costs in units: 1, and for one that changes or restates the pipeline
-  /// 1 more for each of its stages. A unit is about 5 µs of processor time.
+  /// The budget in units. A message costs 1 unit, and a message that changes or restates the pipeline
+  /// 1 more for each of its stages.
   package static let unitsPerSecond = 4000
   /// The bytes of control messages, and as many at once as in a second.
   package static let bytesPerSecond = 1 << 20

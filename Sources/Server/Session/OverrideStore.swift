@@ -10,7 +10,7 @@ import Synchronization
 /// and label for sessions that are opened without a token. It is kept until its time is over, on this
 /// server only; what other servers do is bounded by the lifetime of tokens (docs/protocol.md, "Overrides").
 package final class OverrideStore: Sendable {
-  /// What an operator decided.
+  /// An operator's decision.
   package enum Decision: Sendable {
     /// A pipeline is forced, until the given time on the sessions' clock.
     case forced(Pipeline, reason: String, until: Duration)

@@ -153,7 +153,7 @@ final class SessionHandle: Sendable {
     return self.message(desk)
   }
 
-  /// The state of the session as clients are told of it.
+  /// The state of the session, as a message.
   var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.desk }) }
 
   /// A token that restores the session, as it is now, elsewhere; empty where nothing is resumed. It is

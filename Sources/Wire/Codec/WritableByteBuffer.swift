@@ -11,7 +11,7 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
   let buffer: ByteBuffer
   /// The memory of the buffer's bytes, valid for as long as this value or a copy of it exists.
   let bytes: UnsafeMutableRawBufferPointer
-  /// What owns the memory.
+  /// The owner of the memory.
   private let storage: AnyObject
 
   /// Makes a buffer of bytes that are written later. They are not filled with zeros: that pass over

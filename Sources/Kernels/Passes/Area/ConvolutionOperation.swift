@@ -43,7 +43,7 @@ struct ConvolutionOperation: NeighborhoodOperation {
       bias: bias)
   }
 
-  /// What is added on a plane, in code values.
+  /// The bias of a plane, in code values.
   private func bias(scale: Double, of geometry: FrameGeometry) -> Double {
     guard geometry.format.isYUV else { return self.bias * 255 }
     // YUV is an affine image of RGB: the zeros of the planes stay where they are.

@@ -26,8 +26,8 @@ struct LineKernel: Sendable {
     }
   }
 
-  /// What a sum over pixels is on chroma that 2x2 pixels share: each sample counts for its pixels, and
-  /// is the mean of their results; the last one of an odd side has one column or row of them.
+  /// The kernel for chroma that 2x2 pixels share. A sample counts for each of its pixels, and a result is
+  /// the mean of their results; the last sample of an odd side has one column or row of pixels.
   func onSharedChroma(isLastColumn: Bool, isLastRow: Bool) -> LineKernel {
     struct Place: Hashable {
       let x, y: Int

@@ -5,7 +5,7 @@ import CKernels
 package struct AffinePass: Pass {
   package let description: PassDescription
   private let operation: AffineOperation
-  /// What lies outside, plane by plane and channel by channel.
+  /// The border of the moved picture, by plane and channel.
   private let empty: [[Double]]
   private let keepsFourthChannel: Bool
 

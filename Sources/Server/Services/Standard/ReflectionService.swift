@@ -54,7 +54,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 
   private func answer(_ request: Request) -> Response {
     var response = Response()
-    // What is asked for comes back, and must not be large.
+    // The answer repeats the request, so the request must not be large.
     guard request.byteCount <= Self.maxRequestBytes else {
       response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
       response.errorResponse.errorMessage =
