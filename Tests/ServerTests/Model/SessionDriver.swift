@@ -79,8 +79,8 @@ final class SessionDriver: Sendable {
       } onResponse: { response in
         defer { self.meeting.stopReading() }
         for try await message in response.messages {
-          let message = try self.ring.take(message)
-          try self.model.withLock { try $0.receive(message) }
+          // In one step: between the two a picture could be acknowledged that the model does not know.
+          try self.model.withLock { try $0.receive(try self.ring.take(message)) }
           self.meeting.tell()
           await self.meeting.restIfAsked()
         }
@@ -147,8 +147,8 @@ final class SessionDriver: Sendable {
   }
 
   private func acknowledge(_ writer: RPCWriter<Sidelight_V1_ClientMessage>) async throws {
-    let message = self.model.withLock { $0.acknowledge() }
-    if let message = message ?? self.ring.acknowledgement() { try await writer.write(message) }
+    let message = self.model.withLock { $0.acknowledge() ?? self.ring.acknowledgement() }
+    if let message { try await writer.write(message) }
   }
 
   private func wait(
