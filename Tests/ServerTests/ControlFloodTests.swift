@@ -112,7 +112,7 @@ import Tracing
         try await withRawPeer(address) { other in
           other.send(RawPeer.preface)
           flooder.send(RawPeer.preface)
-          // The windows of connection and stream are told before the answer.
+          // The server announces the windows of connection and stream before it answers.
           flooder.ping()
           _ = await flooder.next(where: \.isPingAnswer)
           flooder.call(Attack.process, headers: [("authorization", "Bearer held")])
@@ -235,7 +235,7 @@ import Tracing
           }
           return states
         }
-        // Those that the transport has taken before its window was used up, and one.
+        // The transport takes some states before its window is used up; one more waits.
         #expect((1 ... 20).contains(states))
       }
     }

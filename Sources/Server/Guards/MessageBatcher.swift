@@ -15,8 +15,8 @@ final class MessageBatcher: ChannelDuplexHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A batch is
-  /// small enough to be decoded and handled in a few milliseconds, whatever it holds.
+  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A batch
+  /// ends where this is used up, so it has 16 messages or some 8 KiB of small ones.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
 

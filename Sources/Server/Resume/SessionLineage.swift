@@ -15,7 +15,7 @@ package struct SessionLineage: Sendable, Hashable {
   /// The lineage that a token names.
   ///
   /// - Parameter bytes: From a verified token. A new lineage begins where there are none: tokens of
-  ///   servers before 0.2 name none.
+  ///   older servers name none.
   package init(token bytes: Data) {
     self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }
