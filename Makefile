@@ -36,7 +36,7 @@ soak: ## A million frames of a random client, checked by a model
 endurance: ## A server at 70 % load for MINUTES=10: memory, descriptors, latencies; docs/benchmarks/endurance.md
 	@dev/endurance $(or $(MINUTES),10) $(ARGUMENTS)
 
-promises: ## Measure each promise and write the table in docs/reliability.md (ARGUMENTS=--quick: 3 minutes)
+promises: ## Measure each promise and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 3 minutes)
 	@dev/promises $(ARGUMENTS)
 
 static: ## Build the command with Swift's runtime inside, as deploy/Dockerfile does: ten minutes and more
@@ -63,10 +63,10 @@ bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
 bench-telemetry: ## Print what a frame's trace and its times cost beside its pixels
 	@dev/bench-telemetry
 
-gallery: ## Draw every filter, into docs/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
+gallery: ## Draw every filter, into docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Write docs/filters.md, docs/configuration.md and deploy/sidelight.yaml from what they describe
+reference: ## Write docs/reference/filters.md, docs/reference/configuration.md and deploy/sidelight.yaml from what they describe
 	@dev/reference
 
 examples: ## Build the Swift packages in Examples/

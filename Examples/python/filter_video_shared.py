@@ -5,7 +5,7 @@
       python filter_video_shared.py 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' |
       ffmpeg -i - out.mp4
 
-Messages carry only which slot of a ring a picture is in; docs/shared-memory.md says whose a slot is
+Messages carry only which slot of a ring a picture is in; docs/guides/shared-memory.md says whose a slot is
 when. The modules below `sidelight.v1` are generated as filter_video.py says.
 """
 

@@ -139,7 +139,7 @@ final class Listener: Sendable {
   /// Serves. If the task is cancelled, all connections are closed before the server hears of it.
   ///
   /// A cancelled transport drops connections that it has accepted and not looked at yet, and NIO ends the
-  /// process where one that is open is dropped (`docs/upstream.md`, 12). So what serves is no child of this
+  /// process where one that is open is dropped (`docs/design/upstream.md`, 12). So what serves is no child of this
   /// task, which would be cancelled with it, but ends before it all the same (`docs/decisions`, 28).
   private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
     let serving = Task { try await server.serve() }

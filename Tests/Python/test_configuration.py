@@ -239,7 +239,7 @@ def test_the_example_is_what_is_there_by_default():
 
 
 def test_the_page_has_every_setting():
-    page = (REPOSITORY / "docs/configuration.md").read_text()
+    page = (REPOSITORY / "docs/reference/configuration.md").read_text()
     assert sidelight("settings", "--markdown").stdout.decode() == page
     keys = re.findall(r"^\| `([a-z0-9.-]+)` \|", page, flags=re.MULTILINE)
     assert keys == list(printed())

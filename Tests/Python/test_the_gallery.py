@@ -6,21 +6,21 @@ from sidelight_testing.contract import REPOSITORY, frame_filter
 
 
 def test_pictures_that_the_committed_page_shows_are_there():
-    committed = (REPOSITORY / "docs/filters.md").read_text()
+    committed = (REPOSITORY / "docs/reference/filters.md").read_text()
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", committed)
     assert pictures
-    assert [each for each in pictures if not (REPOSITORY / "docs" / each).is_file()] == []
-    gallery = (REPOSITORY / "docs/gallery.md").read_text()
+    assert [each for each in pictures if not (REPOSITORY / "docs/reference" / each).is_file()] == []
+    gallery = (REPOSITORY / "docs/reference/gallery.md").read_text()
     for anchor in re.findall(r"\(gallery\.md#([^)]+)\)", committed):
         assert re.search(rf"^### {anchor}$", gallery, flags=re.MULTILINE | re.IGNORECASE), anchor
 
 
 def test_every_filter_is_drawn(stub):
-    gallery = (REPOSITORY / "docs/gallery.md").read_text()
+    gallery = (REPOSITORY / "docs/reference/gallery.md").read_text()
     drawn = set(re.findall(r"^### (.+)$", gallery, flags=re.MULTILINE))
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     # What only looks leaves nothing to see.
     expected = {each.name for each in listed if each.category != "analysis"}
     assert drawn == expected, "run make gallery"
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", gallery):
-        assert (REPOSITORY / "docs" / picture).is_file(), picture
+        assert (REPOSITORY / "docs/reference" / picture).is_file(), picture

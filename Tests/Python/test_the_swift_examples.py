@@ -158,7 +158,7 @@ def test_the_call_servers_frames_come_back_with_both_pipelines(server):
 
 
 def test_the_documentation_shows_the_examples_own_code():
-    page = (REPOSITORY / "docs/writing-filters.md").read_text()
+    page = (REPOSITORY / "docs/guides/writing-filters.md").read_text()
     shown = re.findall(r"```swift\n(.*?)```", page, flags=re.DOTALL)
     code = [" ".join(path.read_text().split()) for path in sorted(SOURCES.glob("*.swift"))]
     assert len(shown) >= 6

@@ -125,8 +125,8 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
                 cells.append((name, results[0]))
             section.append(
                 f"```\n{pipeline}\n```\n\n"
-                "![The originals](images/gallery/original.jpg)\n"
-                f"![{name}](images/gallery/{file})\n"
+                "![The originals](../images/gallery/original.jpg)\n"
+                f"![{name}](../images/gallery/{file})\n"
             )
         sections.setdefault(each["category"], []).append("\n".join(section))
         print(name, flush=True)
@@ -143,7 +143,8 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
         for title, link, category in zip(titles, links, categories, strict=True)
         if category in sections
     ]
-    (docs / "gallery.md").write_text(
+    (docs / "reference").mkdir(exist_ok=True)
+    (docs / "reference/gallery.md").write_text(
         "<!-- Made by `make gallery` from what is in dev/pictures. Do not edit. -->\n"
         + (HERE / "head.md").read_text()
         + "\n"

@@ -16,7 +16,7 @@ extension Settings {
     let defaults = ServeConfiguration()
     return """
       # Settings of `sidelight serve --config FILE`, made by `make reference`. Take the # away before
-      # what is to be otherwise; docs/configuration.md says more. What stands here is the default.
+      # what is to be otherwise; docs/reference/configuration.md says more. What stands here is the default.
       # Flags and environment variables win over this file.
 
       """

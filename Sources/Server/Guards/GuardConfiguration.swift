@@ -1,5 +1,5 @@
 /// What a peer may do to a server. The defaults leave honest clients alone and bound what others cost;
-/// README and docs/reliability.md tell what each is for.
+/// README and docs/design/reliability.md tell what each is for.
 public struct GuardConfiguration: Sendable, Hashable {
   /// - `maxConnections` (count, default: 2048): connections at a time, over all addresses.
   public var maxConnections = 2048

@@ -8,7 +8,7 @@ import Synchronization
 /// A client can end its session at any time, and open another with a resume token from before the
 /// override, or with none. So a decision is kept by lineage, which tokens name, and found again by caller
 /// and label for sessions that are opened without a token. It is kept until its time is over, on this
-/// server only; what other servers do is bounded by the lifetime of tokens (docs/protocol.md, "Overrides").
+/// server only; what other servers do is bounded by the lifetime of tokens (docs/reference/protocol.md, "Overrides").
 package final class OverrideStore: Sendable {
   /// An operator's decision.
   package enum Decision: Sendable {

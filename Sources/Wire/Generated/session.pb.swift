@@ -1005,7 +1005,7 @@ package nonisolated struct Sidelight_V1_SharedMemoryRequest: Sendable {
 }
 
 /// A ring of slots in shared memory that the server made: input slots first, then output slots, all of
-/// one size. How to fetch it: docs/shared-memory.md.
+/// one size. How to fetch it: docs/guides/shared-memory.md.
 ///
 /// A slot belongs to one side at a time. An input slot is the client's until the `frame` that names it,
 /// then the server's until that frame's outcome. An output slot is the server's until the

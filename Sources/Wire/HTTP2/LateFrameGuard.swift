@@ -7,7 +7,7 @@ import NIOHTTP2
 /// While more is to be written than the socket takes, HTTP/2 keeps back what it says beside the pixels: how
 /// much more the peer may send of a call, for example. When the peer has said its last on that call
 /// meanwhile, or has given it up, HTTP/2 takes its own frame for a mistake, and gRPC's handler closes the
-/// connection for it, with everybody's calls (`docs/upstream.md`, 10). The frame is of no use any more, and
+/// connection for it, with everybody's calls (`docs/design/upstream.md`, 10). The frame is of no use any more, and
 /// no byte of it was written: to go on is all that is to be done.
 ///
 /// Mistakes of the peer come by here too, as the same errors. They are found while input is decoded.

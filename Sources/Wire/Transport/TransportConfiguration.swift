@@ -1,5 +1,5 @@
 /// How frames travel: the same for server and client. The defaults are for video; gRPC's own are for
-/// messages of a few kilobytes, and carry a twelfth of the frames. `docs/transport.md` says what each
+/// messages of a few kilobytes, and carry a twelfth of the frames. `docs/reference/transport.md` says what each
 /// was measured to do.
 ///
 /// Values out of range are refused where the configuration is used, with a ``ConfigurationFault``.

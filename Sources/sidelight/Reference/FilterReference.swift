@@ -54,7 +54,7 @@ struct FilterReference {
     the chroma plane, with half the lengths.
     - In linear light (`@linear`) filters of neighbourhoods and of the whole frame work on red, \
     green and blue of every pixel, in I420 and NV12 too; the result gets chroma when it leaves \
-    linear light ([decision 30](decisions/0030-linear-light-has-no-shared-chroma.md)).
+    linear light ([decision 30](../decisions/0030-linear-light-has-no-shared-chroma.md)).
 
     """
   }

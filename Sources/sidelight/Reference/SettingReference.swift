@@ -30,7 +30,7 @@ struct SettingReference {
 
     - The **file** is named by `--config`, else by the variable `SIDELIGHT_CONFIG`. It is YAML: sections, \
     keys, values and lists of them, without anchors and aliases, at most 1 MiB. \
-    [`deploy/sidelight.yaml`](../deploy/sidelight.yaml) has every setting, to begin with.
+    [`deploy/sidelight.yaml`](../../deploy/sidelight.yaml) has every setting, to begin with.
     - A **variable** is `SIDELIGHT_` and the setting in capitals, with `_` for what is no letter or \
     digit. Lists are separated by commas. Variables of that form that mean nothing are refused, except those \
     that Kubernetes makes for services of that name.

@@ -1,4 +1,4 @@
-"""Measures each promise, and writes the table into docs/reliability.md.
+"""Measures each promise, and writes the table into docs/design/reliability.md.
 
 dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]
 """
@@ -16,7 +16,7 @@ from sidelight_testing.machine import Machine
 from . import lasting, memory, outcomes, peers, realtime, workers
 from .row import Row, Settings
 
-PAGE = REPOSITORY / "docs/reliability.md"
+PAGE = REPOSITORY / "docs/design/reliability.md"
 BEGIN, END = "<!-- promises: begin -->", "<!-- promises: end -->"
 
 MEASUREMENTS: dict[tuple[int, ...], Callable[[Settings], Row | list[Row]]] = {
