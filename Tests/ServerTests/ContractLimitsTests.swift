@@ -43,6 +43,8 @@ import Testing
     #expect(limits.maxReasonBytes == 256)
     #expect(limits.maxResumeTokenBytes == 132096)
     #expect(limits.maxPageSize == 1000)
+    #expect(limits.controlUnitsPerSecond == 4000)
+    #expect(limits.controlBytesPerSecond == 1 << 20)
   }
 
   @Test(

@@ -179,14 +179,14 @@ import Tracing
       try await withStub(address) { stub in
         try await stub.process { writer in
           try await writer.write(.open())
-          for id in 0 ..< UInt64(ControlRate.unitsPerSecond + 100) {
+          for id in 0 ..< UInt64(ContractLimits.controlUnitsPerSecond + 100) {
             try await writer.write(.with { $0.ping.id = id })
           }
           await clock.awaited(within: .seconds(1))
-          #expect(pongs.load(ordering: .relaxed) <= ControlRate.unitsPerSecond)
+          #expect(pongs.load(ordering: .relaxed) <= ContractLimits.controlUnitsPerSecond)
           await clock.ticking(by: .seconds(1)) {
             try? await expectEventually("all are answered") {
-              pongs.load(ordering: .relaxed) == ControlRate.unitsPerSecond + 100
+              pongs.load(ordering: .relaxed) == ContractLimits.controlUnitsPerSecond + 100
             }
           }
         } onResponse: { response in

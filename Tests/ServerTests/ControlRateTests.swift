@@ -1,11 +1,12 @@
 import SidelightServer
+import SidelightWire
 import Testing
 
 @Suite struct ControlRateTests {
   @Test("A second's worth passes at once, and then as much as time brings")
   func units() {
     var rate = ControlRate(at: .zero)
-    rate.take(units: ControlRate.unitsPerSecond, byteCount: 0)
+    rate.take(units: ContractLimits.controlUnitsPerSecond, byteCount: 0)
     let delay = rate.delay(at: .zero)
     #expect(delay > .zero)
     #expect(delay <= .milliseconds(1))
@@ -16,7 +17,7 @@ import Testing
   @Test("Large messages are paid for by their bytes")
   func bytes() {
     var rate = ControlRate(at: .zero)
-    rate.take(units: 1, byteCount: 3 * ControlRate.bytesPerSecond)
+    rate.take(units: 1, byteCount: 3 * ContractLimits.controlBytesPerSecond)
     let early = rate.delay(at: .seconds(1.9))
     #expect(early > .zero)
     let late = rate.delay(at: .seconds(2.1))

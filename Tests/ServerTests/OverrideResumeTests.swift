@@ -134,6 +134,29 @@ import Testing
     }
   }
 
+  @Test("A session is refused if the pipeline of its override is no longer valid")
+  func invalidOverride() async throws {
+    let black = "LUT_3D_SIZE 2\n" + String(repeating: "0 0 0\n", count: 8)
+    let assets = AssetStore(["cover": .cube(try CubeFile.read(Array(black.utf8)))])
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.assets = assets
+    let cover: Pipeline = [.filter("colorCube", ["asset": .text("cover")])]
+    try await withServer(catalogue: catalogue) { _, address in
+      let first = try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: cover)
+      }
+      assets.remove(named: "cover")
+      for open in [Self.open(resuming: first.token), Self.open(label: "ana")] {
+        let error = await #expect(throws: RPCError.self) {
+          try await Self.visit(address, open)
+        }
+        #expect(error?.code == .failedPrecondition)
+        #expect(error?.message.contains("cover") == true)
+      }
+      #expect(try await Self.visit(address, Self.open(label: "ben")).pipeline == "sepiaTone")
+    }
+  }
+
   @Test("An override of a session whose client has come back already holds for both")
   func twoConnections() async throws {
     try await withServer { _, address in

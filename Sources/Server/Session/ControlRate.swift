@@ -1,15 +1,14 @@
+import SidelightWire
+
 /// Bounds what the control messages of one session may cost: everything that a client sends but frames.
 ///
 /// Messages are never refused for their rate. A client that exceeds it is held back: the next control
 /// message, and everything behind it, is read when there is room for it again. Acknowledgements that
 /// answer a frame are free, since there are no more of them than frames.
+///
+/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of its
+/// stages. A burst may spend at once what ``ContractLimits`` allows for a second.
 package struct ControlRate: Sendable {
-  /// The budget in units. A message costs 1 unit, and a message that changes or restates the pipeline
-  /// 1 more for each of its stages.
-  package static let unitsPerSecond = 4000
-  /// The bytes of control messages, and as many at once as in a second.
-  package static let bytesPerSecond = 1 << 20
-
   /// Acknowledgements that may be ahead of frames: those of frames from before.
   private static let maxFreeAcknowledgements = 64
 
@@ -19,8 +18,10 @@ package struct ControlRate: Sendable {
 
   /// - Parameter now: The time; both budgets are full then.
   package init(at now: Duration) {
-    self.units = TokenBucket(perSecond: Double(Self.unitsPerSecond), at: now)
-    self.bytes = TokenBucket(perSecond: Double(Self.bytesPerSecond), at: now)
+    self.units = TokenBucket(
+      perSecond: Double(ContractLimits.controlUnitsPerSecond), at: now)
+    self.bytes = TokenBucket(
+      perSecond: Double(ContractLimits.controlBytesPerSecond), at: now)
   }
 
   /// The time until the next control message may be handled; zero if it may now.

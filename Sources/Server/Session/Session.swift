@@ -88,12 +88,13 @@ struct Session: Sendable {
   ///
   /// - Parameter deposits: Where large messages are left until they are written; `nil`: they are copied.
   /// - Throws: `RPCError` when the client breaks the order of messages or sends only faults, when the
-  ///   server shuts down (UNAVAILABLE), or when the connection is lost.
+  ///   server shuts down (UNAVAILABLE), when an operator's override cannot be restored
+  ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
     deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
-    self.adoptOverride()
+    try self.adoptOverride()
     self.outbox.push(.message(self.opened))
     if self.handle.currentState.state != .running { self.handle.tellState() }
     let isComplete = Atomic(false)
@@ -272,12 +273,23 @@ struct Session: Sendable {
   /// perhaps after the token was signed that this one resumes.
   ///
   /// To be called when the registry knows the session: a decision from then on finds it there.
-  private func adoptOverride() {
+  ///
+  /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session that runs
+  ///   unfiltered against an operator's decision is worse than none.
+  private func adoptOverride() throws {
     let now = self.engine.clock.now()
     guard let decision = self.engine.overrides.decision(for: self.handle.lineage, at: now) else {
       return
     }
-    self.handle.adopt(decision)
+    do throws(PipelineError) {
+      try self.handle.adopt(decision)
+    } catch {
+      throw GoogleRPCStatus(
+        code: .failedPrecondition,
+        message: "An operator's override is in force, and its pipeline is no longer valid: \(error)",
+        details: .errorInfo(
+          reason: "OVERRIDE_INVALID", domain: GoogleRPCStatus.errorDomain, metadata: [:]))
+    }
   }
 
   private static func desk(

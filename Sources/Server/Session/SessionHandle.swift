@@ -196,13 +196,15 @@ final class SessionHandle: Sendable {
   }
 
   /// Puts a decision into force that was made before the session was opened. The client learns of it
-  /// by the first state that it is sent.
-  func adopt(_ decision: OverrideStore.Decision) {
-    self.update { desk in
+  /// from the first state that it is sent.
+  ///
+  /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
+  ///   asset that it names is gone. The session must not run without the override then.
+  func adopt(_ decision: OverrideStore.Decision) throws(PipelineError) {
+    try self.update { desk throws(PipelineError) in
       switch decision {
       case .forced(let pipeline, let reason, let end):
-        // Operators' pipelines use the server's own catalogue, which made this one before.
-        try? desk.override(with: pipeline, reason: reason, until: end)
+        try desk.override(with: pipeline, reason: reason, until: end)
       case .lifted: _ = desk.endOverride()
       }
     }

@@ -26,6 +26,11 @@ package enum ContractLimits {
   /// longer one is ignored.
   package static let maxTraceContextBytes = 512
 
+  /// The units of control messages that a session handles per second.
+  package static let controlUnitsPerSecond = 4000
+  /// The bytes of control messages that a session handles per second.
+  package static let controlBytesPerSecond = 1 << 20
+
   /// The most sessions of one response.
   package static let maxPageSize = 1000
   /// The sessions of one response where the request does not say.
@@ -102,5 +107,7 @@ extension Sidelight_V1_Limits {
     self.maxReasonBytes = UInt32(ContractLimits.maxReasonBytes)
     self.maxResumeTokenBytes = UInt32(ContractLimits.maxResumeTokenBytes)
     self.maxPageSize = UInt32(ContractLimits.maxPageSize)
+    self.controlUnitsPerSecond = UInt32(ContractLimits.controlUnitsPerSecond)
+    self.controlBytesPerSecond = UInt32(ContractLimits.controlBytesPerSecond)
   }
 }

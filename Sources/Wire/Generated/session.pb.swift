@@ -976,6 +976,19 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
     set {_uniqueStorage()._maxPageSize = newValue}
   }
 
+  /// Units of control messages that a session handles per second; further ones wait. A message costs 1
+  /// unit, and one that changes or restates the pipeline 1 more for each stage.
+  package var controlUnitsPerSecond: UInt32 {
+    get {_storage._controlUnitsPerSecond}
+    set {_uniqueStorage()._controlUnitsPerSecond = newValue}
+  }
+
+  /// Bytes of control messages that a session handles per second; further ones wait.
+  package var controlBytesPerSecond: UInt32 {
+    get {_storage._controlBytesPerSecond}
+    set {_uniqueStorage()._controlBytesPerSecond = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2430,7 +2443,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0")
 
   fileprivate class _StorageClass {
     var _maxMessageBytes: UInt64 = 0
@@ -2456,6 +2469,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     var _maxReasonBytes: UInt32 = 0
     var _maxResumeTokenBytes: UInt32 = 0
     var _maxPageSize: UInt32 = 0
+    var _controlUnitsPerSecond: UInt32 = 0
+    var _controlBytesPerSecond: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2489,6 +2504,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       _maxReasonBytes = source._maxReasonBytes
       _maxResumeTokenBytes = source._maxResumeTokenBytes
       _maxPageSize = source._maxPageSize
+      _controlUnitsPerSecond = source._controlUnitsPerSecond
+      _controlBytesPerSecond = source._controlBytesPerSecond
     }
   }
 
@@ -2530,6 +2547,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxReasonBytes) }()
         case 22: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxResumeTokenBytes) }()
         case 23: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPageSize) }()
+        case 24: try { try decoder.decodeSingularUInt32Field(value: &_storage._controlUnitsPerSecond) }()
+        case 25: try { try decoder.decodeSingularUInt32Field(value: &_storage._controlBytesPerSecond) }()
         default: break
         }
       }
@@ -2607,6 +2626,12 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       if _storage._maxPageSize != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._maxPageSize, fieldNumber: 23)
       }
+      if _storage._controlUnitsPerSecond != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._controlUnitsPerSecond, fieldNumber: 24)
+      }
+      if _storage._controlBytesPerSecond != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._controlBytesPerSecond, fieldNumber: 25)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2639,6 +2664,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._maxReasonBytes != rhs_storage._maxReasonBytes {return false}
         if _storage._maxResumeTokenBytes != rhs_storage._maxResumeTokenBytes {return false}
         if _storage._maxPageSize != rhs_storage._maxPageSize {return false}
+        if _storage._controlUnitsPerSecond != rhs_storage._controlUnitsPerSecond {return false}
+        if _storage._controlBytesPerSecond != rhs_storage._controlBytesPerSecond {return false}
         return true
       }
       if !storagesAreEqual {return false}
