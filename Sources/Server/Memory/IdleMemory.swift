@@ -5,7 +5,7 @@ import SidelightWire
 
 /// Gives memory back to the system that nothing needs any more: frame buffers that were idle all the
 /// time between two looks, and what is free on the heap (`docs/decisions/0010-allocator.md` says why it
-/// is kept at all, `docs/decisions/0027-free-memory-goes-back-under-load.md` when it goes).
+/// is kept at all, `docs/decisions/0027-memory-released-under-load.md` when it goes).
 package struct IdleMemory: Sendable {
   let engine: Engine
   /// The time between two looks.
