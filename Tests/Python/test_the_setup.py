@@ -42,6 +42,7 @@ def missing(environment, group: str) -> list[str]:
         ("pkg-config", "build", "libpng-dev"),
         ("protoc", "protos", "protobuf-compiler"),
         ("protoc", "protos", "libprotobuf-dev"),
+        ("codespell", "test", "codespell"),
     ],
 )
 def test_another_program_of_the_same_name_does_not_count(tmp_path, name, group, package):
@@ -50,7 +51,10 @@ def test_another_program_of_the_same_name_does_not_count(tmp_path, name, group, 
 
 
 def test_the_demo_needs_no_program_of_the_tests(tmp_path):
-    others = ["convert", "magick", "protoc", "promtool", "chromium", "haproxy", "systemd-analyze"]
+    others = [
+        "convert", "magick", "protoc", "promtool", "chromium", "codespell", "haproxy",
+        "systemd-analyze",
+    ]
     assert missing(path_with_other_programs(tmp_path, *others), "demo") == []
 
 
