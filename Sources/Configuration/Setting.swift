@@ -1,7 +1,7 @@
 /// A setting of `sidelight serve`. Flags, environment variables, files, help, the reference page
 /// and validation are derived from its declaration.
 public struct Setting: Sendable, CustomStringConvertible {
-  /// How often a setting is needed. The short help lists the everyday ones.
+  /// The frequency of use. The short help lists the everyday settings.
   public enum Use: Sendable, Hashable {
     case everyday, rare
   }
@@ -10,7 +10,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   public enum Change: Sendable, Hashable {
     /// On SIGHUP, at once or for new connections and sessions.
     case onReload
-    /// When the server restarts.
+    /// At the restart of the server.
     case onRestart
   }
 
@@ -24,7 +24,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   public let kind: SettingKind
   /// The purpose, in one sentence.
   public let summary: String
-  /// How often the setting is needed.
+  /// The frequency of use.
   public let use: Use
   /// The time at which a change takes effect.
   public let change: Change

@@ -33,7 +33,7 @@ struct ShutdownWatch: Service, CustomStringConvertible {
     }
   }
 
-  /// Exits on a thread of its own, since stuck work may occupy all others.
+  /// Exits on a dedicated thread, since stuck work may occupy all others.
   private func exitWhenGraceIsOver() {
     let (seconds, attoseconds) = self.grace.components
     Thread.detachNewThread {
