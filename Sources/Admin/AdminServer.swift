@@ -7,20 +7,20 @@ import NIOCore
 public import ServiceLifecycle
 public import SidelightServer
 
-/// Tells over HTTP how a server does: probes for whoever runs it, metrics for Prometheus, and a live
-/// page for people. It changes nothing, and asks nobody who he is: let it listen where only those who
-/// may know can reach it.
+/// Serves the state of a server over HTTP: probes for service managers, metrics for Prometheus, and
+/// a live page for operators. It is read-only and does not authenticate callers: restrict access to
+/// its address.
 ///
-/// | path | answer |
+/// | path | response |
 /// |---|---|
-/// | `/livez` | 200: the process answers |
-/// | `/readyz` | 200 while the server takes sessions; 503 before, and while it drains |
+/// | `/livez` | 200 while the process runs |
+/// | `/readyz` | 200 while the server accepts sessions; 503 before that and while it drains |
 /// | `/metrics` | Prometheus' text format |
 /// | `/version` | the version, as JSON |
 /// | `/status.json` | ``ServerStatus``, as JSON |
-/// | `/` | a page that shows it |
+/// | `/` | a page that shows the status |
 ///
-/// In a `ServiceGroup` it should stand before the server, so that it still answers while that drains.
+/// List it before the server in a `ServiceGroup`, so that it still answers while the server drains.
 public final class AdminServer: Service {
   private let address: Address
   private let server: SidelightServer
@@ -29,10 +29,10 @@ public final class AdminServer: Service {
   private let bound: (stream: AsyncStream<Address>, continuation: AsyncStream<Address>.Continuation)
 
   /// - Parameters:
-  ///   - address: Where to listen: a TCP address or a Unix socket.
-  ///   - server: The server to tell about.
-  ///   - metrics: What Prometheus gets; asked after the server has brought its own up to date.
-  ///   - logger: Where logs go.
+  ///   - address: The address to listen on: a TCP address or a Unix socket.
+  ///   - server: The server whose state is served.
+  ///   - metrics: Returns the metrics for Prometheus. Called after the server has updated its own.
+  ///   - logger: The logger.
   public init(
     address: Address, server: SidelightServer, metrics: @escaping @Sendable () -> String,
     logger: Logger
@@ -44,14 +44,14 @@ public final class AdminServer: Service {
     self.bound = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Answers until graceful shutdown begins or the task is cancelled.
+  /// Serves until graceful shutdown begins or the task is cancelled.
   ///
   /// - Throws: If the address cannot be bound.
   public func run() async throws {
     defer { self.bound.continuation.finish() }
     let application = Application(
       router: self.router,
-      // Whoever opens connections and says nothing takes them from the few who look, not from sessions.
+      // Idle connections count only against this endpoint, not against sessions.
       server: .http1(
         configuration: HTTP1Channel.Configuration(
           idleTimeout: .seconds(60),
@@ -66,9 +66,10 @@ public final class AdminServer: Service {
     try await application.run()
   }
 
-  /// Where it listens, with the port that the system chose; waits until it does. To be asked once.
+  /// The address on which it listens, with the port that the system chose. Waits until it listens.
+  /// Read it once.
   ///
-  /// - Returns: `nil` if it never will.
+  /// - Returns: `nil` if it ends without listening.
   public var listeningAddress: Address? {
     get async { await self.bound.stream.first { _ in true } }
   }

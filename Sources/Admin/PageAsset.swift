@@ -1,4 +1,4 @@
-/// A file of the page, kept in the binary.
+/// A file of the live page, embedded in the binary.
 struct PageAsset: Sendable {
   let path: String
   let type: String

@@ -1,3 +1,3 @@
-// Whoever reads settings gets a server's configuration, addresses and log formats from them.
+// Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
 @_exported public import SidelightTelemetry

@@ -1,16 +1,17 @@
 import SidelightIdentity
 import SidelightServer
 
-/// How TCP addresses are secured, as far as it is given.
+/// The TLS settings, as far as they are set.
 struct TLSSettings: Sendable, Hashable {
   var certificate: String?
   var key: String?
   var clientAuthorities: String?
-  /// `nil`: required where ``clientAuthorities`` are given, else none.
+  /// Whether clients must present certificates. `nil` requires them if ``clientAuthorities`` is
+  /// set.
   var clientCertificates: ServerTLS.ClientCertificates?
   var minimumVersion = ServerTLS.Version.tls12
 
-  /// What the server is told; `nil`: no TLS.
+  /// The server's TLS configuration. `nil` disables TLS.
   var configuration: ServerTLS? {
     guard let certificate, let key else { return nil }
     var tls = ServerTLS(certificateChain: certificate, privateKey: key)
@@ -22,7 +23,7 @@ struct TLSSettings: Sendable, Hashable {
   }
 }
 
-/// Which tokens are good, as far as it is given.
+/// The token settings, as far as they are set.
 struct TokenSettings: Sendable, Hashable {
   var issuer: String?
   var audience: String?
@@ -30,7 +31,7 @@ struct TokenSettings: Sendable, Hashable {
   var leeway = Duration.seconds(60)
   var scopePrefix: String?
 
-  /// What the authenticator is told; `nil`: tokens are not looked at.
+  /// The authenticator's configuration. `nil` ignores tokens.
   var configuration: TokenConfiguration? {
     guard let issuer, let audience, let keys else { return nil }
     var tokens = TokenConfiguration(issuer: issuer, audience: audience, keys: keys)

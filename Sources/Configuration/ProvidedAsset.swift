@@ -1,7 +1,7 @@
-/// A file that the operator provides to all callers, and the name by which their pipelines call it.
+/// A file that the operator provides to all callers, and its name in pipelines.
 public struct ProvidedAsset: Sendable, Hashable {
-  /// As pipelines name it.
+  /// The name in pipelines.
   public let name: String
-  /// Where the PNG, JPEG or `.cube` file is.
+  /// The path of the PNG, JPEG or `.cube` file.
   public let path: String
 }

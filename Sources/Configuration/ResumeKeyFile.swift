@@ -1,22 +1,23 @@
 import Foundation
 import SidelightServer
 
-/// A file of keys that sign resume tokens: a line each, `NAME:SECRET`, the secret in Base64 with at least
-/// 32 bytes. The first signs, all are accepted. Empty lines and those that begin with `#` say nothing.
+/// A file of keys that sign resume tokens, one `NAME:SECRET` per line, the secret in Base64 with at
+/// least 32 bytes. The first key signs, all are accepted. Empty lines and lines that begin with `#`
+/// are ignored.
 struct ResumeKeyFile: Sendable, Equatable {
   let path: String
   let keys: [ResumeKey]
 
   /// Reads the file.
   ///
-  /// - Throws: ``SettingRefusal`` that says what is wrong, and shows nothing of the contents.
+  /// - Throws: ``SettingRefusal``, which never contains a secret.
   init(path: String) throws(SettingRefusal) {
     self.path = path
     let text: String
     do throws(TextFileError) {
       text = try TextFile.contents(of: path)
     } catch {
-      throw SettingRefusal("which \(error.reason)")
+      throw SettingRefusal("the file \(error.reason)")
     }
     var keys: [ResumeKey] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
@@ -26,10 +27,10 @@ struct ResumeKeyFile: Sendable, Equatable {
       do throws(SettingRefusal) {
         keys.append(try ResumeKey(line: line))
       } catch {
-        throw SettingRefusal("whose line \(index + 1) \(error.reason)")
+        throw SettingRefusal("line \(index + 1): \(error.reason)")
       }
     }
-    guard !keys.isEmpty else { throw SettingRefusal("which holds no key") }
+    guard !keys.isEmpty else { throw SettingRefusal("the file contains no key") }
     self.keys = keys
   }
 }
@@ -37,14 +38,14 @@ struct ResumeKeyFile: Sendable, Equatable {
 extension ResumeKey {
   /// Reads `NAME:SECRET`.
   ///
-  /// - Throws: ``SettingRefusal`` that shows nothing of the text.
+  /// - Throws: ``SettingRefusal``, which never contains the text.
   init(line: String) throws(SettingRefusal) {
     let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2, (1 ... 64).contains(parts[0].utf8.count) else {
-      throw SettingRefusal("is not NAME:SECRET, with a name of 1 to 64 bytes")
+      throw SettingRefusal("expected NAME:SECRET with a name of 1 to 64 bytes")
     }
     guard let secret = Data(base64Encoded: parts[1]), secret.count >= 32 else {
-      throw SettingRefusal("has no secret of at least 32 bytes in Base64")
+      throw SettingRefusal("expected a secret of at least 32 bytes in Base64")
     }
     self.init(id: parts[0], secret: secret)
   }

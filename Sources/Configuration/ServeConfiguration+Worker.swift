@@ -2,13 +2,13 @@ public import SidelightServer
 import SidelightWire
 
 extension ServeConfiguration {
-  /// Fits a configuration to one of several workers, which share a host: each has its part of the
-  /// processors, and addresses and paths that only one can have are told apart by its number.
+  /// Returns the configuration of one of several workers on a host: each gets its share of the
+  /// processors, and ports and paths that cannot be shared are numbered.
   ///
   /// - Parameters:
-  ///   - index: Which worker, from 0 on.
-  ///   - count: How many there are.
-  ///   - resumeKey: What they share, unless keys are configured.
+  ///   - index: The number of the worker, from 0.
+  ///   - count: The number of workers.
+  ///   - resumeKey: The resume key that all workers share, unless keys are configured.
   public func forWorker(
     _ index: Int, of count: Int, resumeKey: ResumeKey
   ) -> ServeConfiguration {
@@ -22,7 +22,7 @@ extension ServeConfiguration {
     return result
   }
 
-  /// What is wrong with paths and ports of the last worker, which has the longest and the highest.
+  /// The faults in the paths and ports of the last worker, which are the longest and the highest.
   var workerFaults: [(key: String, reason: String)] {
     guard self.workers > 0 else { return [] }
     let last = self.workers - 1
@@ -32,7 +32,7 @@ extension ServeConfiguration {
     }
     switch self.admin {
     case .tcp(_, let port) where port > 0 && port + last > 65535:
-      faults.append(("admin.listen", "leaves no port for worker \(last)"))
+      faults.append(("admin.listen", "leaves no port for worker \(last): the limit is 65535"))
     case .unix(let path): faults += Self.fault("admin.listen", path, last)
     case .tcp, nil: break
     }
@@ -44,7 +44,7 @@ extension ServeConfiguration {
   ) -> [(String, String)] {
     let count = Self.path(path, ofWorker: last).utf8.count
     guard count > 107 else { return [] }
-    return [(key, "has \(count) bytes for worker \(last), the limit is 107")]
+    return [(key, "has \(count) bytes for worker \(last); the limit is 107")]
   }
 
   fileprivate static func path(_ path: String, ofWorker index: Int) -> String {
@@ -53,7 +53,7 @@ extension ServeConfiguration {
 }
 
 extension Address {
-  /// The next ports, or paths with the worker's number; ports of the system's choice are told apart anyway.
+  /// The port plus the worker's number, or the path with that number. Port 0 is unique already.
   fileprivate func forWorker(_ index: Int) -> Address {
     switch self {
     case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)

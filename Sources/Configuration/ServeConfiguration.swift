@@ -3,55 +3,55 @@ public import SidelightIdentity
 public import SidelightServer
 public import SidelightTelemetry
 
-/// All that `sidelight serve` can be told: the server's configuration, and what stands round it.
+/// The configuration of `sidelight serve`: that of the server and of the process around it.
 public struct ServeConfiguration: Sendable {
-  /// What ``server`` begins with.
+  /// The basis of ``server``.
   var base = ServerConfiguration()
 
-  /// The transport that ``profile`` stands for, and what is wanted otherwise.
+  /// The transport profile. Setting it replaces all transport settings by those of the profile.
   var profile = TransportConfiguration.Profile.latency {
     didSet { self.base.transport = self.profile.configuration }
   }
-  /// Threads that filter; `nil`: one a processor.
+  /// The number of threads that run filters. `nil`: one per processor.
   var computeThreads: Int?
   /// Whether clients on this host are offered ``sharedMemory``.
   var offersSharedMemory = false
-  /// How, if they are.
+  /// The configuration of shared memory, if it is offered.
   var sharedMemory = SharedMemoryConfiguration()
-  /// Whether sessions can be resumed at all.
+  /// Whether sessions can be resumed.
   var resumesSessions = true
-  /// The keys, where they are stated outright.
+  /// The resume keys that are set directly.
   var resumeKeys: [ResumeKey]?
-  /// The keys, where they are in a file.
+  /// The resume keys from a file.
   var resumeKeyFile: ResumeKeyFile?
 
-  /// How TCP addresses are secured.
+  /// The TLS settings.
   var tls = TLSSettings()
-  /// Which tokens are good.
+  /// The token settings.
   var token = TokenSettings()
-  /// What users, groups, and clients with certificates may do.
+  /// The scopes of users, groups, and clients with certificates.
   var unixUsers: [ScopeGrant] = []
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
-  /// What pipelines of all callers can name.
+  /// The assets that all callers' pipelines can name.
   public var providedAssets: [ProvidedAsset] = []
 
-  /// Where probes, metrics and the live page are served; `nil`: nowhere.
+  /// The address of the admin server. `nil` disables it.
   public var admin: Address?
-  /// Processes that serve; 0: this one does.
+  /// The number of worker processes. 0 serves in this process.
   public var workers = 0
-  /// What a shutdown may take; then whatever is left is cut off.
+  /// The maximum duration of a shutdown; then remaining work is aborted.
   public var shutdownGrace = Duration.seconds(10)
-  /// The least level that is logged.
+  /// The minimum level of log messages.
   public var logLevel = Logger.Level.info
-  /// How the log looks; `nil`: text on a terminal, else JSON.
+  /// The format of the log. `nil`: text on a terminal, else JSON.
   public var logFormat: LogFormat?
 
   /// The defaults.
   public init() {}
 
-  /// The server's own.
+  /// The configuration of the server.
   public var server: ServerConfiguration {
     var server = self.base
     server.computeThreads = self.computeThreads ?? server.computeThreads
@@ -63,14 +63,14 @@ public struct ServeConfiguration: Sendable {
     }
     server.tls = self.tls.configuration
     server.identity = self.identity
-    // One file of a caller, and a few of all, can always be on their way.
+    // One upload of a caller, and a few of all callers, always fit.
     let file = server.assets.maxFileBytes
     server.assets.maxUploadBytesPerCaller = max(server.assets.maxUploadBytesPerCaller, file)
     server.assets.maxUploadBytes = max(server.assets.maxUploadBytes, 4 * file)
     return server
   }
 
-  /// Which tokens are good; `nil`: they are not looked at.
+  /// The configuration of the token authenticator. `nil` ignores tokens.
   public var tokens: TokenConfiguration? { self.token.configuration }
 
   private var identity: IdentityConfiguration {
@@ -91,19 +91,19 @@ public struct ServeConfiguration: Sendable {
     return identity
   }
 
-  /// The guards that are taken away.
+  /// The guards that are disabled.
   var disabledGuards: [Guard] {
     get { Guard.allCases.filter { !self.base.guards.active.contains($0) } }
     set { self.base.guards.active = Set(Guard.allCases).subtracting(newValue) }
   }
 
-  /// How the C allocator treats buffers of frame size, by its name.
+  /// The name of the C allocator's settings for buffers of frame size.
   var allocator: AllocatorName {
     get { self.base.transport.allocator == .system ? .system : .frames }
     set { self.base.transport.allocator = newValue == .system ? .system : .frames }
   }
 
-  /// How long a flush may wait for more bytes; `nil`: not at all.
+  /// The maximum time that a flush waits for more bytes. `nil` disables waiting.
   var flushDelay: Duration? {
     get { self.base.transport.flushCoalescing?.delay }
     set {
@@ -113,12 +113,12 @@ public struct ServeConfiguration: Sendable {
     }
   }
 
-  /// The bytes from which on a flush does not wait.
+  /// The number of pending bytes at which a flush does not wait.
   var flushBytes = TransportConfiguration.FlushCoalescing().bytes {
     didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
   }
 
-  /// The allocators that have a name.
+  /// The names of allocator settings.
   enum AllocatorName: String, CaseIterable, Sendable {
     case frames, system
   }

@@ -1,34 +1,34 @@
-/// One thing that `sidelight serve` can be told. Flags, variables, files, help, the reference page and
-/// what is refused all come from here.
+/// A setting of `sidelight serve`. Flags, environment variables, files, help, the reference page
+/// and validation are derived from its declaration.
 public struct Setting: Sendable, CustomStringConvertible {
-  /// How often it is needed; the everyday ones are in the short help.
+  /// The frequency of use. The short help lists the everyday settings.
   public enum Use: Sendable, Hashable {
     case everyday, rare
   }
 
-  /// When a change in a file takes effect.
+  /// The time at which a change in a file takes effect.
   public enum Change: Sendable, Hashable {
-    /// With SIGHUP, at once or for what comes from then on.
+    /// On SIGHUP, at once or for new connections and sessions.
     case onReload
-    /// When the server is started again.
+    /// At the restart of the server.
     case onRestart
   }
 
-  /// Its name, which is its path in files: `limits.max-sessions`.
+  /// The name, which is the path in files: `limits.max-sessions`.
   public let key: String
-  /// Its flag, `--max-sessions`; `nil`: it is a secret, and others see a process's arguments.
+  /// The flag, `--max-sessions`. `nil` for secrets, since other users see a process's arguments.
   public let flag: String?
-  /// A second flag of one letter.
+  /// The one-letter flag, if it has one.
   public let shortFlag: Character?
-  /// What is said of its values.
+  /// The description of its values.
   public let kind: SettingKind
-  /// What it is for, in one sentence.
+  /// The purpose, in one sentence.
   public let summary: String
-  /// How often it is needed.
+  /// The frequency of use.
   public let use: Use
-  /// When a change takes effect.
+  /// The time at which a change takes effect.
   public let change: Change
-  /// Whether its value is shown to nobody.
+  /// Whether the value is never shown.
   public let isSecret: Bool
 
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
@@ -40,7 +40,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// Declares a setting.
   ///
   /// - Parameters:
-  ///   - flag: Its flag without dashes, where that is not simply the key.
+  ///   - flag: The flag without dashes. `nil` derives it from the key.
   init<Value>(
     _ key: String, _ place: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
     _ form: SettingForm<Value>, flag: String? = nil, short: Character? = nil, use: Use = .rare,
@@ -66,29 +66,29 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// The key.
   public var description: String { self.key }
 
-  /// Its environment variable: `SIDELIGHT_LIMITS_MAX_SESSIONS`.
+  /// The environment variable: `SIDELIGHT_LIMITS_MAX_SESSIONS`.
   public var variable: String {
     Self.variablePrefix + self.key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
   }
 
   static let variablePrefix = "SIDELIGHT_"
 
-  /// What a configuration holds, as it is written; `nil`: nothing is given.
+  /// The value in a configuration, as text. `nil` if it has none.
   func texts(in configuration: ServeConfiguration) -> [String]? { self.readTexts(configuration) }
 
-  /// Puts a value into a configuration.
+  /// Sets the value in a configuration.
   ///
-  /// - Throws: ``SettingRefusal`` if it is none, or out of range.
+  /// - Throws: ``SettingRefusal`` if the text is not a value or is out of range.
   func write(_ texts: [String], to configuration: inout ServeConfiguration) throws(SettingRefusal) {
     try self.writeTexts(texts, &configuration)
   }
 
-  /// Whether two configurations have the same value.
+  /// Returns whether two configurations have the same value.
   func isSame(_ one: ServeConfiguration, _ other: ServeConfiguration) -> Bool {
     self.valuesAreSame(one, other)
   }
 
-  /// Takes the value of another configuration.
+  /// Copies the value from one configuration to another.
   func copy(from source: ServeConfiguration, to target: inout ServeConfiguration) {
     self.copyValue(source, &target)
   }

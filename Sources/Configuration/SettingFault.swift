@@ -1,37 +1,37 @@
-/// One thing that is wrong with what the command was told.
+/// A fault in the settings of the command.
 public struct SettingFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The source, the value, and what was expected: `--max-sessions is 0, the range is 1 to 65536`.
+  /// The source, the value, and the expectation: `--max-sessions is 0; the range is 1 to 65536`.
   public let description: String
 
   init(_ description: String) {
     self.description = description
   }
 
-  /// A value that is not taken.
+  /// A fault of an invalid value.
   init(_ setting: Setting, _ texts: [String], from origin: SettingOrigin, _ refusal: SettingRefusal)
   {
     let shown = texts.map(\.shortened.quotedWhereNeeded).joined(separator: ", ")
-    let value = setting.isSecret ? "<redacted>" : texts.isEmpty ? "nothing" : shown
-    self.init("\(setting.named(in: origin)) is \(value), \(refusal.reason)")
+    let value = setting.isSecret ? "<redacted>" : texts.isEmpty ? "empty" : shown
+    self.init("\(setting.named(in: origin)) is \(value); \(refusal.reason)")
   }
 
-  /// Something of a name that does not exist.
+  /// A fault of an unknown name.
   init(unknown name: String, nearest: String?) {
     self.init("\(name.shortened) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }
 }
 
-/// All that is wrong, in the order in which it was found.
+/// All faults, in the order in which they were found.
 public struct SettingFaults: Error, Sendable, Hashable, CustomStringConvertible {
   /// At least one.
   public let all: [SettingFault]
 
-  /// One line each.
+  /// One line per fault.
   public var description: String { self.all.map(\.description).joined(separator: "\n") }
 }
 
 extension Setting {
-  /// The setting in the words of a source: the flag, the variable, or the place and the key.
+  /// The name of the setting in its source: the flag, the variable, or the line and the key.
   func named(in origin: SettingOrigin) -> String {
     switch origin {
     case .flag, .environment: "\(origin)"
@@ -42,10 +42,10 @@ extension Setting {
 }
 
 extension String {
-  /// At most 256 characters of it.
+  /// The text, truncated to 256 characters.
   fileprivate var shortened: String { self.count > 256 ? self.prefix(255) + "…" : self }
 
-  /// In quotation marks unless it is a word; without control characters.
+  /// The text, quoted and escaped unless it is a plain word.
   var quotedWhereNeeded: String {
     let isWord = self.allSatisfy { $0.isLetter || $0.isNumber || "-+.:/_%".contains($0) }
     return !self.isEmpty && isWord ? self : self.debugDescription

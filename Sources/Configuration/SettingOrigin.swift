@@ -1,4 +1,4 @@
-/// Where a value came from.
+/// The origin of a value.
 public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
   /// A flag by its name: `--max-sessions`.
   case flag(String)
@@ -6,12 +6,12 @@ public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
   /// A line of a file.
   case file(path: String, line: Int)
-  /// Another setting, by its key, that it follows unless it is given.
+  /// Derived from another setting, by its key.
   case implied(by: String)
-  /// Nobody said anything.
+  /// Not set.
   case `default`
 
-  /// In a few words: `/etc/sidelight.yaml:12`.
+  /// A short text: `/etc/sidelight.yaml:12`.
   public var description: String {
     switch self {
     case .flag(let name): name

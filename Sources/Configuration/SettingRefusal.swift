@@ -1,6 +1,6 @@
-/// Why a value is not taken.
+/// The reason why a value is invalid.
 struct SettingRefusal: Error, Sendable, Hashable {
-  /// A clause that follows the value: `the range is 1 to 64`.
+  /// A clause that follows the value and a semicolon: `the range is 1 to 64`.
   let reason: String
 
   init(_ reason: String) {

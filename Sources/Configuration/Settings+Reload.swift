@@ -1,15 +1,15 @@
 extension Settings {
-  /// What a second reading of the sources changes in a server that runs.
+  /// The changes that a second reading of the sources makes to a running server.
   public struct Reload: Sendable {
-    /// What the server runs with from now on.
+    /// The settings that the server runs with from now on.
     public let settings: Settings
-    /// What changed.
+    /// The settings that changed.
     public let applied: [Setting]
-    /// What is otherwise now, and stays as it was until the server is started again.
+    /// The settings that differ but keep their old values until the server restarts.
     public let awaitingRestart: [Setting]
   }
 
-  /// Takes from newer settings what can be changed in a server that runs; the rest stays as it is.
+  /// Applies newer settings as far as a running server can change them.
   public func reloading(_ newer: Settings) -> Reload {
     var result = self
     var applied: [Setting] = []

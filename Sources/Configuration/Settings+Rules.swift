@@ -3,7 +3,7 @@ import SidelightServer
 import SidelightWire
 
 extension Settings {
-  /// Sets what follows from other settings unless it is given, and says what does not go together.
+  /// Derives settings that are not set from others, and returns the conflicts between settings.
   mutating func follow() -> [SettingFault] {
     var faults: [SettingFault] = []
     self.followProfile()
@@ -11,17 +11,17 @@ extension Settings {
     if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
       self.configuration.sharedMemory.socketPath == nil
     {
-      // The folder that is made without a path lets nobody else in.
-      faults.append(self.fault("shared-memory.users", "needs", "shared-memory.socket"))
+      // The default directory is private to this user.
+      faults.append(self.fault("shared-memory.users", "requires", "shared-memory.socket"))
     }
     if self.configuration.offersSharedMemory, !SharedMemoryConfiguration.isSupported {
       faults.append(
         SettingFault(
-          "\(self.name(of: "shared-memory.enabled")) is not to be had on this system; "
-            + "Linux has it"))
+          "\(self.name(of: "shared-memory.enabled")) is not supported on this system; "
+            + "it requires Linux"))
     }
     if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
-      faults.append(self.fault("resume.keys", "does not go together with", "resume.keys-file"))
+      faults.append(self.fault("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
     faults += self.configuration.workerFaults.map { key, reason in
       SettingFault("\(self.name(of: key)) \(reason)")
@@ -32,12 +32,12 @@ extension Settings {
   private func identityFaults() -> [SettingFault] {
     var faults: [SettingFault] = []
     func needs(_ key: String, _ others: [String]) {
-      // A default may be written down: printed settings can be fed back.
+      // Explicit defaults are allowed, since printed settings can be read again.
       let isDefault =
         SettingTable.setting(key)?.isSame(self.configuration, ServeConfiguration()) == true
       guard self.isGiven(key), !isDefault else { return }
       for other in others where !self.isGiven(other) {
-        faults.append(self.fault(key, "needs", other))
+        faults.append(self.fault(key, "requires", other))
       }
     }
     needs("tls.certificate", ["tls.key"])
@@ -58,7 +58,7 @@ extension Settings {
     } catch {
       faults.append(
         SettingFault(
-          "\(self.name(of: error.setting)) is \(error.value), the range is \(error.range)"))
+          "\(self.name(of: error.setting)) is \(error.value); the range is \(error.range)"))
     }
     return faults
   }
@@ -70,7 +70,7 @@ extension Settings {
     }
   }
 
-  /// Connections are cut off in time for the process to end by itself.
+  /// Derives the drain timeouts, so that connections close before the grace period ends.
   private mutating func followGrace() -> [SettingFault] {
     let grace = self.configuration.shutdownGrace
     if !self.isGiven("shutdown.drain-timeout") {
@@ -92,13 +92,13 @@ extension Settings {
         ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
       guard self.isGiven(key), value > grace else { return nil }
       return SettingFault(
-        "\(self.name(of: key)) is \(DurationUnit.text(of: value)), more than shutdown.grace, "
-          + "\(DurationUnit.text(of: grace))")
+        "\(self.name(of: key)) is \(DurationUnit.text(of: value)); it must not exceed "
+          + "shutdown.grace, which is \(DurationUnit.text(of: grace))")
     }
   }
 
   private func fault(_ key: String, _ verb: String, _ other: String) -> SettingFault {
-    // In the words of the source: whoever gave a flag looks for a flag.
+    // Names the other setting in the same form as the source: a flag for a flag.
     let otherName: String
     switch self.origins[key] {
     case .flag: otherName = SettingTable.setting(other)?.flag ?? other

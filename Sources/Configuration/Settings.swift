@@ -1,17 +1,17 @@
-/// What a server is told, by all sources together: flags over environment variables over a file over
-/// defaults.
+/// The settings of a server from all sources: flags take precedence over environment variables,
+/// these over a file, and the file over defaults.
 public struct Settings: Sendable {
-  /// What it comes to.
+  /// The resulting configuration.
   public internal(set) var configuration: ServeConfiguration
-  /// Where values came from, by key; what is not here is a default.
+  /// The origins of values by key. Missing keys have their defaults.
   private(set) var origins: [String: SettingOrigin]
 
   /// Reads all sources.
   ///
   /// - Parameters:
-  ///   - commandLine: The flags, and maybe the name of a file.
-  ///   - environment: The environment; what does not begin with `SIDELIGHT_` is left alone.
-  /// - Throws: ``SettingFaults`` with all that is wrong, in values that others override too.
+  ///   - commandLine: The flags, and optionally the path of a file.
+  ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
+  /// - Throws: ``SettingFaults`` with all faults, also in values that others override.
   public init(
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
   ) throws(SettingFaults) {
@@ -33,7 +33,7 @@ public struct Settings: Sendable {
       do throws(SettingRefusal) {
         try setting.write(texts, to: &self.configuration)
       } catch {
-        // A file that a setting names may have changed since.
+        // A file that the setting names may have changed meanwhile.
         faults.append(SettingFault(setting, texts, from: origin, error))
       }
     }
@@ -41,7 +41,7 @@ public struct Settings: Sendable {
     guard faults.isEmpty else { throw SettingFaults(all: faults) }
   }
 
-  /// What stands where nobody says anything.
+  /// The defaults.
   public static let defaults = Settings()
 
   private init() {
@@ -49,17 +49,17 @@ public struct Settings: Sendable {
     self.origins = [:]
   }
 
-  /// Where the value of a setting came from.
+  /// Returns the origin of a setting's value.
   public func origin(of setting: Setting) -> SettingOrigin {
     self.origins[setting.key] ?? .default
   }
 
-  /// The value of a setting as it is written; `nil`: none, or nobody may see it.
+  /// Returns the value of a setting as text. `nil` if it has none or is secret.
   public func texts(of setting: Setting) -> [String]? {
     setting.isSecret ? nil : setting.texts(in: self.configuration)
   }
 
-  /// What is wrong with the values of one source.
+  /// Returns the faults in the values of one source.
   private static func faults(of layer: SettingLayer) -> [SettingFault] {
     let reader = SettingReader([layer])
     var scratch = ServeConfiguration()
@@ -75,10 +75,10 @@ public struct Settings: Sendable {
   }
 }
 
-// MARK: - What settings have to do with each other
+// MARK: - Dependencies between settings
 
 extension Settings {
-  /// Whether a source states the setting.
+  /// Returns whether a source sets the setting.
   func isGiven(_ key: String) -> Bool {
     switch self.origins[key] {
     case .flag, .environment, .file: true
@@ -86,11 +86,11 @@ extension Settings {
     }
   }
 
-  /// Notes where a value came from.
+  /// Records the origin of a value.
   mutating func setOrigin(of setting: Setting, to origin: SettingOrigin) {
     self.origins[setting.key] = origin == .default ? nil : origin
   }
 
-  /// Notes that a setting follows another one.
+  /// Records that a value is derived from another setting.
   mutating func imply(_ key: String, by other: String) { self.origins[key] = .implied(by: other) }
 }

@@ -1,2 +1,2 @@
-// Whoever asks for tokens names scopes and principals too.
+// The interface contains scopes and principals of the server.
 @_exported public import SidelightServer

@@ -3,12 +3,12 @@ import JWTKit
 import Logging
 import SidelightServer
 
-/// The keys that may have signed a token, by their names.
+/// The keys that tokens may be signed with, by key ID.
 struct KeySet: Sendable {
-  /// A key, and the one algorithm that it is for.
+  /// A key and its only algorithm.
   struct Key: Sendable {
     var algorithm: String
-    /// Holds that key and no other.
+    /// A collection of only that key.
     var verifier: JWTKeyCollection
   }
 
@@ -22,8 +22,8 @@ struct KeySet: Sendable {
     var keys: [KeySetEntry]
   }
 
-  /// Reads a file with a JSON web key set (RFC 7517). Keys that are not for signatures, and those of a
-  /// kind that is not known, are left out; any other fault is the whole file's.
+  /// Reads a file with a JSON Web Key Set (RFC 7517). Keys of unknown types and keys that are not
+  /// for signatures are skipped; any other fault makes the file invalid.
   ///
   /// - Throws: ``KeySetFault``.
   init(contentsOf path: String, logger: Logger) async throws(KeySetFault) {
@@ -34,10 +34,10 @@ struct KeySet: Sendable {
       throw KeySetFault(path, error.reason)
     }
     guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
-      throw KeySetFault(path, "is no JSON web key set: an object with a list of keys")
+      throw KeySetFault(path, "is not a JSON Web Key Set: expected an object with a list of keys")
     }
     guard document.keys.count <= Self.maxCount else {
-      throw KeySetFault(path, "has \(document.keys.count) keys, the limit is \(Self.maxCount)")
+      throw KeySetFault(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
     }
     for (place, entry) in document.keys.enumerated() {
       do throws(KeySetEntry.Fault) {
@@ -46,10 +46,10 @@ struct KeySet: Sendable {
         let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(place)]"
         guard error.isHarmless else { throw KeySetFault(path, "\(name) \(error.reason)") }
         logger.notice(
-          "key left out", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
+          "key skipped", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
       }
     }
-    guard !self.keys.isEmpty else { throw KeySetFault(path, "has no key for signatures") }
+    guard !self.keys.isEmpty else { throw KeySetFault(path, "contains no key for signatures") }
     logger.info(
       "keys read",
       metadata: ["file": "\(path)", "keys": "\(self.keys.keys.sorted().joined(separator: " "))"])
@@ -57,12 +57,12 @@ struct KeySet: Sendable {
 
   private mutating func add(_ entry: KeySetEntry) async throws(KeySetEntry.Fault) {
     let (id, jwk, algorithm) = try entry.verificationKey()
-    guard self.keys[id] == nil else { throw KeySetEntry.Fault("has another's name") }
+    guard self.keys[id] == nil else { throw KeySetEntry.Fault("has the ID (kid) of another key") }
     let verifier = JWTKeyCollection()
     do {
       try await verifier.add(jwk: jwk)
     } catch {
-      throw KeySetEntry.Fault("cannot be used: its numbers are wrong, or it is too small")
+      throw KeySetEntry.Fault("cannot be used: it is malformed or too small")
     }
     self.keys[id] = Key(algorithm: algorithm.rawValue, verifier: verifier)
   }

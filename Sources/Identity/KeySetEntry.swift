@@ -1,12 +1,12 @@
 import JWTKit
 
-/// One key of a set, as the file has it.
+/// A key of a set, as in the file.
 struct KeySetEntry: Decodable {
-  /// Why a key is not used.
+  /// The reason why a key is not used.
   struct Fault: Error, Hashable {
-    /// In words, to follow the key's name.
+    /// A clause with the key as its subject.
     var reason: String
-    /// Whether the other keys may be used all the same.
+    /// Whether the other keys of the set may be used.
     var isHarmless: Bool
 
     init(_ reason: String, isHarmless: Bool = false) {
@@ -15,7 +15,7 @@ struct KeySetEntry: Decodable {
     }
   }
 
-  /// Its name.
+  /// The key ID.
   var kid: String?
   private var kty: String?
   private var alg: String?
@@ -27,7 +27,7 @@ struct KeySetEntry: Decodable {
 
   private enum CodingKeys: String, CodingKey {
     case kid, kty, alg, use, key_ops, crv
-    // What nobody but the key's owner may know.
+    // The private parts of keys.
     case d, p, q, dp, dq, qi, oth
   }
 
@@ -43,27 +43,29 @@ struct KeySetEntry: Decodable {
     self.jwk = try? JWK(from: decoder)
   }
 
-  /// The key, and the one algorithm that it is for.
+  /// Returns the key and its only algorithm.
   func verificationKey() throws(Fault) -> (id: String, JWK, JWK.Algorithm) {
     guard self.use ?? "sig" == "sig", self.operations?.contains("verify") != false else {
       throw Fault("is not for signatures", isHarmless: true)
     }
     switch self.kty {
     case "RSA", "EC", "OKP": break
-    case "oct": throw Fault("is a shared secret: whoever checks tokens with it could make them")
-    default: throw Fault("is of a kind that is not known", isHarmless: true)
+    case "oct":
+      throw Fault("is a shared secret, which could also sign tokens; use an asymmetric key")
+    default: throw Fault("is of an unknown type (kty)", isHarmless: true)
     }
-    guard !self.hasPrivatePart else { throw Fault("is a private key, which does not belong here") }
+    guard !self.hasPrivatePart else { throw Fault("is a private key; remove its private part") }
     guard let kid, (1 ... 256).contains(kid.utf8.count) else {
-      throw Fault("has no name (kid) of 1 to 256 bytes")
+      throw Fault("needs an ID (kid) of 1 to 256 bytes")
     }
     let algorithm = try self.algorithm()
-    guard var jwk else { throw Fault("lacks numbers, or has wrong ones") }
+    guard var jwk else { throw Fault("has missing or invalid parameters") }
     jwk.algorithm = algorithm
     return (kid, jwk, algorithm)
   }
 
-  /// What it is for: what it says, if that fits its kind; else the only one that does.
+  /// Returns the algorithm: the stated one if it fits the type of the key, else the only one that
+  /// fits.
   private func algorithm() throws(Fault) -> JWK.Algorithm {
     let fitting: [JWK.Algorithm] =
       switch (self.kty, self.curve) {
@@ -75,14 +77,14 @@ struct KeySetEntry: Decodable {
       default: []
       }
     guard !fitting.isEmpty else {
-      throw Fault("is on a curve that is not for signatures, or not known", isHarmless: true)
+      throw Fault("is on an unknown curve, or one that is not for signatures", isHarmless: true)
     }
     guard let alg else {
-      guard fitting.count == 1 else { throw Fault("does not say its algorithm (alg)") }
+      guard fitting.count == 1 else { throw Fault("does not state its algorithm (alg)") }
       return fitting[0]
     }
     guard let algorithm = fitting.first(where: { $0.rawValue == alg }) else {
-      throw Fault("says that its algorithm is '\(alg.prefix(16))', which its kind is not for")
+      throw Fault("states the algorithm '\(alg.prefix(16))', which does not fit its type")
     }
     return algorithm
   }

@@ -1,11 +1,11 @@
-/// What is wrong with a file of keys.
+/// A fault in a file of keys.
 public struct KeySetFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// What is wrong, in words; nothing of a key's contents but its name.
+  /// The fault. Contains nothing of a key but its ID.
   public let reason: String
 
-  /// File and reason.
+  /// The file and the fault.
   public var description: String { "\(self.file): \(self.reason)" }
 
   init(_ file: String, _ reason: String) {

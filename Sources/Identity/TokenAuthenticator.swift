@@ -2,13 +2,13 @@ import JWTKit
 public import Logging
 import Synchronization
 
-/// Knows callers by JSON web tokens whose keys are in a file.
+/// Authenticates callers by JSON Web Tokens, with keys from a file.
 ///
-/// A token is good if a key of the set signed it with the algorithm that this key is for, if it is from
-/// the issuer and for the audience, and if its time has come and is not over. Keys are asymmetric only:
-/// a server that checks tokens cannot make any.
+/// A token is valid if a key of the set signed it with the algorithm of the key, if it has the
+/// configured issuer and audience, and if the time is between its `nbf` and `exp`. Keys are
+/// asymmetric only, so that a server that verifies tokens cannot issue any.
 public final class TokenAuthenticator: Authenticator {
-  /// Which tokens are good, with the keys that were read for them: what a reload takes over.
+  /// A configuration and the keys that were read for it. A reload replaces them.
   public struct Rules: Sendable {
     fileprivate var configuration: TokenConfiguration
     fileprivate var keys: KeySet
@@ -20,34 +20,33 @@ public final class TokenAuthenticator: Authenticator {
   /// Reads the keys.
   ///
   /// - Parameters:
-  ///   - configuration: Which tokens are good.
-  ///   - logger: For keys that are read, and left out.
-  /// - Throws: `ConfigurationFault` if a setting is out of its range, ``KeySetFault`` if there are no
-  ///   keys: a server without them should not begin to serve.
+  ///   - configuration: The requirements on tokens.
+  ///   - logger: The logger for keys that are read or skipped.
+  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetFault`` if there are no
+  ///   valid keys. A server should not start without them.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
     self.rules = Mutex(try await Self.read(configuration, logger: logger))
     self.logger = logger
   }
 
-  /// Reads keys, and changes nothing yet: for who has more to read before it can be told whether all of it
-  /// is good.
+  /// Reads keys without using them yet, so that a caller can validate other files first.
   ///
   /// - Throws: As ``init(_:logger:)``.
   public func read(_ configuration: TokenConfiguration) async throws -> Rules {
     try await Self.read(configuration, logger: self.logger)
   }
 
-  /// Goes by what was read, for tokens that come from now on. Calls that have begun go on until their
-  /// tokens expire, whatever becomes of their keys.
+  /// Uses the given rules for new tokens. Calls that have begun continue until their tokens expire,
+  /// even if their keys are removed.
   public func adopt(_ rules: Rules) {
     self.rules.withLock { $0 = rules }
   }
 
-  /// Reads the keys again, for tokens that come from now on. Calls that have begun go on until their
-  /// tokens expire, whatever becomes of their keys.
+  /// Reads the keys again, for new tokens. Calls that have begun continue until their tokens
+  /// expire, even if their keys are removed.
   ///
-  /// - Parameter configuration: Which tokens are good; none: the same as before.
-  /// - Throws: As ``init(_:logger:)``. Then everything stays as it was.
+  /// - Parameter configuration: The requirements on tokens. `nil` keeps the current ones.
+  /// - Throws: As ``init(_:logger:)``. Then nothing changes.
   public func reload(_ configuration: TokenConfiguration? = nil) async throws {
     self.adopt(
       try await self.read(configuration ?? self.rules.withLock { $0.configuration }))
@@ -62,22 +61,23 @@ public final class TokenAuthenticator: Authenticator {
       keys: try await KeySet(contentsOf: configuration.keys, logger: logger))
   }
 
-  /// Says whose a token is.
+  /// Validates a token, and returns its principal.
   ///
-  /// - Throws: ``AuthenticationFailure``; that a token has expired is said only of one that was good.
+  /// - Throws: ``AuthenticationFailure``. Only a token that is otherwise valid is reported as
+  ///   expired.
   public func authenticate(
     token: String, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal {
     let rules = self.rules.withLock { $0 }
     let header = try TokenHeader(of: token)
     guard let key = rules.keys[header.keyID] else {
-      throw AuthenticationFailure(.invalid, "the key '\(header.keyID)' is not known")
+      throw AuthenticationFailure(.invalid, "key '\(header.keyID)' is unknown")
     }
-    // Whatever a token says: a key is for one algorithm.
+    // A key has one algorithm, whatever the token states.
     guard header.algorithm == key.algorithm else {
       throw AuthenticationFailure(
         .invalid,
-        "the algorithm is '\(header.algorithm)', that of key '\(header.keyID)' is \(key.algorithm)")
+        "the algorithm is '\(header.algorithm)'; key '\(header.keyID)' requires \(key.algorithm)")
     }
     let claims: TokenClaims
     do {
@@ -85,7 +85,7 @@ public final class TokenAuthenticator: Authenticator {
     } catch let error as JWTError where error.errorType == .signatureVerificationFailed {
       throw AuthenticationFailure(.invalid, "the signature is not that of key '\(header.keyID)'")
     } catch {
-      // The error may quote what could not be read.
+      // The error may quote the token.
       throw AuthenticationFailure(.invalid, "the claims cannot be read")
     }
     return try claims.principal(by: rules.configuration, at: now)

@@ -1,9 +1,9 @@
 import JWTKit
 import SidelightServer
 
-/// What a token whose signature is good says.
+/// The claims of a token with a valid signature.
 struct TokenClaims: JWTPayload {
-  /// A claim that is one text, or several.
+  /// A claim of one or several texts.
   enum Texts: Codable, Sendable {
     case one(String)
     case several([String])
@@ -33,35 +33,35 @@ struct TokenClaims: JWTPayload {
     }
   }
 
-  /// Who issued it.
+  /// The issuer.
   var iss: String?
-  /// Whose it is.
+  /// The subject.
   var sub: String?
-  /// For whom.
+  /// The audience.
   var aud: Texts?
-  /// When it ends, in seconds since 1970.
+  /// The time of expiry, in seconds since the Unix epoch.
   var exp: Double?
-  /// When it begins.
+  /// The time before which it is not valid, in seconds since the Unix epoch.
   var nbf: Double?
-  /// What its owner may do, separated by spaces (RFC 8693, 4.2).
+  /// The scopes, separated by spaces (RFC 8693, 4.2).
   var scope: String?
-  /// The same as others write it.
+  /// The scopes, as other issuers name the claim.
   var scp: Texts?
 
-  /// Nothing: what is asked of claims depends on the time and the configuration.
+  /// Does nothing: validation depends on the time and the configuration; see ``principal(by:at:)``.
   func verify(using algorithm: some JWTAlgorithm) async throws {}
 
-  /// Whose the token is, and what he may do.
+  /// Validates the claims, and returns the principal with its scopes.
   ///
   /// - Throws: ``AuthenticationFailure``.
   func principal(
     by configuration: TokenConfiguration, at now: Duration
   ) throws(AuthenticationFailure) -> Principal {
     guard self.iss == configuration.issuer else {
-      throw AuthenticationFailure(.invalid, "the issuer is another")
+      throw AuthenticationFailure(.invalid, "the issuer is not the configured one")
     }
     guard self.aud?.all.contains(configuration.audience) == true else {
-      throw AuthenticationFailure(.invalid, "the audience is another")
+      throw AuthenticationFailure(.invalid, "the audience does not include this server")
     }
     guard let subject = self.sub, (1 ... 256).contains(subject.utf8.count),
       subject.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace && $0.value >= 0x20 })
@@ -69,13 +69,13 @@ struct TokenClaims: JWTPayload {
       throw AuthenticationFailure(.invalid, "the subject is not 1 to 256 bytes without spaces")
     }
     guard let end = self.exp.flatMap(Self.time) else {
-      throw AuthenticationFailure(.invalid, "there is no time at which it expires")
+      throw AuthenticationFailure(.invalid, "there is no valid time of expiry (exp)")
     }
     let expires = end + configuration.leeway
     guard now < expires else { throw AuthenticationFailure(.expired, "it has expired") }
     if let nbf {
       guard let begin = Self.time(nbf), now >= begin - configuration.leeway else {
-        throw AuthenticationFailure(.invalid, "its time has not come")
+        throw AuthenticationFailure(.invalid, "it is not valid yet (nbf)")
       }
     }
     return Principal(
@@ -92,7 +92,7 @@ struct TokenClaims: JWTPayload {
         .compactMap { Scope(rawValue: String($0.dropFirst(prefix.count))) })
   }
 
-  /// A moment between 1970 and the year 9999; `nil` for any other number.
+  /// Returns a time between 1970 and 9999, `nil` for any other number.
   private static func time(_ seconds: Double) -> Duration? {
     (0 ... 253_402_300_799).contains(seconds) ? .seconds(seconds) : nil
   }

@@ -1,22 +1,23 @@
-/// Which JSON web tokens (RFC 7519) are good.
+/// The requirements on JSON Web Tokens (RFC 7519).
 public struct TokenConfiguration: Sendable, Hashable {
-  /// - `issuer` (required): the `iss` that a token must have, exactly.
+  /// - `issuer` (required): the exact `iss` of tokens.
   public var issuer: String
-  /// - `audience` (required): what a token's `aud` must name, among others perhaps. One that was issued
-  ///   for another service is not good here.
+  /// - `audience` (required): an element of the `aud` of tokens. Tokens for other services are
+  ///   invalid.
   public var audience: String
-  /// - `keys` (path, required): a file with a JSON web key set (RFC 7517), at most 1 MiB and 64 keys.
+  /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
+  ///   keys.
   public var keys: String
-  /// - `leeway` (duration, default: 60 s, range: 0-300 s): by how much the clocks of this server and the
-  ///   issuer may differ: how much longer and earlier a token is good than it says.
+  /// - `leeway` (duration, default: 60 s, range: 0-300 s): the tolerated clock skew between this
+  ///   server and the issuer. It extends the validity of tokens at both ends.
   public var leeway = Duration.seconds(60)
-  /// - `scopePrefix` (default: none): what stands before the names of scopes in tokens, such as
-  ///   `sidelight:`. Names without it mean nothing here.
+  /// - `scopePrefix` (default: none): the prefix of scope names in tokens, such as `sidelight:`.
+  ///   Names without it are ignored.
   public var scopePrefix = ""
 
   /// - Parameters:
-  ///   - issuer: Whose tokens.
-  ///   - audience: For whom.
+  ///   - issuer: The issuer of tokens.
+  ///   - audience: The audience of tokens.
   ///   - keys: The path of a key set.
   public init(issuer: String, audience: String, keys: String) {
     self.issuer = issuer
@@ -24,12 +25,12 @@ public struct TokenConfiguration: Sendable, Hashable {
     self.keys = keys
   }
 
-  /// Whether all is in its range.
+  /// Validates all values.
   ///
-  /// - Throws: `ConfigurationFault` that names the setting.
+  /// - Throws: `ConfigurationFault` with the setting that is out of range.
   public func validate() throws(ConfigurationFault) {
-    // What follows the last @ of a caller's name is the issuer, so that no subject can be forged to look
-    // like another issuer's.
+    // The issuer follows the last @ of a caller's name. An issuer without @ keeps subjects of
+    // different issuers distinct.
     guard !self.issuer.isEmpty, self.issuer.utf8.count <= 256, !self.issuer.contains("@") else {
       throw ConfigurationFault(
         setting: "token.issuer", value: self.issuer, range: "1 to 256 bytes without @")

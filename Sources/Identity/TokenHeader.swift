@@ -1,14 +1,14 @@
 import Foundation
 import SidelightServer
 
-/// What a token says of how it was signed.
+/// The header of a token.
 struct TokenHeader: Sendable, Hashable {
-  /// The name of the key.
+  /// The ID of the key.
   var keyID: String
   /// The algorithm.
   var algorithm: String
 
-  /// The most bytes of a token that is looked at.
+  /// The maximum length of a token in bytes.
   static let maxTokenBytes = 8192
   private static let maxNameBytes = 256
 
@@ -18,14 +18,14 @@ struct TokenHeader: Sendable, Hashable {
     var crit: [String]?
   }
 
-  /// Reads the header of a token, and looks whether the rest has a token's form.
+  /// Parses the header of a token, and checks the form of the rest.
   ///
   /// - Throws: ``AuthenticationFailure``.
   init(of token: String) throws(AuthenticationFailure) {
     let count = token.utf8.count
     guard count <= Self.maxTokenBytes else {
       throw AuthenticationFailure(
-        .invalid, "the token has \(count) bytes, the limit is \(Self.maxTokenBytes)")
+        .invalid, "the token has \(count) bytes; the limit is \(Self.maxTokenBytes)")
     }
     let parts = token.utf8.split(
       separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -35,15 +35,15 @@ struct TokenHeader: Sendable, Hashable {
     guard let data = Self.decode(parts[0]),
       let fields = try? JSONDecoder().decode(Fields.self, from: data)
     else { throw AuthenticationFailure(.invalid, "the header is not JSON with alg") }
-    // RFC 7515, 4.1.11: what must be understood, and is not, makes a token bad.
+    // RFC 7515, 4.1.11: unknown critical extensions make a token invalid.
     guard fields.crit == nil else {
       throw AuthenticationFailure(.invalid, "the header has critical extensions")
     }
     guard let keyID = fields.kid, !keyID.isEmpty, keyID.utf8.count <= Self.maxNameBytes else {
-      throw AuthenticationFailure(.invalid, "the header names no key")
+      throw AuthenticationFailure(.invalid, "the header has no key ID (kid)")
     }
     guard fields.alg.utf8.count <= 16 else {
-      throw AuthenticationFailure(.invalid, "the algorithm is not known")
+      throw AuthenticationFailure(.invalid, "the algorithm is unknown")
     }
     self.keyID = keyID
     self.algorithm = fields.alg
@@ -58,7 +58,7 @@ struct TokenHeader: Sendable, Hashable {
     }
   }
 
-  /// Base64 for URLs, without padding (RFC 7515, appendix C).
+  /// Decodes Base64 for URLs, without padding (RFC 7515, appendix C).
   private static func decode(_ text: Substring.UTF8View.SubSequence) -> Data? {
     var bytes = text.map { byte in
       switch byte {

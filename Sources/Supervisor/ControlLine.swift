@@ -6,17 +6,16 @@
   import Darwin
 #endif
 
-/// The line between a supervisor and one worker: a pair of sockets that are connected, an end each. The
-/// supervisor says the secret, the worker that it serves; and either learns of the other's end, however it
-/// comes.
+/// The control socket between a supervisor and one worker. The supervisor sends a secret, the
+/// worker reports that it is ready, and each detects the end of the other, whatever its cause.
 struct ControlLine: Sendable {
-  /// Bytes of the secret.
+  /// The length of the secret in bytes.
   static let secretBytes = 32
 
-  /// This side's end.
+  /// The descriptor of this end.
   let descriptor: Int32
 
-  /// Two ends.
+  /// Creates a connected pair of sockets.
   ///
   /// - Throws: ``SystemFailure``.
   static func pair() throws(SystemFailure) -> (supervisor: ControlLine, worker: ControlLine) {
@@ -27,13 +26,13 @@ struct ControlLine: Sendable {
     return (ControlLine(descriptor: ends[0]), ControlLine(descriptor: ends[1]))
   }
 
-  /// Says bytes; there is room for those that are said here. If nobody hears them any more, that is learnt
-  /// elsewhere.
+  /// Sends bytes. They always fit into the socket's buffer. Failures are ignored: the end of the
+  /// peer is detected elsewhere.
   func say(_ bytes: [UInt8]) { _ = send(self.descriptor, bytes, bytes.count, Self.quietly) }
 
-  /// Waits for bytes.
+  /// Receives bytes, and blocks until they arrive.
   ///
-  /// - Returns: As many as were asked for; fewer, if the other end is gone.
+  /// - Returns: The requested number of bytes; fewer if the peer has closed its end.
   func hear(_ count: Int) -> [UInt8] {
     var heard: [UInt8] = []
     while heard.count < count {
@@ -46,13 +45,13 @@ struct ControlLine: Sendable {
     return heard
   }
 
-  /// Nobody here waits for bytes any more: who does gets none.
+  /// Ends pending and future calls of ``hear(_:)`` without bytes.
   func stopHearing() { _ = shutdown(self.descriptor, Int32(SHUT_RD)) }
 
-  /// Keeps the end from programs that this one starts.
+  /// Closes the descriptor in programs that this process starts.
   func keep() { _ = fcntl(self.descriptor, F_SETFD, FD_CLOEXEC) }
 
-  /// Lets go of the end.
+  /// Closes the descriptor.
   func end() { _ = close(self.descriptor) }
 
   #if canImport(Glibc)

@@ -1,2 +1,2 @@
-// Whoever supervises servers names their addresses and configures them too.
+// The interface of the supervisor contains addresses and configurations of servers.
 @_exported public import SidelightServer

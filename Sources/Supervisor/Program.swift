@@ -8,17 +8,17 @@ import Foundation
   import Darwin
 #endif
 
-/// A program to be started, with some of this one's descriptors.
+/// A program to start with some of this process's descriptors.
 struct Program: Sendable {
-  /// The file.
+  /// The path of the executable.
   let path: String
   let arguments: [String]
   let environment: [String: String]
 
-  /// This very program, with what it was started with. On Linux also when its file has been replaced.
+  /// This program, with its arguments and environment. On Linux even if its file has been replaced.
   ///
-  /// Swift's runtime takes seconds to print the backtrace of a trap, during which nobody else serves in that
-  /// worker's place: it does so only if the environment asks for it.
+  /// Swift's runtime takes seconds to print the backtrace of a trap, which delays the restart of a
+  /// worker. Backtraces are disabled unless the environment enables them.
   static var current: Program {
     #if os(Linux)
       let path = "/proc/self/exe"
@@ -31,13 +31,13 @@ struct Program: Sendable {
         .merging(ProcessInfo.processInfo.environment) { _, own in own })
   }
 
-  /// Starts the program. Signals have their usual meaning in it, whatever this one made of them.
+  /// Starts the program, with the default handling of signals.
   ///
   /// - Parameters:
-  ///   - environment: Added to the program's own.
-  ///   - descriptors: What it gets, under the same numbers, beside standard input, output and error. All
-  ///     others of this program must be closed on `exec`.
-  /// - Returns: The process.
+  ///   - environment: Variables to add to the program's environment.
+  ///   - descriptors: The descriptors that the program inherits under the same numbers, in addition
+  ///     to standard input, output and error. All others must be marked close-on-exec.
+  /// - Returns: The process ID.
   /// - Throws: ``SystemFailure``.
   func start(
     adding environment: [String: String], descriptors: [Int32]
@@ -53,7 +53,7 @@ struct Program: Sendable {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // Onto itself: that takes away that it is closed on `exec`.
+    // Duplicating a descriptor onto itself clears close-on-exec.
     for each in descriptors { posix_spawn_file_actions_adddup2(&actions, each, each) }
 
     var none = sigset_t()
@@ -61,7 +61,7 @@ struct Program: Sendable {
     posix_spawnattr_setsigmask(&attributes, &none)
     var usual = sigset_t()
     sigemptyset(&usual)
-    // A signal that is ignored, because another mechanism tells of it, stays so across `exec`.
+    // Ignored signals stay ignored across `exec`.
     for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&usual, each) }
     posix_spawnattr_setsigdefault(&attributes, &usual)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
@@ -79,7 +79,7 @@ struct Program: Sendable {
   }
 }
 
-/// Lends texts as C wants arguments: pointers, and a null behind them.
+/// Calls a function with strings as a null-terminated array of C strings.
 private func withCStrings<Result>(
   _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {

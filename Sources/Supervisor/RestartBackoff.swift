@@ -1,21 +1,23 @@
-/// How long to wait before a worker that ended is started anew: not at all, unless it ends again and again.
+/// The delay before a worker that ended is restarted: none, unless it ends repeatedly.
 ///
-/// A life of at least ``goodLife`` forgets what was before. The first short life is answered at once too;
-/// after the second the delay is ``initialDelay``, and it doubles with each further one up to ``maxDelay``.
+/// A run of at least ``goodLife`` resets the delay. After the first short run the worker is
+/// restarted at once; after the second the delay is ``initialDelay``, which doubles with each
+/// further one up to ``maxDelay``.
 public struct RestartBackoff: Sendable, Hashable {
-  /// - `goodLife` (duration, default: 10 s): how long a worker has to serve for its end to be no part of a
-  ///   crash loop.
+  /// - `goodLife` (duration, default: 10 s): the minimum time of service after which an end does
+  ///   not count as part of a crash loop.
   public var goodLife: Duration
-  /// - `initialDelay` (duration, default: 100 ms): the delay after two short lives in a row.
+  /// - `initialDelay` (duration, default: 100 ms): the delay after two consecutive short runs.
   public var initialDelay: Duration
   /// - `maxDelay` (duration, default: 10 s): the longest delay.
   public var maxDelay: Duration
-  /// Short lives in a row up to now.
+  /// The number of consecutive short runs.
   private var shortLives = 0
 
   /// - Parameters:
-  ///   - goodLife: How long a worker has to serve for its end to be no part of a crash loop.
-  ///   - initialDelay: The delay after two short lives in a row.
+  ///   - goodLife: The minimum time of service after which an end does not count as part of a crash
+  ///     loop.
+  ///   - initialDelay: The delay after two consecutive short runs.
   ///   - maxDelay: The longest delay.
   public init(
     goodLife: Duration = .seconds(10), initialDelay: Duration = .milliseconds(100),
@@ -26,10 +28,10 @@ public struct RestartBackoff: Sendable, Hashable {
     self.maxDelay = maxDelay
   }
 
-  /// A worker has ended.
+  /// Records the end of a worker.
   ///
-  /// - Parameter life: How long it served; zero if it never came to that.
-  /// - Returns: How long to wait until it is started anew.
+  /// - Parameter life: The time for which it served; zero if it never did.
+  /// - Returns: The delay before its restart.
   package mutating func delay(after life: Duration) -> Duration {
     guard life < self.goodLife else {
       self.shortLives = 0
@@ -37,7 +39,7 @@ public struct RestartBackoff: Sendable, Hashable {
     }
     self.shortLives += 1
     guard self.shortLives > 1 else { return .zero }
-    // Further doublings would pass any cap, and overflow some day.
+    // More doublings would exceed any maximum, and finally overflow.
     let doublings = min(self.shortLives - 2, 30)
     return min(self.maxDelay, self.initialDelay * (1 << doublings))
   }

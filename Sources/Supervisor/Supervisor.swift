@@ -3,11 +3,12 @@ public import Logging
 public import SidelightServer
 import UnixSignals
 
-/// Holds a server's sockets, and has worker processes serve on them: what ends a worker, a trap in a filter
-/// for example, ends that worker's sessions alone. They resume with the others, and it is started anew.
+/// Holds a server's sockets and runs worker processes that serve on them. A crash of a worker, such
+/// as a trap in a filter, ends only that worker's sessions. They can resume on the other workers,
+/// and the worker is restarted.
 ///
-/// The workers are this very program with the same arguments; it asks ``Worker/inherited()`` first, and
-/// supervises when it is none:
+/// The workers run this program with the same arguments. The program calls ``Worker/inherited()``
+/// first, and supervises if it is not a worker:
 ///
 /// ```swift
 /// guard let worker = try Worker.inherited() else {
@@ -21,47 +22,48 @@ import UnixSignals
 /// ).run()
 /// ```
 public struct Supervisor: Sendable {
-  /// - `workers` (count, at least 1): how many there are.
+  /// - `workers` (count, at least 1): the number of workers.
   public var workers: Int
-  /// - `addresses`: where they listen, all at all of them.
+  /// - `addresses`: the addresses on which every worker listens.
   public var addresses: [Address]
-  /// - `unixSocketPermissions` (mode, default: 0600, the owner): who may connect to Unix sockets.
+  /// - `unixSocketPermissions` (mode, default: 0600, the owner): the permissions of Unix sockets.
   public var unixSocketPermissions: UInt16 = 0o600
-  /// - `shutdownGrace` (duration, default: 10 s): what a shutdown may take; workers that are left then are
-  ///   killed.
+  /// - `shutdownGrace` (duration, default: 10 s): the maximum duration of a shutdown; remaining
+  ///   workers are then killed.
   public var shutdownGrace = Duration.seconds(10)
-  /// How workers that ended are started anew.
+  /// The delays before restarts of workers.
   public var backoff = RestartBackoff()
-  /// Where logs go.
+  /// The logger.
   public var logger: Logger
 
   /// - Parameters:
-  ///   - workers: How many there are.
-  ///   - addresses: Where they listen.
-  ///   - logger: Where logs go.
-  /// - Precondition: There is one worker at least.
+  ///   - workers: The number of workers.
+  ///   - addresses: The addresses on which they listen.
+  ///   - logger: The logger.
+  /// - Precondition: `workers` is at least 1.
   public init(
     workers: Int, addresses: [Address], logger: Logger = Logger(label: "sidelight.supervisor")
   ) {
-    precondition(workers > 0, "a supervisor has workers")
+    precondition(workers > 0, "a supervisor needs at least 1 worker")
     self.workers = workers
     self.addresses = addresses
     self.logger = logger
   }
 
-  /// Supervises until SIGTERM or SIGINT: all workers get a SIGTERM then, and drain as any server does. A
-  /// second signal kills them, and ends the process with 128 and its number. SIGHUP goes to all workers.
+  /// Supervises until SIGTERM or SIGINT. Then all workers receive SIGTERM and drain. A second
+  /// signal kills them and ends the process with status 128 plus the signal's number. SIGHUP is
+  /// forwarded to all workers.
   ///
-  /// The first worker is started alone; if one of them ends before all serve for the first time, the others
-  /// end too. After that they are started anew. If the task is cancelled they are killed.
+  /// The first worker starts alone. If a worker ends before all have served for the first time, the
+  /// others end too; later it is restarted. Cancelling the task kills the workers.
   ///
-  /// - Parameter onListening: Called once all workers serve, with the ports that the system chose.
-  /// - Throws: ``ListeningError`` if an address cannot be bound; ``WorkerFailure`` if a worker does not come
-  ///   to serve at first, or does not drain well.
+  /// - Parameter onListening: Called when all workers serve, with the ports that the system chose.
+  /// - Throws: ``ListeningError`` if an address cannot be bound; ``WorkerFailure`` if a worker
+  ///   fails to start or to drain.
   public func run(
     onListening: @escaping @Sendable ([Address]) -> Void = { _ in }
   ) async throws {
-    // First of all, so that none of them ends a process that holds sockets.
+    // First, so that no signal ends a process that holds sockets.
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     var sockets: [ListeningSocket] = []
     defer { for socket in sockets { socket.removeFile() } }
@@ -81,7 +83,7 @@ public struct Supervisor: Sendable {
         for await signal in signals { crew.note(signal) }
       }
       group.addTask { try await crew.work() }
-      // Signals come without end.
+      // The sequence of signals never ends.
       defer { group.cancelAll() }
       _ = try await group.next()
     }

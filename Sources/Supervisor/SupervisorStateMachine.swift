@@ -6,60 +6,60 @@
   import Darwin
 #endif
 
-/// What a supervisor does about what comes to pass; without processes, sockets and clocks.
+/// Decides how a supervisor reacts to events, without processes, sockets and clocks.
 ///
 /// ```
 /// starting ──all serve──▶ serving ──terminate──▶ draining ──all ended──▶ over
 ///     └───────one ends, or terminate────────────────▲
 /// ```
 package struct SupervisorStateMachine {
-  /// What comes to pass.
+  /// An event.
   package enum Event: Hashable {
-    /// A worker serves.
+    /// A worker is ready to serve.
     case ready(Int)
-    /// A worker's process is over; it had served for that long.
+    /// A worker's process ended after it had served for a time.
     case ended(Int, WorkerEnd, life: Duration)
     /// The delay before a worker's next start is over.
     case restartDue(Int)
-    /// All are to drain. The second time: to end at once.
+    /// All workers should drain; the second time, end at once.
     case terminate
-    /// All are to read their settings again.
+    /// All workers should reload their settings.
     case reload
-    /// The time to drain is over.
+    /// The grace period is over.
     case graceOver
   }
 
-  /// What is to be done.
+  /// An action to perform.
   package enum Action: Hashable {
     case start(Int)
     case startLater(Int, after: Duration)
-    /// All workers serve for the first time.
+    /// Announce that all workers serve for the first time.
     case announce
     case reload(Int)
-    /// A worker is to drain.
+    /// Ask a worker to drain.
     case terminate(Int)
-    /// A worker is to end at once.
+    /// Kill a worker.
     case kill(Int)
-    /// No connection is taken any more, and ``Event/graceOver`` comes when the grace is over.
+    /// Close the sockets, and send ``Event/graceOver`` after the grace period.
     case stopListening
-    /// Nobody waits for anything any more.
+    /// Exit without waiting.
     case exitAtOnce
-    /// All is over. With a failure unless all came to serve, and drained well.
+    /// Finish, with a failure unless all workers served and drained.
     case finish(WorkerFailure?)
   }
 
   private enum Phase { case starting, serving, draining, over }
 
-  /// Where one worker stands.
+  /// The state of a worker.
   private enum Standing {
     /// Not started yet, or waiting for its next start.
     case idle
-    /// Started; whether it is to read its settings again once it serves.
+    /// Started; `reloads` if it should reload its settings when it serves.
     case starting(reloads: Bool)
     case serving
     /// Asked to drain.
     case ending
-    /// Killed, as the time for that is over.
+    /// Killed after the grace period.
     case cutOff
     case gone
   }
@@ -70,19 +70,19 @@ package struct SupervisorStateMachine {
   private var failure: WorkerFailure?
 
   /// - Parameters:
-  ///   - workers: How many there are.
-  ///   - backoff: How they are started anew.
-  /// - Precondition: There is one at least.
+  ///   - workers: The number of workers.
+  ///   - backoff: The delays before restarts.
+  /// - Precondition: `workers` is at least 1.
   package init(workers: Int, backoff: RestartBackoff) {
-    precondition(workers > 0, "a supervisor has workers")
+    precondition(workers > 0, "a supervisor needs at least 1 worker")
     self.standings = Array(repeating: .idle, count: workers)
     self.backoffs = Array(repeating: backoff, count: workers)
   }
 
-  /// The first worker alone: what is wrong with the settings is told once.
+  /// Starts only the first worker, so that faults in the settings are reported once.
   package mutating func begin() -> [Action] { [self.start(0)] }
 
-  /// Takes in what came to pass.
+  /// Handles an event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .ready(let worker): self.noteReady(worker)
@@ -156,7 +156,7 @@ package struct SupervisorStateMachine {
     for worker in self.standings.indices {
       switch self.standings[worker] {
       case .serving: actions.append(.reload(worker))
-      // It may have read them already, and cannot be told yet.
+      // It may have read its settings already, and cannot receive signals yet.
       case .starting: self.standings[worker] = .starting(reloads: true)
       case .idle, .ending, .cutOff, .gone: break
       }
@@ -188,8 +188,8 @@ package struct SupervisorStateMachine {
     return workers.map { .kill($0) }
   }
 
-  /// Whether an end is what a worker was asked for. One that could not be told to drain yet ends by the
-  /// signal that tells it.
+  /// Returns whether a worker ended as requested. A worker that does not handle SIGTERM yet is
+  /// ended by that signal.
   private func isOrderly(_ end: WorkerEnd, in standing: Standing) -> Bool {
     switch (standing, end) {
     case (.cutOff, .signalled(let signal)): signal == SIGKILL
@@ -206,7 +206,7 @@ package struct SupervisorStateMachine {
     return [.finish(self.failure)]
   }
 
-  /// Workers that have a process.
+  /// The workers that have a process.
   private var alive: [Int] {
     self.standings.indices.filter {
       switch self.standings[$0] {

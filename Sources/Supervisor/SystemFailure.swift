@@ -6,10 +6,10 @@
   import Darwin
 #endif
 
-/// A system call that failed.
+/// A failed system call.
 struct SystemFailure: Error, Hashable, CustomStringConvertible {
   let call: String
-  /// Its `errno`.
+  /// The `errno`.
   let code: Int32
 
   var description: String { "\(self.call): \(String(cString: strerror(self.code)))" }

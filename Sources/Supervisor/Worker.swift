@@ -9,28 +9,29 @@ public import SidelightServer
   import Darwin
 #endif
 
-/// What this process is as a worker of a ``Supervisor``.
+/// This process as a worker of a ``Supervisor``.
 public struct Worker: Sendable {
-  /// Which one, from 0 on.
+  /// The number of the worker, from 0.
   public let index: Int
-  /// How many there are.
+  /// The number of workers.
   public let count: Int
-  /// How often this one has been started, with this time: 1 unless it ended before.
+  /// The number of starts of this worker, including the current one.
   public let starts: Int
-  /// Where it serves, with the ports that the system chose.
+  /// The addresses on which it serves, with the ports that the system chose.
   public let addresses: [Address]
-  /// The sockets, one for each address.
+  /// The listening sockets, one per address.
   public let descriptors: [Int32]
-  /// With this all workers of a supervisor sign and read resume tokens, so that a session goes on with
-  /// another when its own ends. Where servers elsewhere are to resume them too, take keys that these share.
+  /// The key for resume tokens that all workers of a supervisor share, so that a session can resume
+  /// on another worker. To resume on other servers too, configure keys that all of them share.
   public let resumeKey: ResumeKey
   let line: ControlLine
 
-  /// Takes over what a supervisor left to this process. Call it first, and once: it takes the variable
-  /// out of the environment, so that programs which this one starts are no workers.
+  /// Takes over the sockets that the supervisor passed to this process. Call it first, and once: it
+  /// removes the variable from the environment, so that programs that this one starts are not
+  /// workers.
   ///
-  /// - Returns: `nil` if this process is no worker.
-  /// - Throws: ``WorkerFault`` if the environment says it is, but nobody supervises it.
+  /// - Returns: `nil` if this process is not a worker.
+  /// - Throws: ``WorkerFault`` if the environment names a supervisor that does not exist.
   public static func inherited() throws(WorkerFault) -> Worker? {
     guard let text = ProcessInfo.processInfo.environment[WorkerInheritance.variable] else {
       return nil
@@ -43,12 +44,12 @@ public struct Worker: Sendable {
     self.line = ControlLine(descriptor: inheritance.control)
     let secret = self.line.hear(ControlLine.secretBytes)
     guard secret.count == ControlLine.secretBytes else {
-      throw WorkerFault(description: "the supervisor of this worker is gone")
+      throw WorkerFault(description: "the supervisor of this worker has ended")
     }
     var addresses: [Address] = []
     for socket in inheritance.sockets {
       guard let address = try? Address(socket.address) else {
-        throw WorkerFault(description: "\(socket.address) is no address")
+        throw WorkerFault(description: "\(socket.address) is not an address")
       }
       addresses.append(address)
       _ = fcntl(socket.descriptor, F_SETFD, FD_CLOEXEC)
@@ -63,8 +64,8 @@ public struct Worker: Sendable {
     Self.tellName(self.index)
   }
 
-  /// Fits a configuration to this worker: it serves on the supervisor's sockets, resumes the sessions of the
-  /// others, and has its share of the processors for filters.
+  /// Adapts a configuration to this worker: it serves on the supervisor's sockets, resumes sessions
+  /// of the other workers, and uses its share of the processors for filters.
   public func adapt(_ configuration: inout ServerConfiguration) {
     configuration.addresses = self.addresses
     configuration.listeningDescriptors = self.descriptors
@@ -72,14 +73,14 @@ public struct Worker: Sendable {
     configuration.computeThreads = self.share(of: configuration.computeThreads)
   }
 
-  /// This worker's part of what there is once a machine; 1 at least.
+  /// Returns this worker's share of a resource of the machine; at least 1.
   public func share(of total: Int) -> Int { max(1, total / self.count) }
 
-  /// Tells `ps` and `top` which worker it is: the file that was started is no name. Where that cannot be
-  /// told, it is not.
+  /// Sets the process name for `ps` and `top` to the program's name and the worker's number.
+  /// Ignores failures.
   private static func tellName(_ index: Int) {
     let program = CommandLine.arguments.first?.split(separator: "/").last ?? "worker"
-    // There is room for fifteen bytes.
+    // The kernel allows 15 bytes.
     let number = "/\(index)"
     let file = open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }

@@ -11,7 +11,7 @@ import UnixSignals
   import Darwin
 #endif
 
-/// The processes of a supervisor's workers: does what ``SupervisorStateMachine`` says.
+/// The processes of a supervisor's workers. Performs the actions of ``SupervisorStateMachine``.
 final class WorkerCrew: Sendable {
   private enum Event: Sendable {
     case signal(UnixSignal)
@@ -27,7 +27,7 @@ final class WorkerCrew: Sendable {
   private let program = Program.current
   private let secret: [UInt8]
   private let events: AsyncStream<Event>
-  /// Bounded by what there is to tell: two news a process, a timer each, and signals, which people send.
+  /// Bounded by its producers: two events and a timer per process, and signals.
   private let news: AsyncStream<Event>.Continuation
 
   init(
@@ -44,10 +44,10 @@ final class WorkerCrew: Sendable {
     (self.events, self.news) = AsyncStream.makeStream()
   }
 
-  /// A signal for the supervisor.
+  /// Handles a signal for the supervisor.
   func note(_ signal: UnixSignal) { self.news.yield(.signal(signal)) }
 
-  /// Works until all workers have ended as they were asked to, or the task is cancelled.
+  /// Runs until all workers have ended as requested, or the task is cancelled.
   ///
   /// - Throws: ``WorkerFailure``.
   func work() async throws {
@@ -69,7 +69,7 @@ final class WorkerCrew: Sendable {
             for socket in self.sockets { socket.close() }
             self.wait(self.supervisor.shutdownGrace, .graceOver, &group)
           case .exitAtOnce:
-            self.supervisor.logger.notice("a second signal: the workers are stopped at once")
+            self.supervisor.logger.notice("second signal: killing workers")
             for socket in self.sockets { socket.removeFile() }
             _exit(128 + (hands.signal?.rawValue ?? SIGTERM))
           case .finish(let failure):
@@ -84,12 +84,12 @@ final class WorkerCrew: Sendable {
     }
   }
 
-  /// What there is to hold.
+  /// The processes, and the state of the shutdown.
   private struct Hands {
     var processes: [WorkerProcess?]
     var starts: [Int]
     var isListening = true
-    /// The last that asked to end.
+    /// The last signal that requested the end.
     var signal: UnixSignal?
 
     init(count: Int) {
@@ -107,7 +107,7 @@ final class WorkerCrew: Sendable {
     }
   }
 
-  // MARK: What comes to pass
+  // MARK: Events
 
   private func take(
     _ event: Event, _ machine: inout SupervisorStateMachine, _ hands: inout Hands
@@ -115,14 +115,14 @@ final class WorkerCrew: Sendable {
     switch event {
     case .signal(.sighup): return machine.handle(.reload)
     case .signal(let signal):
-      self.supervisor.logger.notice("workers are to drain", metadata: ["signal": "\(signal)"])
+      self.supervisor.logger.notice("draining workers", metadata: ["signal": "\(signal)"])
       hands.signal = signal
       return machine.handle(.terminate)
     case .process(let worker, .ready):
       hands.processes[worker]?.served = .now
       if let process = hands.processes[worker] {
         self.supervisor.logger.notice(
-          "a worker serves",
+          "worker serving",
           metadata: self.metadata(worker, process.id, ["after": "\(process.started.untilNow)"]))
       }
       return machine.handle(.ready(worker))
@@ -135,7 +135,7 @@ final class WorkerCrew: Sendable {
       return self.note(worker, .notStarted(failure.code), nil, life: .zero, &machine)
     case .restartDue(let worker): return machine.handle(.restartDue(worker))
     case .graceOver:
-      self.supervisor.logger.notice("the time to drain is over: what is left is cut off")
+      self.supervisor.logger.notice("shutdown grace period over: killing remaining workers")
       return machine.handle(.graceOver)
     }
   }
@@ -154,7 +154,7 @@ final class WorkerCrew: Sendable {
       }
     }
     self.supervisor.logger.log(
-      level: end == .exited(0) ? .notice : .error, "a worker ended",
+      level: end == .exited(0) ? .notice : .error, "worker ended",
       metadata: self.metadata(
         worker, id, ["end": "\(end)", "served": "\(life)", "restart": "\(restart)"]))
     return actions
@@ -169,7 +169,7 @@ final class WorkerCrew: Sendable {
     return metadata
   }
 
-  // MARK: What is to be done
+  // MARK: Actions
 
   private func perform(_ action: SupervisorStateMachine.Action, _ hands: inout Hands) {
     switch action {
@@ -195,7 +195,7 @@ final class WorkerCrew: Sendable {
     }
   }
 
-  /// Nobody supervises any more.
+  /// Kills the workers that are left, and closes the sockets.
   private func abandon(_ hands: Hands) {
     for process in hands.processes.compactMap(\.self) {
       process.send(SIGKILL)
@@ -207,6 +207,6 @@ final class WorkerCrew: Sendable {
 }
 
 extension ContinuousClock.Instant {
-  /// What has passed since.
+  /// The time since the instant.
   fileprivate var untilNow: Duration { self.duration(to: .now) }
 }

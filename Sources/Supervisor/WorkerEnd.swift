@@ -6,22 +6,23 @@
   import Darwin
 #endif
 
-/// How a worker's process ended.
+/// The end of a worker's process.
 public enum WorkerEnd: Sendable, Hashable, CustomStringConvertible {
-  /// By itself, with that status.
+  /// Exited with a status.
   case exited(Int32)
-  /// By that signal: 4 (SIGILL) or 5 (SIGTRAP) is a trap in Swift.
+  /// Ended by a signal. A trap in Swift raises 4 (SIGILL) or 5 (SIGTRAP).
   case signalled(Int32)
-  /// It could not be started, for that `errno`.
+  /// Not started; the `errno`.
   case notStarted(Int32)
 
-  /// - Parameter status: What `waitpid` tells.
+  /// - Parameter status: The status from `waitpid`.
   package init(status: Int32) {
     let signal = status & 0x7f
     self = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
   }
 
-  /// As a shell tells it: the status, or 128 and the signal's number; 1 where there was no process.
+  /// The exit code as a shell reports it: the status, or 128 plus the signal's number. 1 if the
+  /// process did not start.
   public var exitCode: Int32 {
     switch self {
     case .exited(let status): status
@@ -30,7 +31,7 @@ public enum WorkerEnd: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// In words: `SIGSEGV`, `exit status 64`.
+  /// A short text: `SIGSEGV`, `exit status 64`.
   public var description: String {
     switch self {
     case .exited(let status): "exit status \(status)"

@@ -1,9 +1,8 @@
-/// A worker that did not come to serve when all were started first, or that did not end well when all were
-/// to drain.
+/// The failure of a worker to start for the first time, or to drain.
 public struct WorkerFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Which worker, from 0 on.
+  /// The number of the worker, from 0.
   public let worker: Int
-  /// How it ended.
+  /// The end of its process.
   public let end: WorkerEnd
 
   package init(worker: Int, end: WorkerEnd) {
@@ -11,6 +10,6 @@ public struct WorkerFailure: Error, Sendable, Hashable, CustomStringConvertible 
     self.end = end
   }
 
-  /// Which, and how: `worker 1 ended: SIGSEGV`.
+  /// The worker and its end: `worker 1 ended: SIGSEGV`.
   public var description: String { "worker \(self.worker) ended: \(self.end)" }
 }

@@ -1,5 +1,5 @@
-/// Why a process is no worker, although its environment says so.
+/// The reason why a process cannot run as a worker although its environment requests it.
 public struct WorkerFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The reason.
   public let description: String
 }

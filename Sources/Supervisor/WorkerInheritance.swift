@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a worker is told when it starts, in a variable of its environment.
+/// The data that a worker receives in an environment variable when it starts.
 package struct WorkerInheritance: Codable, Hashable {
-  /// The variable.
+  /// The name of the variable.
   package static let variable = "SIDELIGHT_WORKER"
 
-  /// A socket that listens.
+  /// A listening socket.
   package struct Socket: Codable, Hashable {
-    /// Where, as `Address` writes it.
+    /// The address, as `Address` formats it.
     package var address: String
     package var descriptor: Int32
 
@@ -17,24 +17,26 @@ package struct WorkerInheritance: Codable, Hashable {
     }
   }
 
-  /// Which worker it is, from 0 on.
+  /// The number of the worker, from 0.
   package var index: Int
-  /// How many there are.
+  /// The number of workers.
   package var count: Int
-  /// How often this one was started, with this time.
+  /// The number of starts of this worker, including the current one.
   package var starts: Int
-  /// The line to the supervisor.
+  /// The descriptor of the control socket.
   package var control: Int32
-  /// In the order of the supervisor's addresses.
+  /// The listening sockets, in the order of the supervisor's addresses.
   package var sockets: [Socket]
 
-  /// - Throws: ``WorkerFault`` if the text is none that a supervisor writes.
+  /// Parses the value of the variable.
+  ///
+  /// - Throws: ``WorkerFault`` if a supervisor did not write the text.
   package init(text: String) throws(WorkerFault) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     } catch {
       throw WorkerFault(
-        description: "\(Self.variable) is set by a supervisor for its workers, and by nobody else")
+        description: "\(Self.variable) is invalid; only a supervisor sets it, for its workers")
     }
   }
 
@@ -46,11 +48,11 @@ package struct WorkerInheritance: Codable, Hashable {
     self.sockets = sockets
   }
 
-  /// What ``init(text:)`` reads.
+  /// The value of the variable, which ``init(text:)`` parses.
   package var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings and numbers can always be written.
+    // Strings and numbers can always be encoded.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 }

@@ -11,28 +11,28 @@ import Synchronization
   import Darwin
 #endif
 
-/// A worker's tie to its supervisor: says that the server listens, and asks this process to end (SIGTERM)
-/// when the supervisor is gone, however it went.
+/// The connection of a worker to its supervisor. Reports that the server listens, and sends SIGTERM
+/// to this process when the supervisor has ended, whatever the cause.
 ///
-/// A group that runs the server runs this too, and begins graceful shutdown at SIGTERM.
+/// Run it in the same service group as the server, with graceful shutdown on SIGTERM.
 public struct WorkerLink: Service, CustomStringConvertible {
   private let worker: Worker
   private let server: SidelightServer
 
   /// - Parameters:
-  ///   - worker: Who this process is.
-  ///   - server: What it serves.
+  ///   - worker: The worker that this process is.
+  ///   - server: The worker's server.
   public init(_ worker: Worker, server: SidelightServer) {
     self.worker = worker
     self.server = server
   }
 
-  /// Its name, for logs of what runs it.
+  /// The name of the service, for logs.
   public var description: String { "WorkerLink" }
 
-  /// Watches until graceful shutdown begins, or the task is cancelled.
+  /// Watches the supervisor until graceful shutdown begins, or the task is cancelled.
   public func run() async throws {
-    // Where it does not come to listening, the server itself says why, and this process ends.
+    // If the server does not listen, it reports the reason, and this process ends.
     guard (try? await self.server.listeningAddresses) != nil else {
       return try await gracefulShutdown()
     }
@@ -42,7 +42,7 @@ public struct WorkerLink: Service, CustomStringConvertible {
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          // Nothing else is ever said: this ends with the supervisor, or with the watch.
+          // The supervisor sends nothing else: this returns when it ends, or when the watch stops.
           Thread.detachNewThread {
             _ = line.hear(1)
             continuation.resume()

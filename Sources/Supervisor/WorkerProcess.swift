@@ -8,26 +8,26 @@ import Foundation
   import Darwin
 #endif
 
-/// A worker's process, as its supervisor has it.
+/// The process of a worker, in its supervisor.
 struct WorkerProcess {
-  /// What becomes of it.
+  /// An event of the process.
   enum News: Sendable {
     case ready
-    /// It is over; ``WorkerProcess/reap()`` tells how.
+    /// The process ended; ``WorkerProcess/reap()`` returns how.
     case ended
   }
 
   let id: pid_t
   let started: ContinuousClock.Instant
-  /// When it came to serve.
+  /// The time at which it began to serve. `nil` before that.
   var served: ContinuousClock.Instant?
 
   /// Starts a worker.
   ///
   /// - Parameters:
-  ///   - inheritance: What it is told; the line is filled in here.
-  ///   - secret: What all workers share.
-  ///   - onNews: Called on a thread of its own, ``News/ended`` last.
+  ///   - inheritance: The data for the worker. This function sets the control socket.
+  ///   - secret: The secret that all workers share.
+  ///   - onNews: Called on a dedicated thread; ``News/ended`` comes last.
   /// - Throws: ``SystemFailure``.
   init(
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],
@@ -47,7 +47,7 @@ struct WorkerProcess {
       line.end()
       throw error
     }
-    // All that happens on it is to wait.
+    // This thread only waits.
     Thread.detachNewThread { [id] in
       if !line.hear(1).isEmpty { onNews(.ready) }
       Self.waitUntilOver(id)
@@ -56,17 +56,17 @@ struct WorkerProcess {
     }
   }
 
-  /// Sends a signal. The process' number is its own until ``reap()``, so nobody else gets it.
+  /// Sends a signal. The process ID is not reused before ``reap()``.
   func send(_ signal: Int32) { kill(self.id, signal) }
 
-  /// Takes leave of a process that is over, or waits until it is.
+  /// Waits for the end of the process, and releases its ID.
   func reap() -> WorkerEnd {
     var status: Int32 = 0
     while waitpid(self.id, &status, 0) < 0, errno == EINTR {}
     return WorkerEnd(status: status)
   }
 
-  /// Leaves it to be reaped.
+  /// Waits for the end of a process without reaping it.
   private static func waitUntilOver(_ id: pid_t) {
     var info = siginfo_t()
     while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}

@@ -6,23 +6,22 @@ import SidelightKernels
 import SidelightServer
 import SidelightWire
 
-/// `sidelight apply`: one still image, here or at a server; the bytes are the same.
+/// `sidelight apply`: filters a still image, locally or on a server, with identical results.
 struct Apply: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Filters a still image.",
+    abstract: "Filter a still image.",
     discussion: """
-      Reads PNG and JPEG; the output's kind follows its name.
+      Reads PNG and JPEG. The extension of the output selects its format.
 
         sidelight apply in.png out.png --pipeline 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'
 
-      Filters that use another picture or a colour table read it from a file, by its path or under a \
-      name:
+      Filters that use an image or a colour table read it from a file, by path or by name:
 
         sidelight apply in.png out.png --pipeline 'colorCube(asset: "looks/teal.cube")'
         sidelight apply in.png out.png --pipeline 'overlay(asset: logo)' --asset logo=logo.png
       """)
 
-  @Argument(help: "The PNG or JPEG file to read.", completion: .file())
+  @Argument(help: "PNG or JPEG file to read.", completion: .file())
   var input: String
 
   @Argument(help: "The .png, .jpg or .jpeg file to write.", completion: .file())
@@ -34,30 +33,30 @@ struct Apply: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Filter at the server at this address (HOST:PORT or unix:PATH) instead of in this process.",
+      "Filter on the server at this address (HOST:PORT or unix:PATH) instead of locally.",
       valueName: "address"),
     transform: Address.init(argument:))
   var server: Address?
 
-  @Option(help: ArgumentHelp("The quality of a JPEG, 1 to 100.", valueName: "percent"))
+  @Option(help: ArgumentHelp("JPEG quality, 1 to 100.", valueName: "percent"))
   var quality = 90
 
   @Option(
     help: ArgumentHelp(
-      "Filter as the frame with this number of a session, counted from 0, for filters that change "
-        + "from frame to frame, such as grain.", valueName: "number"))
+      "Filter as the frame with this index in a session, from 0, for filters that vary from frame "
+        + "to frame, such as grain.", valueName: "number"))
   var frameIndex: UInt64 = 0
 
   func validate() throws {
     guard ImageFileFormat(fileName: self.output) != nil else {
-      throw ValidationError("'\(self.output)' ends in none of .png, .jpg, .jpeg.")
+      throw ValidationError("'\(self.output)' must end in .png, .jpg or .jpeg.")
     }
     guard (1 ... 100).contains(self.quality) else {
-      throw ValidationError("--quality is \(self.quality), the range is 1 to 100.")
+      throw ValidationError("--quality is \(self.quality); the range is 1 to 100.")
     }
     guard self.server == nil || self.assets.files.isEmpty else {
       throw ValidationError(
-        "--asset gives a file to this process; 'sidelight assets put' gives one to a server.")
+        "--asset cannot be combined with --server. Upload the file with 'sidelight assets put'.")
     }
   }
 
@@ -77,7 +76,7 @@ struct Apply: AsyncParsableCommand {
   private func filterHere(_ file: [UInt8]) async throws -> [UInt8] {
     let text = try self.pipeline.parsed()
     let catalogue = try self.assets.catalogue(for: text)
-    // Said at the character; below there is no text any more.
+    // Reports faults with their position in the text, which is lost below.
     _ = try text.resolved(in: catalogue)
     let pool = BufferPool()
     let compute = ComputePool()
@@ -93,7 +92,7 @@ struct Apply: AsyncParsableCommand {
       at: FrameMoment(index: self.frameIndex))
   }
 
-  /// Names are checked where the filters run: a server may have filters of its own.
+  /// The server checks the names of filters, since it may have custom ones.
   private func filter(_ file: [UInt8], at server: Address) async throws -> [UInt8] {
     let pipeline = try self.pipeline.parsed().pipeline
     return try await pipeline.explainingAssets {

@@ -3,9 +3,9 @@ public import SidelightKernels
 import SidelightWire
 
 extension Address {
-  /// Reads an address as the command line has it.
+  /// Parses an address from the command line.
   ///
-  /// - Throws: `ValidationError` that says what was expected.
+  /// - Throws: `ValidationError` that states the expected form.
   init(argument: String) throws {
     do throws(AddressError) {
       self = try Address(argument)
@@ -16,7 +16,7 @@ extension Address {
 }
 
 extension FrameSize: ExpressibleByArgument {
-  /// Reads a size such as `1920x1080`.
+  /// Parses a size such as `1920x1080`.
   public init?(argument: String) {
     let sides = argument.lowercased().split(separator: "x").map { Int($0) }
     guard sides.count == 2, let width = sides[0], let height = sides[1],
@@ -29,25 +29,25 @@ extension FrameSize: ExpressibleByArgument {
 
 extension PixelFormat: ExpressibleByArgument {}
 
-/// The `--pipeline` option, read and checked in one way by every verb.
+/// The `--pipeline` option of all subcommands.
 struct PipelineOption: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The filters, for example 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'.",
+      "Filters, for example 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'.",
       valueName: "text"))
   var pipeline = ""
 
-  /// What the text says. Whether its filters exist is asked where they run.
+  /// Parses the text. Its filters are looked up where they run.
   ///
-  /// - Throws: `ValidationError` that points at the character.
+  /// - Throws: `ValidationError` with the position of the fault.
   func parsed() throws -> PipelineText { try PipelineText(argument: self.pipeline) }
 }
 
 extension PipelineText {
-  /// Reads a pipeline as the command line has it.
+  /// Parses a pipeline from the command line.
   ///
-  /// - Throws: `ValidationError` that points at the character.
+  /// - Throws: `ValidationError` with the position of the fault.
   init(argument: String) throws {
     do throws(PipelineTextError) {
       try self.init(argument)
@@ -56,9 +56,9 @@ extension PipelineText {
     }
   }
 
-  /// Finds the pipeline's filters.
+  /// Looks up the pipeline's filters.
   ///
-  /// - Throws: `ValidationError` that points at the character.
+  /// - Throws: `ValidationError` with the position of the fault.
   func resolved(in catalogue: FilterCatalogue) throws -> ResolvedPipeline {
     do throws(PipelineTextError) {
       return try self.resolve { pipeline throws(PipelineError) in try catalogue.resolve(pipeline) }

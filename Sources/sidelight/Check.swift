@@ -1,13 +1,13 @@
 import ArgumentParser
 import SidelightKernels
 
-/// `sidelight check`: what a pipeline compiles to, in words.
+/// `sidelight check`: describes the passes that a pipeline compiles to.
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Says what a pipeline compiles to, without running it.",
+    abstract: "Show the passes that a pipeline compiles to, without running it.",
     discussion: """
-      Adjacent colour filters fold into one pass, filters that change nothing vanish, and nested \
-      pipelines are flattened; this shows what is left.
+      Adjacent colour filters are combined into one pass, filters without effect are removed, and \
+      nested pipelines are flattened.
 
         sidelight check --pipeline 'sepiaTone, hueAdjust(angle: 1), gaussianBlur' --format bgra8
       """)
@@ -16,12 +16,13 @@ struct Check: ParsableCommand {
 
   @OptionGroup var assets: AssetOptions
 
-  @Option(help: "The size of the frames.")
+  @Option(help: "Size of the frames.")
   var size = FrameSize(width: 1280, height: 720)
 
   @Option(
-    help:
-      "The layout of the frames: \(PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
+    help: """
+      Pixel format of the frames: \(PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")).
+      """)
   var format = PixelFormat.i420
 
   func run() throws {

@@ -2,40 +2,42 @@ import ArgumentParser
 import Foundation
 import SidelightClient
 
-/// Options that say how a client and its server know each other.
+/// Options for TLS and authentication of a client.
 struct ConnectionOptions: ParsableArguments {
-  @Flag(help: "Speak TLS to servers at TCP addresses.")
+  @Flag(help: "Use TLS for TCP addresses.")
   var tls = false
 
   @Option(
     name: .customLong("tls-ca"),
     help: ArgumentHelp(
-      "The authorities that vouch for servers, PEM. (default: the system's)", valueName: "file"))
+      "File with the CA certificates that sign servers, PEM. (default: the system's)",
+      valueName: "file"))
   var authorities: String?
 
   @Option(
     name: .customLong("tls-certificate"),
-    help: ArgumentHelp("This client's certificate and its chain, PEM.", valueName: "file"))
+    help: ArgumentHelp("File with this client's certificate chain, PEM.", valueName: "file"))
   var certificate: String?
 
   @Option(
     name: .customLong("tls-key"),
-    help: ArgumentHelp("The certificate's key, PEM, not encrypted.", valueName: "file"))
+    help: ArgumentHelp(
+      "File with the certificate's private key, PEM, unencrypted.", valueName: "file"))
   var key: String?
 
   @Option(
     name: .customLong("tls-server-name"),
     help: ArgumentHelp(
-      "The name that the server's certificate must have. (default: the address's host)",
+      "Expected name in the server's certificate. (default: the address's host)",
       valueName: "name"))
   var serverName: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with a bearer token, read anew for each connection.", valueName: "file"))
+      "File with a bearer token, read again for each connection.", valueName: "file"))
   var tokenFile: String?
 
-  /// What the options come to. Whoever says something of TLS wants it.
+  /// The resulting configuration. Any TLS option enables TLS.
   var security: ClientSecurity {
     var security = ClientSecurity()
     let isAsked = [self.authorities, self.certificate, self.key, self.serverName]

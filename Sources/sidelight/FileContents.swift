@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// Whole files.
+/// Reads whole files.
 enum FileContents {
-  /// The bytes of a file.
+  /// Returns the bytes of a file.
   ///
   /// - Throws: ``POSIXFailure`` that names the path.
   static func read(_ path: String) throws(POSIXFailure) -> [UInt8] {

@@ -6,22 +6,24 @@
   import Darwin
 #endif
 
-/// Writes to a file descriptor, unbuffered and whole.
+/// Unbuffered output to a file descriptor.
 struct FileDescriptorOutput: Sendable {
   let descriptor: Int32
 
   static let standardOutput = FileDescriptorOutput(descriptor: STDOUT_FILENO)
   static let standardError = FileDescriptorOutput(descriptor: STDERR_FILENO)
 
-  /// Whether a person looks at it.
+  /// Whether the output is a terminal.
   var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
-  /// Writes text for a person; if nobody can read it any more, that is no fault.
+  /// Writes text, and ignores failures, such as a closed pipe.
   func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in try? self.write(UnsafeRawBufferPointer(bytes)) }
   }
 
+  /// Writes all bytes.
+  ///
   /// - Throws: ``POSIXFailure``.
   func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXFailure) {
     var rest = bytes
@@ -42,12 +44,12 @@ struct FileDescriptorOutput: Sendable {
   }
 }
 
-/// A system call that failed.
+/// A failed system call.
 struct POSIXFailure: Error, CustomStringConvertible {
   let call: String
   let code: Int32
 
-  /// What the system says of the code: `No such file or directory`.
+  /// The system's description of the code: `No such file or directory`.
   var reason: String { String(cString: strerror(self.code)) }
 
   var description: String { "\(self.call): \(self.reason)" }

@@ -4,32 +4,32 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// `sidelight filters`: the catalogue, from the filters' own descriptions.
+/// `sidelight filters`: shows the catalogue of filters.
 struct Filters: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the filters, or describes one.")
+    abstract: "List the filters, or describe one.")
 
-  @Argument(help: "The filter to describe; its Core Image name serves too. Default: list all.")
+  @Argument(help: "Filter to describe, by its name or its Core Image name. Default: list all.")
   var name: String?
 
-  @Flag(help: "As JSON, in the form of ListFilters.")
+  @Flag(help: "Print JSON, in the form of ListFilters.")
   var json = false
 
-  @Flag(help: "As a reference page in Markdown.")
+  @Flag(help: "Print a reference page in Markdown.")
   var markdown = false
 
   @Option(
     help: ArgumentHelp(
-      "Show the pictures NAME.jpg of a folder on the page in Markdown.", valueName: "folder"),
+      "Include the images NAME.jpg of a directory in the Markdown page.", valueName: "directory"),
     completion: .directory)
   var pictures: String?
 
   func validate() throws {
     guard !self.json || !self.markdown else {
-      throw ValidationError("--json and --markdown exclude each other.")
+      throw ValidationError("--json and --markdown cannot be combined.")
     }
     guard self.pictures == nil || self.markdown else {
-      throw ValidationError("--pictures belongs to --markdown.")
+      throw ValidationError("--pictures requires --markdown.")
     }
   }
 
@@ -43,7 +43,7 @@ struct Filters: ParsableCommand {
     try self.show([description]) { _ in FilterPage(filter: description).text }
   }
 
-  /// Prints descriptions in the form that was asked for, or in the plain one.
+  /// Prints descriptions in the requested form; `plain` formats the default one.
   private func show(
     _ descriptions: [FilterDescription], _ plain: ([FilterDescription]) -> String
   ) throws {

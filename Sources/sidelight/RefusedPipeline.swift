@@ -1,6 +1,6 @@
-/// A server that refused a pipeline in mid-stream.
+/// A pipeline that the server refused during a stream.
 struct RefusedPipeline: Error, CustomStringConvertible {
-  /// What the server said.
+  /// The server's reason.
   let reason: String
 
   var description: String { "The server refused a pipeline: \(self.reason)" }

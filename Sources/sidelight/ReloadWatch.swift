@@ -4,15 +4,15 @@ import ServiceLifecycle
 import SidelightConfiguration
 import UnixSignals
 
-/// Reads the settings again at each SIGHUP. All is applied that can be, or, if anything is wrong, nothing.
+/// Reloads the settings on SIGHUP. Applies all reloadable changes, or none if there is a fault.
 struct ReloadWatch: Service, CustomStringConvertible {
-  /// What the metric means, by name.
+  /// The help texts of metrics, by name.
   static let metricDescriptions = [
-    Self.counter: "Times that settings were read again, by outcome."
+    Self.counter: "Reloads of the settings, by outcome."
   ]
   private static let counter = "sidelight_configuration_reloads_total"
 
-  /// Its name, for logs: what it holds is long, and not for everybody.
+  /// The name of the service, for logs. The default would contain the settings.
   let description = "ReloadWatch"
   private let settings: Settings
   private let read: @Sendable () throws -> Settings
@@ -22,15 +22,15 @@ struct ReloadWatch: Service, CustomStringConvertible {
   private let refused: Counter
   private let logger: Logger
 
-  /// The signal is taken from here on, so that none ends a server that has said it listens.
+  /// Traps SIGHUP from here on, so that the signal never ends a server that announced its
+  /// addresses.
   ///
   /// - Parameters:
-  ///   - settings: What the server began with.
-  ///   - read: Reads the sources.
-  ///   - metrics: Where reloads are counted.
-  ///   - onReload: Takes what the server runs with from now on, whether or not a value of the table is
-  ///     another: files that settings name may hold something else. If it throws, all stays as it was; so
-  ///     what may fail comes first in it.
+  ///   - settings: The settings at the start of the server.
+  ///   - read: Reads the settings from all sources.
+  ///   - metrics: The metrics that count reloads.
+  ///   - onReload: Applies the new configuration. Called even if no setting changed, since files
+  ///     that settings name may have changed. If it throws, nothing may have been applied.
   init(
     settings: Settings, read: @escaping @Sendable () throws -> Settings,
     metrics: any MetricsFactory, logger: Logger,
@@ -58,26 +58,26 @@ struct ReloadWatch: Service, CustomStringConvertible {
         self.refused.increment()
         let faults = (error as? SettingFaults)?.all.map(\.description) ?? ["\(error)"]
         for fault in faults {
-          self.logger.error("settings are not reloaded", metadata: ["fault": "\(fault)"])
+          self.logger.error("settings not reloaded", metadata: ["fault": "\(fault)"])
         }
       }
     }
   }
 
-  /// Returns what the server runs with from now on.
+  /// Returns the settings that are in force from now on.
   private func reload(_ settings: Settings) async throws -> Settings {
     let newer = try self.read()
     let reload = settings.reloading(newer)
     try await self.onReload(reload.settings.configuration)
     for setting in reload.awaitingRestart {
       self.logger.warning(
-        "a setting needs a restart",
+        "setting requires a restart",
         metadata: [
           "setting": "\(setting.key)", "origin": "\(newer.origin(of: setting))",
           "stays": "\(settings.words(for: setting))", "wanted": "\(newer.words(for: setting))",
         ])
     }
-    // Before the log tells of it: whoever waits for that line finds it counted.
+    // Before the log entry, so that a reader of the log finds the reload counted.
     self.applied.increment()
     let changed = reload.applied.map { "\($0.key)=\(reload.settings.words(for: $0))" }
     self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])

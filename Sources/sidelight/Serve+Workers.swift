@@ -6,14 +6,14 @@ import SidelightServer
 import SidelightSupervisor
 
 extension Serve {
-  /// What the metric of workers means, by name.
+  /// The help texts of the workers' metrics, by name.
   static let workerMetrics = [
-    Worker.startsName: "How often this worker's process has been started, with this time."
+    Worker.startsName: "Number of starts of this worker's process, including the current one."
   ]
 
-  /// Has workers serve, and sees to them until they have drained.
+  /// Runs and supervises worker processes until they have drained.
   ///
-  /// - Throws: `ExitCode` with that of a worker that did not come to serve, or did not drain well.
+  /// - Throws: `ExitCode` of a worker that failed to start or to drain.
   static func supervise(_ configuration: ServeConfiguration) async throws {
     let server = configuration.server
     var supervisor = Supervisor(
@@ -36,7 +36,7 @@ extension Serve {
     }
   }
 
-  /// The server of a worker, fitted to what its supervisor holds.
+  /// Returns the server configuration of a worker, with the sockets of its supervisor.
   static func server(
     _ configuration: ServeConfiguration, _ worker: Worker?
   ) -> ServerConfiguration {
@@ -49,7 +49,7 @@ extension Serve {
 }
 
 extension ServeConfiguration {
-  /// What it comes to in a worker, if this is one.
+  /// Returns the configuration adapted to a worker, if this process is one.
   func fitted(to worker: Worker?) -> ServeConfiguration {
     guard let worker else { return self }
     return self.forWorker(worker.index, of: worker.count, resumeKey: worker.resumeKey)
@@ -59,7 +59,7 @@ extension ServeConfiguration {
 extension Worker {
   fileprivate static let startsName = "sidelight_worker_starts"
 
-  /// Tells how often this worker has been started.
+  /// Records how often this worker has been started.
   func tellStarts(to metrics: any MetricsFactory) {
     Gauge(
       label: Self.startsName, dimensions: [("worker", "\(self.index)")], factory: metrics
@@ -68,7 +68,7 @@ extension Worker {
 }
 
 extension Logger {
-  /// Has every line tell which worker says it, if one does.
+  /// Adds the number of the worker, if any, to every log entry.
   func naming(_ worker: Worker?) -> Logger {
     guard let worker else { return self }
     var logger = self

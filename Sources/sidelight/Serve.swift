@@ -10,14 +10,14 @@ import SidelightServer
 import SidelightSupervisor
 import UnixSignals
 
-/// `sidelight serve`: the server. Its flags are the table of settings.
+/// `sidelight serve`: runs the server. Its flags are the settings.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs the server.",
+    abstract: "Run the server.",
     usage: "sidelight serve [--listen <address> ...] [--config <path>] [<setting> ...]",
     discussion: """
-      Listens until SIGTERM or SIGINT; sessions then finish what is in flight.
-      A second signal stops the server at once. SIGHUP reads the settings again.
+      Runs until SIGTERM or SIGINT; sessions then finish their frames in flight.
+      A second signal stops the server at once. SIGHUP reloads the settings.
 
         sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
 
@@ -29,9 +29,9 @@ struct Serve: AsyncParsableCommand {
     completion: .list(SettingTable.all.compactMap(\.flag) + CommandLineSource.otherFlags))
   var arguments: [String] = []
 
-  /// What the arguments, the environment and a file come to.
+  /// Returns the settings from the arguments, the environment and a file.
   ///
-  /// - Throws: `ExitCode` when all that is wrong has been told; `CleanExit` with what else was asked for.
+  /// - Throws: `ExitCode` after faults have been printed; `CleanExit` for help and other requests.
   func settings() throws -> Settings {
     let commandLine = CommandLineSource(self.arguments)
     switch commandLine.request {
@@ -46,11 +46,11 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws { try await self.run(with: self.settings(), as: nil) }
 
-  /// Runs to the end, as the only thread there is begins.
+  /// Runs the server on the main thread, and exits.
   @MainActor
   func main() async {
     do {
-      // Before there is a second thread: it changes the environment.
+      // Before a second thread starts, since it changes the environment.
       let worker = try Worker.inherited()
       let settings = try self.settings()
       guard worker != nil || settings.configuration.workers == 0 else {
@@ -63,9 +63,9 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Runs the server with settings that have been read already.
+  /// Runs the server with the given settings.
   ///
-  /// - Parameter worker: What this process is; `nil`: the server alone.
+  /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
     let configuration = settings.configuration.fitted(to: worker)
     let level = SharedLogLevel(configuration.logLevel)
@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       let configuration = configuration.fitted(to: worker)
-      // What may fail comes first, and of that what changes something comes last.
+      // Steps that can fail come first, those with effects last.
       guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
       let rules: TokenAuthenticator.Rules? =
         if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
@@ -113,8 +113,8 @@ struct Serve: AsyncParsableCommand {
       level.level = configuration.logLevel
       server.reconfigure(configuration.server)
     }
-    // They end in the reverse of this order: spans are sent when nobody makes any more, and probes are
-    // answered for as long as the server drains.
+    // Services end in reverse order: the exporter sends spans until none are created, and the admin
+    // server answers probes while the server drains.
     let services: [(any Service)?] = [
       watch, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorkers: worker != nil),
@@ -137,7 +137,7 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Where spans go, by OpenTelemetry's environment variables; `nil`: nowhere.
+  /// Returns tracing as OpenTelemetry's environment variables configure it. `nil` disables it.
   private static func tracing(logger: Logger, metrics: PrometheusRegistry) -> OTLPTracing? {
     let configuration = OTLPConfiguration(
       environment: ProcessInfo.processInfo.environment
@@ -151,7 +151,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension ServeConfiguration {
-  /// Whether connections are secured, and callers known, by the same means as with another configuration.
+  /// Returns whether two configurations enable the same means of encryption and authentication.
   fileprivate func isClosed(like other: ServeConfiguration) -> Bool {
     let (one, two) = (self.server, other.server)
     return (one.tls == nil) == (two.tls == nil)
@@ -163,28 +163,28 @@ extension ServeConfiguration {
   }
 }
 
-/// What a server begins with it keeps: whoever turned it off would let everybody in.
+/// Refuses to enable or disable authentication by a reload, which could open a server to everyone.
 private struct TurnedOnOrOff: Error, CustomStringConvertible {
   var description: String {
-    "TLS, clients' certificates, tokens, and users or groups of Unix sockets are turned on and off by a "
-      + "restart only"
+    "enabling or disabling TLS, client certificates, tokens, or users and groups of Unix sockets "
+      + "requires a restart"
   }
 }
 
-/// Says where the server listens, one line an address, once it does.
+/// Prints the addresses once the server listens, one per line.
 private struct Announcement: Service, CustomStringConvertible {
   let server: SidelightServer
   let admin: AdminServer?
-  /// Then the supervisor says where the server listens.
+  /// Whether this is a worker, whose supervisor prints the addresses.
   let isWorkers: Bool
 
   var description: String { "Announcement" }
 
   func run() async throws {
-    // Where there are none, the server itself says why.
+    // If there are none, the server reports the reason.
     let addresses = (try? await self.server.listeningAddresses) ?? []
     for address in addresses where !self.isWorkers {
-      // Unbuffered, since whoever started us may wait for the line.
+      // Unbuffered, since the parent process may wait for the line.
       FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
     }
     if let address = await self.admin?.listeningAddress {

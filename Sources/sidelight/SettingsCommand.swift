@@ -1,24 +1,24 @@
 import ArgumentParser
 import SidelightConfiguration
 
-/// `sidelight settings`: what `serve` can be told, from the table of settings.
+/// `sidelight settings`: shows the settings of `serve`.
 struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings",
-    abstract: "Lists what the server can be told, or describes one setting.")
+    abstract: "List the settings of the server, or describe one.")
 
-  @Argument(help: "The setting to describe, such as limits.max-sessions. Default: list all.")
+  @Argument(help: "Setting to describe, such as limits.max-sessions. Default: list all.")
   var key: String?
 
-  @Flag(help: "As a reference page in Markdown.")
+  @Flag(help: "Print a reference page in Markdown.")
   var markdown = false
 
-  @Flag(help: "As a file for --config to begin with, all of it commented out.")
+  @Flag(help: "Print an example file for --config, with all settings commented out.")
   var example = false
 
   func validate() throws {
     guard [self.markdown, self.example, self.key != nil].filter(\.self).count <= 1 else {
-      throw ValidationError("A setting, --markdown and --example exclude each other.")
+      throw ValidationError("A setting, --markdown and --example cannot be combined.")
     }
   }
 
@@ -46,9 +46,9 @@ struct SettingsCommand: ParsableCommand {
 
         Flag      \(setting.flag ?? "none")
         Variable  \(setting.variable)
-        Takes     \(setting.kind.words)
+        Values    \(setting.kind.words)
         Default   \(Settings.defaults.words(for: setting))
-        Change    \(setting.change == .onReload ? "SIGHUP reloads it" : "needs a restart")
+        Change    \(setting.change == .onReload ? "reloaded on SIGHUP" : "requires a restart")
       """
   }
 }

@@ -3,19 +3,19 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Sees to it that a shutdown comes to its end: whatever is stuck, the process exits with 0 when the
-/// grace is over, and at once at a second signal.
+/// Bounds the duration of a shutdown: the process exits with status 0 when the grace period ends,
+/// and at once on a second signal, even if something is stuck.
 ///
-/// A service group shuts its services down in reverse order. As the first of them this one stands until
-/// all others have ended.
+/// A service group shuts its services down in reverse order. As the first service, this one runs
+/// until all others have ended.
 struct ShutdownWatch: Service, CustomStringConvertible {
-  /// What a shutdown may take.
+  /// The maximum duration of a shutdown.
   let grace: Duration
-  /// Whether a second signal stops the process at once. Not in a worker: a terminal and a service manager
-  /// signal it beside its supervisor, whose matter it is to force it.
+  /// Whether a second signal stops the process at once. False in a worker: terminals and service
+  /// managers signal it together with its supervisor, which forces it to stop.
   let isForcedBySecondSignal: Bool
   let logger: Logger
-  /// Its name, for logs.
+  /// The name of the service, for logs.
   var description: String { "ShutdownWatch" }
 
   func run() async throws {
@@ -24,7 +24,7 @@ struct ShutdownWatch: Service, CustomStringConvertible {
     for await signal in signals.cancelOnGracefulShutdown() {
       guard !isShuttingDown else {
         guard self.isForcedBySecondSignal else { continue }
-        self.logger.notice("a second signal: the server stops at once")
+        self.logger.notice("second signal: stopping at once")
         _exit(128 + signal.rawValue)
       }
       isShuttingDown = true
@@ -33,12 +33,12 @@ struct ShutdownWatch: Service, CustomStringConvertible {
     }
   }
 
-  /// On a thread of its own: what is stuck may hold all others.
+  /// Exits on a dedicated thread, since stuck work may occupy all others.
   private func exitWhenGraceIsOver() {
     let (seconds, attoseconds) = self.grace.components
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) * 1e-18)
-      self.logger.notice("the time to shut down is over: what is left is cut off")
+      self.logger.notice("shutdown grace period over: aborting remaining work")
       _exit(EXIT_SUCCESS)
     }
   }

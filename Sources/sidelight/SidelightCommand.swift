@@ -1,18 +1,18 @@
 import ArgumentParser
 import SidelightServer
 
-/// The command line: one verb a file.
+/// The `sidelight` command. Each subcommand has a file.
 @main
 struct SidelightCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sidelight",
-    abstract: "Filters live video.",
+    abstract: "Filter live video.",
     discussion: """
-      A pipeline is written as filters with their parameters, separated by commas; brackets nest:
+      A pipeline is a list of filters with parameters, separated by commas; brackets nest:
 
         sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust(angle: 3.14)]
 
-      'sidelight filters' lists the filters, 'sidelight filters NAME' describes one.
+      'sidelight filters' lists the filters; 'sidelight filters NAME' describes one.
       """,
     version: SidelightVersion.current,
     subcommands: [
@@ -22,9 +22,9 @@ struct SidelightCommand: AsyncParsableCommand {
 }
 
 extension SidelightCommand {
-  /// Runs what the arguments ask for, as ArgumentParser does it; but the allocator's settings come
-  /// first, on the only thread there is: once a second one has asked for memory, the C library has
-  /// settled how many heaps there may be.
+  /// Runs the subcommand as ArgumentParser does, but `serve` on the main thread, so that it can
+  /// apply the allocator's settings before a second thread starts: the C library fixes the number
+  /// of heaps at the first allocation of a second thread.
   @MainActor
   static func main() async {
     do {

@@ -4,26 +4,26 @@ import SidelightClient
 import SidelightKernels
 import SidelightWire
 
-/// `sidelight stream`: a Y4M video through a server.
+/// `sidelight stream`: filters a Y4M video on a server.
 struct Stream: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Filters a video at a server.",
+    abstract: "Filter a video on a server.",
     discussion: """
-      Reads and writes Y4M, so that ffmpeg does the rest:
+      Reads and writes Y4M; convert other formats with ffmpeg:
 
         ffmpeg -i in.mp4 -f yuv4mpegpipe - \\
           | sidelight stream - - --server 127.0.0.1:50051 --pipeline 'sepiaTone' \\
           | ffmpeg -i - out.mp4
 
-      Without --realtime every frame is filtered, in order, as fast as it goes. With it frames are \
-      sent at the video's own rate, as a camera would; those that come too late are dropped and \
-      reported, and the frame before stands in their place, so that the output keeps its length.
+      Without --realtime every frame is filtered, in order, as fast as possible. With it frames \
+      are sent at the frame rate of the video, as from a camera; late frames are dropped and \
+      reported, and the previous frame is repeated, so that the output keeps its length.
       """)
 
-  @Argument(help: "The Y4M file to read; - is standard input.", completion: .file())
+  @Argument(help: "Y4M file to read; - is standard input.", completion: .file())
   var input = "-"
 
-  @Argument(help: "The Y4M file to write; - is standard output.", completion: .file())
+  @Argument(help: "Y4M file to write; - is standard output.", completion: .file())
   var output = "-"
 
   @OptionGroup var pipeline: PipelineOption
@@ -37,19 +37,19 @@ struct Stream: AsyncParsableCommand {
   var changes: [TimedPipeline] = []
 
   @Option(
-    help: ArgumentHelp("The server: HOST:PORT or unix:PATH.", valueName: "address"),
+    help: ArgumentHelp("Address of the server: HOST:PORT or unix:PATH.", valueName: "address"),
     transform: Address.init(argument:))
   var server: Address
 
   @OptionGroup(title: "Security") var connection: ConnectionOptions
 
-  @Flag(help: "Send frames at the video's own rate, and drop those that come too late.")
+  @Flag(help: "Send frames at the frame rate of the video, and drop late ones.")
   var realtime = false
 
   @Flag(
     help: """
-      Go on when the connection is lost: at the same address, with the selection that was in force. \
-      Frames that were lost are counted.
+      Reconnect to the same address after a lost connection, with the pipeline that was in force. \
+      Lost frames are counted.
       """)
   var reconnect = false
 
@@ -71,7 +71,7 @@ struct Stream: AsyncParsableCommand {
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.send(input, to: session) }
             group.addTask { try await Self.receive(session, into: output, report) }
-            // Whichever of the two fails ends the other, as leaving with its error cancels the group.
+            // A failure of either task cancels the other.
             while try await group.next() != nil {}
           }
         }
@@ -81,7 +81,7 @@ struct Stream: AsyncParsableCommand {
     report.showSummary()
   }
 
-  /// Sends the frames; in real time, each when its time has come.
+  /// Sends the frames, with `--realtime` each at its time.
   private func send(_ input: Y4MInput, to session: FilterSession) async throws {
     if self.realtime {
       let ticks = AsyncTimerSequence.repeating(every: input.frameDuration)
@@ -92,7 +92,7 @@ struct Stream: AsyncParsableCommand {
     session.finish()
   }
 
-  /// Sends the frames, and the changes of the pipeline between them.
+  /// Sends the frames, and changes the pipeline between them.
   private func send(
     _ pictures: some AsyncSequence<Frame, any Error>, at time: (Int) -> Duration,
     to session: FilterSession

@@ -3,7 +3,7 @@ import SidelightClient
 import SidelightServer
 import Synchronization
 
-/// Counts what becomes of a stream's frames, and tells: progress on a terminal, a line at the end.
+/// Counts the outcomes of a stream's frames, and prints progress on a terminal and a summary.
 final class StreamReport: Sendable {
   private struct State {
     var made: [MadeFrame.Disposition: Int] = [:]
@@ -18,8 +18,8 @@ final class StreamReport: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - isLive: Whether a person watches.
-  ///   - start: When the stream began.
+  ///   - isLive: Whether to print progress.
+  ///   - start: The start of the stream.
   init(isLive: Bool, start: ContinuousClock.Instant) {
     self.isLive = isLive
     self.start = start
@@ -40,7 +40,7 @@ final class StreamReport: Sendable {
     }
   }
 
-  /// Overwrites the terminal's line, four times a second at most.
+  /// Updates the progress line, at most four times a second.
   func showProgress() {
     guard self.isLive else { return }
     let isDue = self.state.withLock { state in
@@ -52,9 +52,9 @@ final class StreamReport: Sendable {
     FileDescriptorOutput.standardError.write("\r\u{1B}[K" + self.line)
   }
 
-  /// Says what became of the frames.
+  /// Prints the summary.
   func showSummary() {
-    let failure = self.state.withLock { $0.failure }.map { "\na stage failed: \($0)" } ?? ""
+    let failure = self.state.withLock { $0.failure }.map { "\nlast stage failure: \($0)" } ?? ""
     FileDescriptorOutput.standardError.write(
       (self.isLive ? "\r\u{1B}[K" : "") + self.line + failure + "\n")
   }
@@ -73,7 +73,7 @@ final class StreamReport: Sendable {
       if let count = state.made[disposition] { parts.append("\(count) \(name)") }
     }
     let reasons = DroppedFrame.Reason.allCases.compactMap { reason in
-      state.dropped[reason].map { "\($0) \(reason.rawValue)" }
+      state.dropped[reason].map { "\(reason.words): \($0)" }
     }
     parts.append(
       dropped == 0 ? "none dropped" : "\(dropped) dropped (\(reasons.joined(separator: ", ")))")
@@ -88,5 +88,12 @@ final class StreamReport: Sendable {
 
   private static func text(_ value: Double) -> String {
     String(format: value < 10 ? "%.2f" : "%.0f", value)
+  }
+}
+
+extension DroppedFrame.Reason {
+  /// The name in words: `superseded before sending`.
+  fileprivate var words: String {
+    self.rawValue.map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined()
   }
 }

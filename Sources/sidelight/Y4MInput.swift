@@ -10,14 +10,14 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// The frames of a Y4M file or pipe. Reading blocks a thread that is there for it.
+/// The frames of a Y4M file or pipe. Reads block a thread of a pool for blocking calls.
 final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a time
   let header: Y4MHeader
   private var reader: Y4MReader
 
   /// Opens the file and reads its header.
   ///
-  /// - Throws: ``POSIXFailure``, or `CodecError` if it is no Y4M.
+  /// - Throws: ``POSIXFailure``, or `CodecError` if the file is not Y4M.
   init(path: String) throws {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY)
     guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
@@ -33,15 +33,15 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
     self.header = self.reader.header
   }
 
-  /// The next frame; `nil` at the end.
+  /// Returns the next frame, `nil` at the end.
   func next() async throws -> Frame? {
     try await NIOThreadPool.singleton.runIfActive { try self.reader.next() }
   }
 
-  /// From one frame to the next.
+  /// The duration of a frame.
   var frameDuration: Duration { self.time(ofFrame: 1) }
 
-  /// When a frame is due, from the start of the video.
+  /// Returns the time of a frame from the start of the video.
   func time(ofFrame index: Int) -> Duration {
     guard let rate = self.header.frameRate else { return .seconds(Double(index) / 30) }
     return .seconds(Double(index) * Double(rate.denominator) / Double(rate.numerator))

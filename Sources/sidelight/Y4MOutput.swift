@@ -10,16 +10,18 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// A Y4M file or pipe. Writing blocks a thread that is there for it.
+/// A Y4M file or pipe. Writes block a thread of a pool for blocking calls.
 final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a time
   private var writer: Y4MWriter?
 
+  /// Opens the file.
+  ///
   /// - Throws: ``POSIXFailure``.
   init(path: String, header: Y4MHeader) throws {
     let descriptor =
       path == "-" ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
     guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
-    // A reader that went away is told by `write`, not by a signal.
+    // A closed pipe is reported by `write`, not by a signal.
     signal(SIGPIPE, SIG_IGN)
     let output = FileDescriptorOutput(descriptor: descriptor)
     self.writer = Y4MWriter(header: header) { span in
@@ -31,7 +33,7 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
     try await NIOThreadPool.singleton.runIfActive { try self.writer?.write(frame) }
   }
 
-  /// Ends the stream.
+  /// Finishes the stream.
   func finish() async throws {
     try await NIOThreadPool.singleton.runIfActive { try self.writer.take()?.finish() }
   }

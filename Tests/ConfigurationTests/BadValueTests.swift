@@ -3,62 +3,61 @@ import Testing
 
 @Suite struct BadValueTests {
   @Test(arguments: [
-    (["--max-sessions", "0"], "--max-sessions is 0, the range is 1 to 65536"),
-    (["--max-sessions", "-1"], "--max-sessions is -1, the range is 1 to 65536"),
+    (["--max-sessions", "0"], "--max-sessions is 0; the range is 1 to 65536"),
+    (["--max-sessions", "-1"], "--max-sessions is -1; the range is 1 to 65536"),
     (
       ["--max-sessions", "99999999999999999999"],
-      "--max-sessions is 99999999999999999999, the range is 1 to 65536"
+      "--max-sessions is 99999999999999999999; the range is 1 to 65536"
     ),
-    (["--max-sessions", "ten"], "--max-sessions is ten, a whole number is expected"),
-    (["--max-sessions", "1.5"], "--max-sessions is 1.5, a whole number is expected"),
-    (["--max-sessions="], "--max-sessions is \"\", a value is expected"),
+    (["--max-sessions", "ten"], "--max-sessions is ten; expected an integer"),
+    (["--max-sessions", "1.5"], "--max-sessions is 1.5; expected an integer"),
+    (["--max-sessions="], "--max-sessions is \"\"; expected a value"),
     (["--max-sessions"], "--max-sessions has no value"),
     (["--max-sessions", "--shared-memory"], "--max-sessions has no value"),
-    (["--max-load", "nan"], "--max-load is nan, a number is expected"),
+    (["--max-load", "nan"], "--max-load is nan; expected a number"),
     (
       ["--max-load", "inf"],
-      "--max-load is inf, the range is 0.01 to 1000, or 0: none is refused for load"
+      "--max-load is inf; the range is 0.01 to 1000, or 0: no limit"
     ),
     (
       ["--max-message-bytes", "64MB"],
-      "--max-message-bytes is 64MB, a number of bytes is expected, such as 512KiB, 64MiB or 2GiB"
+      "--max-message-bytes is 64MB; expected a size such as 512KiB, 64MiB or 2GiB"
     ),
     (
       ["--max-message-bytes", "9999999999GiB"],
-      "--max-message-bytes is 9999999999GiB, a number of bytes is expected, such as 512KiB, 64MiB or "
-        + "2GiB"
+      "--max-message-bytes is 9999999999GiB; expected a size such as 512KiB, 64MiB or 2GiB"
     ),
-    (["--max-message-bytes", "2GiB"], "--max-message-bytes is 2GiB, the range is 64KiB to 1GiB"),
+    (["--max-message-bytes", "2GiB"], "--max-message-bytes is 2GiB; the range is 64KiB to 1GiB"),
     (
       ["--release-memory-after", "soon"],
-      "--release-memory-after is soon, a time is expected, such as 500ms, 10s, 5min or 1h"
+      "--release-memory-after is soon; expected a duration such as 500ms, 10s, 5min or 1h"
     ),
     (
       ["--release-memory-after", "1ms"],
-      "--release-memory-after is 1ms, the range is 1s to 24h, or 0: never"
+      "--release-memory-after is 1ms; the range is 1s to 24h, or 0: never"
     ),
     (
       ["--shutdown-grace", "1e300"],
-      "--shutdown-grace is 1e300, a time is expected, such as 500ms, 10s, 5min or 1h"
+      "--shutdown-grace is 1e300; expected a duration such as 500ms, 10s, 5min or 1h"
     ),
     (
       ["--profile", "latencey"],
-      "--profile is latencey, the choice is latency or throughput; did you mean latency?"
+      "--profile is latencey; expected latency or throughput; did you mean latency?"
     ),
-    (["--shared-memory=maybe"], "--shared-memory is maybe, true or false is expected"),
-    (["--unix-socket-mode", "888"], "--unix-socket-mode is 888, the range is 0 to 777, in octal"),
+    (["--shared-memory=maybe"], "--shared-memory is maybe; expected true or false"),
+    (["--unix-socket-mode", "888"], "--unix-socket-mode is 888; the range is 0 to 777, in octal"),
     (
       ["-l", "nowhere"],
-      "-l is nowhere, which is no address: expected HOST:PORT or unix:PATH"
+      "-l is nowhere; expected HOST:PORT or unix:PATH"
     ),
-    (["--listen", "unix:"], "--listen is unix:, which is no address: the path is missing"),
-    (["serve"], "serve is unexpected: sidelight serve takes flags only"),
+    (["--listen", "unix:"], "--listen is unix:; the path is missing"),
+    (["serve"], "serve is unexpected; sidelight serve takes only flags"),
     (["--max-sesions", "3"], "--max-sesions is unknown; did you mean --max-sessions?"),
     (
       ["--limits-max-sessions", "3"],
       "--limits-max-sessions is unknown; did you mean --max-sessions?"
     ),
-    (["--print-config=xml"], "--print-config is xml, the choice is table or yaml"),
+    (["--print-config=xml"], "--print-config is xml; expected table or yaml"),
     (["--zzzzzzzzzzzz"], "--zzzzzzzzzzzz is unknown"),
   ])
   func `a bad flag is named with its value and what was expected`(
@@ -68,8 +67,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "0", "is 0, the range is 1 to 65536"),
-    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "", "is \"\", a value is expected"),
+    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "0", "is 0; the range is 1 to 65536"),
+    ("SIDELIGHT_LIMITS_MAX_SESSIONS", "", "is \"\"; expected a value"),
     (
       "SIDELIGHT_LIMITS_MAX_SESIONS", "1", "is unknown; did you mean SIDELIGHT_LIMITS_MAX_SESSIONS?"
     ),
@@ -77,7 +76,7 @@ import Testing
     ("SIDELIGHT_", "1", "is unknown"),
     (
       "SIDELIGHT_LOG_LEVEL", "warn\u{1B}[31m",
-      "is \"warn\\u{1B}[31m\", the choice is trace, debug, info, notice, warning, error or critical"
+      "is \"warn\\u{1B}[31m\"; expected trace, debug, info, notice, warning, error or critical"
     ),
   ])
   func `a bad variable is named with its value and what was expected`(
@@ -108,10 +107,10 @@ import Testing
           "--what is unknown",
           "SIDELIGHT_X is unknown",
           "\(path):3: limits.max-lod is unknown; did you mean limits.max-load?",
-          "SIDELIGHT_LOG_LEVEL is loud, the choice is trace, debug, info, notice, warning, error or "
+          "SIDELIGHT_LOG_LEVEL is loud; expected trace, debug, info, notice, warning, error or "
             + "critical",
-          "\(path):2: limits.max-sessions is 0, the range is 1 to 65536",
-          "\(path):4: guards.ping-burst is many, a whole number is expected",
+          "\(path):2: limits.max-sessions is 0; the range is 1 to 65536",
+          "\(path):4: guards.ping-burst is many; expected an integer",
         ])
     }
   }
@@ -126,16 +125,16 @@ import Testing
     #expect(
       faults(["--resume-keys", "a:b"])
         == [
-          "--resume-keys is no flag, since a process's arguments can be seen by others: resume.keys "
-            + "stands in a file, or in SIDELIGHT_RESUME_KEYS"
+          "--resume-keys is not a flag, since other users can see a process's arguments; set "
+            + "resume.keys in a file, or SIDELIGHT_RESUME_KEYS"
         ])
     for text in ["hunter2", "a:aHVudGVyMg==", ":x"] {
       let found = faults(environment: ["SIDELIGHT_RESUME_KEYS": text])
       #expect(found.count == 1)
-      #expect(found.allSatisfy { $0.hasPrefix("SIDELIGHT_RESUME_KEYS is <redacted>, which ") })
+      #expect(found.allSatisfy { $0.hasPrefix("SIDELIGHT_RESUME_KEYS is <redacted>; expected ") })
       try withFile("# keys\n\n\(text)\n") { path in
         let found = faults(["--resume-keys-file", path])
-        #expect(found.count == 1 && found[0].contains("\(path), whose line 3 "))
+        #expect(found.count == 1 && found[0].contains("\(path); line 3: "))
         #expect(!found.joined().contains("hunter2") && !found.joined().contains("aHVu"))
       }
     }

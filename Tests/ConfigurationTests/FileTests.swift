@@ -26,46 +26,46 @@ import Testing
   }
 
   @Test(arguments: [
-    ("- limits", ":1: settings are expected: KEY: VALUE"),
-    ("limits", ":1: settings are expected: KEY: VALUE"),
-    ("limits: 5", ":1: limits is a section: its settings stand below it, indented"),
-    ("limits: [5]", ":1: limits is a section: its settings stand below it, indented"),
+    ("- limits", ":1: expected settings: KEY: VALUE"),
+    ("limits", ":1: expected settings: KEY: VALUE"),
+    ("limits: 5", ":1: limits is a section; indent its settings below it"),
+    ("limits: [5]", ":1: limits is a section; indent its settings below it"),
     ("limits:\n  max-sessions:\n", ":2: limits.max-sessions has no value"),
     (
-      "limits:\n  max-sessions: [3]\n", ":2: limits.max-sessions is a list, one value is expected"
+      "limits:\n  max-sessions: [3]\n", ":2: limits.max-sessions is a list; expected one value"
     ),
     (
       "limits:\n  max-sessions: {a: 3}\n",
-      ":2: limits.max-sessions is a section, a value is expected"
+      ":2: limits.max-sessions is a section; expected a value"
     ),
-    ("listen: [[1]]", ":1: listen is no list of single values"),
-    ("listen: []", ":1: listen is nothing, at least 1 is expected"),
-    ("limits: {max-sessions: true}", ":1: limits.max-sessions is true, a whole number is expected"),
+    ("listen: [[1]]", ":1: listen is not a list of scalars"),
+    ("listen: []", ":1: listen is empty; expected at least 1 value"),
+    ("limits: {max-sessions: true}", ":1: limits.max-sessions is true; expected an integer"),
     ("maxsessions: 3", ":1: maxsessions is unknown; did you mean limits.max-sessions?"),
     ("max-sessions: 3", ":1: max-sessions is unknown; did you mean limits.max-sessions?"),
     ("limit:\n  max-sessions: 3", ":1: limit is unknown; did you mean limits?"),
     (
       "limits: {max-sessions: 3}\nlimits.max-sessions: 4",
-      ":2: limits.max-sessions is stated a second time"
+      ":2: limits.max-sessions is set twice"
     ),
     (
       "limits:\n  max-load: 1\n  max-sessions: 3\n  max-sessions: 4\n",
-      ":3: stated more than once in one section: max-sessions"
+      ":3: duplicate keys in one section: max-sessions"
     ),
-    ("[1, 2]: 3", ":1: a key is expected to be a word"),
-    ("limits: {max-sessions: 3", ":2: this is no YAML: did not find expected ',' or '}'"),
+    ("[1, 2]: 3", ":1: expected a scalar as key"),
+    ("limits: {max-sessions: 3", ":2: invalid YAML: did not find expected ',' or '}'"),
     (
       "limits:\n\tmax-sessions: 3",
-      ":2: this is no YAML: found character that cannot start any token"
+      ":2: invalid YAML: found character that cannot start any token"
     ),
-    ("---\n---\n", ":2: this is no YAML: but found another document"),
+    ("---\n---\n", ":2: invalid YAML: but found another document"),
     (
       "limits: &a {max-sessions: 3}",
-      ":1: anchors and aliases (&, *) are not read; quote the text if it is none"
+      ":1: anchors and aliases (&, *) are not supported; quote the text if it is neither"
     ),
     (
       "limits:\n  max-sessions: *a",
-      ":2: anchors and aliases (&, *) are not read; quote the text if it is none"
+      ":2: anchors and aliases (&, *) are not supported; quote the text if it is neither"
     ),
   ])
   func `what is wrong with a file is said with its line`(text: String, fault: String) throws {
@@ -84,7 +84,8 @@ import Testing
       #expect(
         faults(["--config", path])
           == [
-            "\(path):1: anchors and aliases (&, *) are not read; quote the text if it is none"
+            "\(path):1: anchors and aliases (&, *) are not supported; quote the text if it is "
+              + "neither"
           ])
     }
   }
@@ -104,15 +105,15 @@ import Testing
     try withFile(Data("limits:\u{0}\n".utf8)) { path in
       #expect(
         faults(["--config", path])
-          == ["\(path): this is no YAML: control characters are not allowed"])
+          == ["\(path): invalid YAML: control characters are not allowed"])
     }
   }
 
   @Test func `a file that is too large is refused`() throws {
     try withFile(Data(repeating: UInt8(ascii: "#"), count: 1 << 20 + 1)) { path in
-      #expect(faults(["--config", path]) == ["\(path) has more than 1 MiB, the limit"])
+      #expect(faults(["--config", path]) == ["\(path) is larger than the limit of 1 MiB"])
     }
-    #expect(faults(["--config", "/dev/zero"]) == ["/dev/zero is no regular file"])
+    #expect(faults(["--config", "/dev/zero"]) == ["/dev/zero is not a regular file"])
   }
 
   @Test func `a file that cannot be read is a fault`() throws {
@@ -120,7 +121,7 @@ import Testing
     #expect(
       faults(["--config", "\(folder)/none-of-that-name"])
         == ["\(folder)/none-of-that-name cannot be read: No such file or directory"])
-    #expect(faults(["--config", folder]) == ["\(folder) is no regular file"])
+    #expect(faults(["--config", folder]) == ["\(folder) is not a regular file"])
     #expect(faults(["--config"]) == ["--config has no value"])
     #expect(faults(["--config="]) == ["--config has no value"])
   }

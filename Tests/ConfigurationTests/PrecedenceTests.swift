@@ -124,7 +124,7 @@ import Testing
     #expect(offered.configuration.server.sharedMemory?.maxBytes == 16 << 20)
     #expect(
       faults(["--shared-memory", "--shared-memory-user", "5"])
-        == ["--shared-memory-user needs --shared-memory-socket"])
+        == ["--shared-memory-user requires --shared-memory-socket"])
   }
 
   private func read(

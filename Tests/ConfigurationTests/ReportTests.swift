@@ -19,8 +19,8 @@ import Testing
       ["guards.drain-timeout", "2400ms", "from shutdown.grace"],
       ["transport.executor", "concurrent", "from transport.profile"],
       ["listen", "127.0.0.1:50051", "default"],
-      ["admin.listen", "(nowhere)", "default"],
-      ["resume.keys", "(a random one)", "default"],
+      ["admin.listen", "(disabled)", "default"],
+      ["resume.keys", "(a random key)", "default"],
     ] {
       #expect(lines.contains(expected), "\(expected)")
     }
@@ -71,7 +71,7 @@ import Testing
     try withFile("\(Self.key)\n") { path in
       #expect(
         faults(["--resume-keys-file", path], environment: ["SIDELIGHT_RESUME_KEYS": Self.key])
-          == ["SIDELIGHT_RESUME_KEYS does not go together with SIDELIGHT_RESUME_KEYS_FILE"])
+          == ["SIDELIGHT_RESUME_KEYS cannot be combined with SIDELIGHT_RESUME_KEYS_FILE"])
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
       let settings = try Settings(commandLine: CommandLineSource(["--config", path]))
       #expect(SettingTable.all.allSatisfy { settings.origin(of: $0) == .default })
     }
-    // Take the # away before what has a value.
+    // Uncomment the settings that have a value.
     let said = Settings.example.replacing(/(?m)^( *)#([a-z0-9-]+: \S.*)$/) { "\($0.1)\($0.2)" }
     try withFile(said) { path in
       let settings = try Settings(commandLine: CommandLineSource(["--config", path]))

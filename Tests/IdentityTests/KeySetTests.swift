@@ -50,13 +50,13 @@ import Testing
       (.shared(Data(repeating: 1, count: 32)), [:], "shared secret"),
       (self.p256, ["d": "AQ"], "private key"),
       (rsa, ["p": "AQ"], "private key"),
-      (self.p256, ["kid": NSNull()], "no name"),
-      (self.p256, ["kid": ""], "no name"),
+      (self.p256, ["kid": NSNull()], "needs an ID"),
+      (self.p256, ["kid": ""], "needs an ID"),
       (self.p256, ["alg": "RS256"], "'RS256'"),
       (self.p256, ["alg": "ES384"], "'ES384'"),
       (rsa, ["alg": "HS256"], "'HS256'"),
       (rsa, ["alg": "none"], "'none'"),
-      (rsa, ["alg": NSNull()], "does not say its algorithm"),
+      (rsa, ["alg": NSNull()], "does not state its algorithm"),
       (self.p256, ["x": NSNull()], "cannot be used"),
       (self.p256, ["x": "AQ"], "cannot be used"),
       (small, [:], "cannot be used"),
@@ -68,7 +68,7 @@ import Testing
       #expect(fault?.contains(words) == true, "\(words): \(fault ?? "none")")
     }
     try self.file.write([("same", self.p256, [:]), ("same", rsa, [:])])
-    #expect(await self.fault()?.contains("another's name") == true)
+    #expect(await self.fault()?.contains("ID (kid) of another key") == true)
   }
 
   @Test("Keys for other purposes, and of kinds to come, are left out")
@@ -87,6 +87,6 @@ import Testing
   @Test("There are no more keys than the limit")
   func manyKeys() async throws {
     try self.file.write((0 ..< 65).map { ("\($0)", self.p256, [:]) })
-    #expect(await self.fault()?.contains("65 keys, the limit is 64") == true)
+    #expect(await self.fault()?.contains("65 keys; the limit is 64") == true)
   }
 }

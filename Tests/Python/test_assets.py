@@ -240,4 +240,4 @@ def test_the_command_puts_lists_and_deletes(server, shelf, tmp_path):
     said = sidelight("assets", "put", "x", tmp_path / "none", *at, fails=True).stderr.decode()
     assert "none" in said
     said = sidelight("assets", "put", "x", __file__, *at, fails=True).stderr.decode()
-    assert "is no PNG" in said or ".cube" in said
+    assert "not a PNG" in said or ".cube" in said

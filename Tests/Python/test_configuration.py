@@ -125,7 +125,7 @@ def test_secrets_are_told_to_nobody(tmp_path):
     shown = serve("--print-config", "--resume-keys-file", keys).stdout
     assert str(keys) in shown and "c2VjcmV0" not in shown
     (refused,) = faults("--resume-keys", f"one:{secret}")
-    assert "is no flag" in refused and "SIDELIGHT_RESUME_KEYS" in refused
+    assert "is not a flag" in refused and "SIDELIGHT_RESUME_KEYS" in refused
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path):
@@ -139,10 +139,10 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
         "--max-lod is unknown; did you mean --max-load?",
         "SIDELIGHT_LOG_LEVLE is unknown; did you mean SIDELIGHT_LOG_LEVEL?",
         f"{file}:3: limits.max-sesions is unknown; did you mean limits.max-sessions?",
-        "--compute-threads is 0, the range is 1 to 65536",
-        "SIDELIGHT_LOG_LEVEL is loud, the choice is trace, debug, info, notice, warning, error or "
+        "--compute-threads is 0; the range is 1 to 65536",
+        "SIDELIGHT_LOG_LEVEL is loud; expected trace, debug, info, notice, warning, error or "
         "critical",
-        f"{file}:2: limits.max-sessions is 0, the range is 1 to 65536",
+        f"{file}:2: limits.max-sessions is 0; the range is 1 to 65536",
     ]
 
 
@@ -155,15 +155,15 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     "contents, complaint",
     [
-        (b"limits: {max-sessions: [1, 2]}", "is a list, one value is expected"),
-        (b"limits: {max-sessions: many}", "is many, a whole number is expected"),
-        (b"limits:\n  max-load: 1\n  max-load: 2\n", "stated more than once in one section: max-load"),
-        (BOMB.encode(), "anchors and aliases (&, *) are not read"),
-        ((BOMB + "? *i\n: 1\n").encode(), "anchors and aliases (&, *) are not read"),
+        (b"limits: {max-sessions: [1, 2]}", "is a list; expected one value"),
+        (b"limits: {max-sessions: many}", "is many; expected an integer"),
+        (b"limits:\n  max-load: 1\n  max-load: 2\n", "duplicate keys in one section: max-load"),
+        (BOMB.encode(), "anchors and aliases (&, *) are not supported"),
+        ((BOMB + "? *i\n: 1\n").encode(), "anchors and aliases (&, *) are not supported"),
         (b"[" * 100_000, "YAML"),
-        (b"limits: {", "this is no YAML"),
+        (b"limits: {", "invalid YAML"),
         (b"limits: \xff\xfe", "is not UTF-8"),
-        (b"#" * (1 << 20) + b"\n", "has more than 1 MiB"),
+        (b"#" * (1 << 20) + b"\n", "is larger than the limit of 1 MiB"),
     ],
     ids=["list", "type", "twice", "bomb", "bomb as a key", "deep", "cut", "bytes", "large"],
 )
@@ -177,13 +177,13 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, contents, complaint):
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     missing = tmp_path / "missing.yaml"
     assert faults("--config", missing) == [f"{missing} cannot be read: No such file or directory"]
-    assert faults("--config", tmp_path) == [f"{tmp_path} is no regular file"]
+    assert faults("--config", tmp_path) == [f"{tmp_path} is not a regular file"]
     assert faults(environment={"SIDELIGHT_CONFIG": str(missing)})[0].startswith(str(missing))
     # A reload would find them empty, and opening a pipe would wait for somebody to write.
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for other in ("/dev/zero", pipe):
-        assert faults("--config", other) == [f"{other} is no regular file"]
+        assert faults("--config", other) == [f"{other} is not a regular file"]
 
 
 def test_a_file_that_may_not_be_read_is_refused():

@@ -125,7 +125,7 @@ def test_what_needs_a_restart_is_named_and_nothing_of_it_is_applied(reloading, f
     file.write_text("limits: {max-sessions: 9}\ntransport: {max-message-bytes: 1MiB}\n")
     (reloaded,) = reloading.reload()
     assert reloaded["changed"] == ["limits.max-sessions=9 sessions"]
-    (waiting,) = reloading.entries("a setting needs a restart")
+    (waiting,) = reloading.entries("setting requires a restart")
     assert waiting["setting"] == "transport.max-message-bytes"
     assert (waiting["stays"], waiting["wanted"]) == ("64MiB", "1MiB")
     assert waiting["origin"] == f"{file}:2"
@@ -138,7 +138,7 @@ def test_what_needs_a_restart_is_named_and_nothing_of_it_is_applied(reloading, f
     [
         ("limits:\n  max-sessions: 50\n  max-load: many\n", ":3: limits.max-load is many"),
         ("limits: {max-sessions: 50}\nguards: {ping-brust: 1}\n", "did you mean guards.ping-burst?"),
-        ("limits: {max-sessions: 50", "this is no YAML"),
+        ("limits: {max-sessions: 50", "invalid YAML"),
         (None, "No such file or directory"),
     ],
     ids=["value", "key", "cut", "gone"],
@@ -147,7 +147,7 @@ def test_of_a_file_with_a_fault_nothing_is_taken(reloading, file, stub, text, co
     file.unlink()
     if text is not None:
         file.write_text(text)
-    (refused,) = reloading.reload("settings are not reloaded")
+    (refused,) = reloading.reload("settings not reloaded")
     assert complaint in refused["fault"] and refused["level"] == "error"
     assert max_sessions(stub) == 2
     assert reloading.reloads() == {"applied": 0, "refused": 1}
@@ -192,6 +192,6 @@ def test_keys_are_rotated_and_sessions_resume(tmp_path):
         assert "QUJD" not in server.log
         # A file that is broken leaves the keys as they are.
         keys.write_text("nonsense\n")
-        server.reload("settings are not reloaded")
+        server.reload("settings not reloaded")
         assert token(resume_token=second)
         assert server.terminate() == 0, server.log

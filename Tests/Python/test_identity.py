@@ -182,7 +182,7 @@ def test_no_token_is_ever_written_down(guarded, guarded_channel, issuer):
     with Session(Bearer(guarded_channel, good)) as session:
         session.half_close()
     log = guarded.log
-    assert "the audience is another" in log
+    assert "the audience does not include this server" in log
     for token in (good, bad):
         assert not any(part in log for part in token.split("."))
 
@@ -198,7 +198,7 @@ def test_the_command_streams_with_a_token(guarded, issuer, tmp_path):
 
 
 def test_a_server_without_keys_does_not_start(tmp_path, issuer):
-    for text, words in [(None, "does not exist"), ("{}", "no JSON web key set")]:
+    for text, words in [(None, "does not exist"), ("{}", "not a JSON Web Key Set")]:
         keys = tmp_path / "keys.json"
         if text is not None:
             keys.write_text(text)

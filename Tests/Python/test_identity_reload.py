@@ -14,7 +14,7 @@ from sidelight_testing.session import Session
 from sidelight_testing.tokens import Issuer
 from test_configuration_reload import Reloading
 
-REFUSED = "settings are not reloaded"
+REFUSED = "settings not reloaded"
 
 
 def may_call(address: str) -> bool:
@@ -127,4 +127,4 @@ def test_what_closes_a_server_is_not_turned_off_by_a_reload(tmp_path, left):
 def test_half_of_what_closes_a_server_does_not_start_an_open_one(options):
     finished = sidelight("serve", "--listen", "127.0.0.1:0", *options, fails=True)
     assert finished.returncode == 64
-    assert "needs" in finished.stderr.decode()
+    assert "requires" in finished.stderr.decode()

@@ -152,7 +152,7 @@ def test_promtool_finds_nothing_to_say_of_the_text(measured):
         check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "Not described" not in get(server, "/metrics")
+    assert "No description" not in get(server, "/metrics")
 
 
 @needs("promtool")

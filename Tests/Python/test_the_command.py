@@ -159,8 +159,8 @@ def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
     "option, words",
     [
         (["--pipeline-at", "1=grayscale(intensity: 1"], "column 23"),
-        (["--pipeline-at", "soon=grayscale"], "'soon' is no time in seconds"),
-        (["--pipeline-at", "nan=grayscale"], "'nan' is no time in seconds"),
+        (["--pipeline-at", "soon=grayscale"], "'soon' is not a time in seconds"),
+        (["--pipeline-at", "nan=grayscale"], "'nan' is not a time in seconds"),
         (["--pipeline-at", "grayscale"], "expected SECONDS=TEXT"),
         (["--server", "nowhere"], "expected HOST:PORT or unix:PATH"),
         (["--server", "::1:80"], "an IPv6 address stands in brackets"),

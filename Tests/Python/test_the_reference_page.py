@@ -40,12 +40,12 @@ def test_the_page_says_what_the_server_says(stub, sections):
         fidelity = catalogue.Fidelity.Name(each.fidelity).removeprefix("FIDELITY_").lower()
         assert each.summary in text and each.formula in text
         assert f"- Fidelity: {fidelity}\n" in text
-        assert ("fuses" in text) == (each.reach == catalogue.REACH_PIXEL)
+        assert ("one pixel; fused" in text) == (each.reach == catalogue.REACH_PIXEL)
         rows = [line for line in text.splitlines() if line.startswith("| `")]
         assert len(rows) == len(each.parameters)
         for described, row in zip(each.parameters, rows, strict=True):
             assert row.startswith(f"| `{described.name}` | ") and described.summary in row
-            assert ("must be given" in row) == (not described.HasField("default_value"))
+            assert ("| required |" in row) == (not described.HasField("default_value"))
 
 
 def test_the_terminals_page_says_the_same(stub):

@@ -68,9 +68,9 @@ def test_a_worker_that_is_shot_loses_its_own_sessions_and_they_go_on(kind):
             assert resumption.code == grpc.StatusCode.UNAVAILABLE
             assert resumption.revision == 2
             assert lost == resumption.lost and len(lost) <= 4
-        (end,) = server.wait_for("a worker ended", 1)
+        (end,) = server.wait_for("worker ended", 1)
         assert (end["end"], end["worker"], end["restart"]) == ("SIGSEGV", "0", "at once")
-        server.wait_for("a worker serves", 2, worker=0)
+        server.wait_for("worker serving", 2, worker=0)
         assert server.answers(kind)
         assert server.terminate() == 0, server.log
 
@@ -82,7 +82,7 @@ def test_others_miss_no_frame():
             wait_until(lambda each=each: each.frames > 3 or each.trouble)
         victims = server.sessions(0)
         server.end(0)
-        server.wait_for("a worker serves", 2, worker=0)
+        server.wait_for("worker serving", 2, worker=0)
         wait_until(lambda: sum(each.trouble is not None for each in bystanders) == victims)
         hurt = [each for each in bystanders if each.trouble]
         for each in bystanders:
@@ -101,7 +101,7 @@ def test_with_one_worker_connections_wait_until_it_is_back():
             # A connection that the old one had taken would go with it.
             wait_until(lambda pid=pid: not is_alive(pid))
             assert server.answers()
-            server.wait_for("a worker serves", starts, worker=0)
+            server.wait_for("worker serving", starts, worker=0)
         assert server.terminate() == 0, server.log
 
 
@@ -109,9 +109,9 @@ def test_a_crash_loop_is_slowed_down():
     with Workers(1) as server:
         for count in range(1, 6):
             server.end(0)
-            server.wait_for("a worker ended", count)
-            server.wait_for("a worker serves", count + 1)
-        restarts = [each["restart"] for each in server.entries("a worker ended")]
+            server.wait_for("worker ended", count)
+            server.wait_for("worker serving", count + 1)
+        restarts = [each["restart"] for each in server.entries("worker ended")]
         delays = [float(re.findall(r"[\d.]+", each)[0]) for each in restarts[1:]]
         assert restarts[0] == "at once" and delays == [0.1, 0.2, 0.4, 0.8]
         assert server.metric("sidelight_worker_starts", 0) == 6
@@ -152,7 +152,7 @@ def test_tls_goes_on_after_a_worker(tmp_path):
         credentials = grpc.ssl_channel_credentials(authority.certificate)
         for worker in range(2):
             server.end(worker)
-            server.wait_for("a worker serves", 2, worker=worker)
+            server.wait_for("worker serving", 2, worker=worker)
         for _ in range(4):
             with grpc.secure_channel(server.addresses["tcp"], credentials, ALONE) as channel:
                 stub = service.FrameFilterStub(channel)

@@ -44,7 +44,7 @@ import Testing
     #expect(Self.value("sidelight_frame_seconds_count{outcome=\"filtered\"}", in: registry) == 5)
     #expect(Self.value("sidelight_frame_seconds_count{outcome=\"dropped\"}", in: registry) == 1)
     #expect(Self.value("sidelight_sessions_opened_total", in: registry) == 1)
-    #expect(!registry.text.contains("Not described"))
+    #expect(!registry.text.contains("No description"))
   }
 
   @Test("Asking again counts nothing twice")

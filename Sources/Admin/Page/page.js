@@ -1,4 +1,4 @@
-// Shows status.json, once a second. Whatever clients chose (labels, pipelines) is put in as text only.
+// Shows status.json, once per second. Texts from clients (labels, pipelines) are inserted as text only.
 "use strict";
 
 const byID = (id) => document.getElementById(id);
@@ -27,7 +27,7 @@ function time(seconds) {
   return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** A sparkline: the values end at the right; what is not known is a gap. */
+/** Draws a sparkline: the last value is at the right edge; unknown values are gaps. */
 function draw(canvas, values, points, floor) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
@@ -74,7 +74,7 @@ function showBars(id, entries) {
   }
 }
 
-/** Rows stay where they are, so that what someone marks stays marked. */
+/** Updates the table in place, so that a selection by the user is kept. */
 function showSessions(sessions) {
   const body = byID("sessions").tBodies[0];
   const rows = new Map([...body.rows].map((row) => [row.dataset.id, row]));

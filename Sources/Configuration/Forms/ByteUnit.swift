@@ -1,4 +1,4 @@
-/// Units in which bytes are counted.
+/// Units of sizes in bytes.
 enum ByteUnit: Int, CaseIterable {
   case gibibyte = 1_073_741_824
   case mebibyte = 1_048_576
@@ -12,7 +12,7 @@ enum ByteUnit: Int, CaseIterable {
     }
   }
 
-  /// Reads a number with or without a unit; `nil`: it is none, or more than there can be.
+  /// Parses a number with or without a unit. `nil` if it is invalid or overflows.
   static func parse(_ text: String, plain: Int) -> Int? {
     let unit = Self.allCases.first { text.hasSuffix($0.name) }
     let number = text.dropLast(unit?.name.count ?? 0)
@@ -21,7 +21,7 @@ enum ByteUnit: Int, CaseIterable {
     return overflow ? nil : bytes
   }
 
-  /// The number in the largest unit that leaves no rest.
+  /// Returns the number in the largest unit of which it is a multiple.
   static func text(of bytes: Int, plain: Int = 1) -> String {
     guard bytes != 0, let unit = Self.allCases.first(where: { bytes.isMultiple(of: $0.rawValue) })
     else { return "\(bytes / plain)" }

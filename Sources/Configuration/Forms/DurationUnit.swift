@@ -1,4 +1,4 @@
-/// Units in which times are told, in microseconds.
+/// Units of durations, in microseconds.
 enum DurationUnit: Int64, CaseIterable {
   case hour = 3_600_000_000
   case minute = 60_000_000
@@ -16,7 +16,7 @@ enum DurationUnit: Int64, CaseIterable {
     }
   }
 
-  /// Reads a number with or without a unit, to the microsecond; `nil`: it is none.
+  /// Parses a number with or without a unit, to the microsecond. `nil` if it is invalid.
   static func parse(_ text: String) -> Duration? {
     // The longest name first: `ms` ends in `s`.
     let unit = Self.allCases.sorted { $0.name.count > $1.name.count }
@@ -28,7 +28,7 @@ enum DurationUnit: Int64, CaseIterable {
     return .microseconds(Int64(microseconds.rounded()))
   }
 
-  /// The time in the largest unit that leaves no rest.
+  /// Returns the duration in the largest unit of which it is a multiple.
   static func text(of duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -1,19 +1,19 @@
 extension Form {
-  /// A whole number.
+  /// An integer.
   ///
-  /// - Parameter unit: What it counts: `sessions`.
+  /// - Parameter unit: The unit: `sessions`.
   static func count(_ range: ClosedRange<Int>, of unit: String? = nil) -> SettingForm<Int> {
     let kind = SettingKind(
-      type: "whole number", unit: unit, range: "\(range.lowerBound) to \(range.upperBound)",
+      type: "integer", unit: unit, range: "\(range.lowerBound) to \(range.upperBound)",
       isCount: true)
     return SettingForm(
       kind,
       parse: { text throws(SettingRefusal) in
-        // What has too many digits is a number all the same.
+        // A number with too many digits is out of range, not invalid.
         let isNumber = text.drop { $0 == "-" || $0 == "+" }.allSatisfy {
           ("0" ... "9").contains($0)
         }
-        guard isNumber else { throw SettingRefusal("a whole number is expected") }
+        guard isNumber else { throw SettingRefusal("expected an integer") }
         guard let value = Int(text), range.contains(value) else {
           throw SettingRefusal("the range is \(kind.range ?? "")")
         }
@@ -22,9 +22,9 @@ extension Form {
       text: { "\($0)" })
   }
 
-  /// A number of bytes: `64MiB`, `512KiB`, `65536`.
+  /// A size in bytes: `64MiB`, `512KiB`, `65536`.
   ///
-  /// - Parameter plain: What a number without a unit counts, in bytes.
+  /// - Parameter plain: The unit of a number without a unit, in bytes.
   static func size(_ range: ClosedRange<Int>, plain: Int = 1) -> SettingForm<Int> {
     let text: @Sendable (Int) -> String = { ByteUnit.text(of: $0, plain: plain) }
     let kind = SettingKind(
@@ -34,7 +34,7 @@ extension Form {
       kind,
       parse: { text throws(SettingRefusal) in
         guard let value = ByteUnit.parse(text, plain: plain) else {
-          throw SettingRefusal("a number of bytes is expected, such as 512KiB, 64MiB or 2GiB")
+          throw SettingRefusal("expected a size such as 512KiB, 64MiB or 2GiB")
         }
         guard range.contains(value) else {
           throw SettingRefusal("the range is \(kind.range ?? "")")
@@ -55,7 +55,7 @@ extension Form {
       kind,
       parse: { text throws(SettingRefusal) in
         guard let value = Double(text), !value.isNaN else {
-          throw SettingRefusal("a number is expected")
+          throw SettingRefusal("expected a number")
         }
         guard range.contains(value) else {
           throw SettingRefusal("the range is \(kind.range ?? "")")
@@ -67,7 +67,7 @@ extension Form {
 }
 
 extension Form {
-  /// A time: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
+  /// A duration: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
   static func duration(_ range: ClosedRange<Duration>) -> SettingForm<Duration> {
     let kind = SettingKind(
       type: "duration", unit: "s",
@@ -77,7 +77,7 @@ extension Form {
       kind,
       parse: { text throws(SettingRefusal) in
         guard let value = DurationUnit.parse(text) else {
-          throw SettingRefusal("a time is expected, such as 500ms, 10s, 5min or 1h")
+          throw SettingRefusal("expected a duration such as 500ms, 10s, 5min or 1h")
         }
         guard range.contains(value) else {
           throw SettingRefusal("the range is \(kind.range ?? "")")
@@ -89,6 +89,6 @@ extension Form {
 }
 
 extension Double {
-  /// Without a fraction where there is none: `2`, `0.5`.
+  /// The number, without a fraction if it is an integer: `2`, `0.5`.
   var shortText: String { Int(exactly: self).map(String.init) ?? "\(self)" }
 }

@@ -3,14 +3,14 @@ import SidelightServer
 extension Form {
   /// A path.
   ///
-  /// - Parameter maxBytes: The most bytes that it may have.
+  /// - Parameter maxBytes: The maximum length in bytes.
   static func path(maxBytes: Int = 4096) -> SettingForm<String> {
     let kind = SettingKind(type: "path", range: "1 to \(maxBytes) bytes")
     return SettingForm(
       kind,
       parse: { text throws(SettingRefusal) in
         guard (1 ... maxBytes).contains(text.utf8.count) else {
-          throw SettingRefusal("which has \(text.utf8.count) bytes, the range is 1 to \(maxBytes)")
+          throw SettingRefusal("it has \(text.utf8.count) bytes; the limit is \(maxBytes)")
         }
         return text
       },
@@ -19,15 +19,15 @@ extension Form {
 }
 
 extension Form {
-  /// Yes or no.
+  /// A Boolean.
   static var toggle: SettingForm<Bool> {
     SettingForm(
-      SettingKind(type: "yes or no", range: "true or false", isSwitch: true),
+      SettingKind(type: "boolean", range: "true or false", isSwitch: true),
       parse: { text throws(SettingRefusal) in
         switch text.lowercased() {
         case "true", "yes", "on", "1": return true
         case "false", "no", "off", "0": return false
-        default: throw SettingRefusal("true or false is expected")
+        default: throw SettingRefusal("expected true or false")
         }
       },
       text: { $0 ? "true" : "false" })
@@ -35,7 +35,7 @@ extension Form {
 }
 
 extension Form {
-  /// Where to listen.
+  /// An address to listen on.
   static var address: SettingForm<Address> {
     SettingForm(
       SettingKind(type: "address", range: "IP:PORT or unix:PATH"),
@@ -43,7 +43,7 @@ extension Form {
         do throws(AddressError) {
           return try Address(text)
         } catch {
-          throw SettingRefusal("which is no address: \(error.reason)")
+          throw SettingRefusal(error.reason)
         }
       },
       text: \.description)
@@ -51,7 +51,7 @@ extension Form {
 }
 
 extension Form {
-  /// Permissions of a file, in octal: `660`, `0660`.
+  /// File permissions, in octal: `660`, `0660`.
   static var mode: SettingForm<UInt16> {
     SettingForm(
       SettingKind(type: "permissions", unit: "octal", range: "0 to 777"),
@@ -66,13 +66,13 @@ extension Form {
 }
 
 extension Form {
-  /// A user by number.
+  /// A user ID.
   static var userID: SettingForm<UInt32> {
     SettingForm(
-      SettingKind(type: "user", unit: "uid", range: "0 to \(UInt32.max - 1)"),
+      SettingKind(type: "user ID", range: "0 to \(UInt32.max - 1)"),
       parse: { text throws(SettingRefusal) in
         guard let number = UInt32(text), number < UInt32.max else {
-          throw SettingRefusal("a user's number is expected, 0 to \(UInt32.max - 1)")
+          throw SettingRefusal("expected a user ID from 0 to \(UInt32.max - 1)")
         }
         return number
       },
@@ -81,7 +81,7 @@ extension Form {
 }
 
 extension Form {
-  /// One of the names that the type has.
+  /// One of the raw values of a type.
   static func choice<Value>(_ type: Value.Type = Value.self) -> SettingForm<Value>
   where
     Value: RawRepresentable & CaseIterable & Sendable & Equatable, Value.RawValue == String
@@ -96,7 +96,7 @@ extension Form {
         guard let value = Value(rawValue: text) else {
           let nearest = Spelling.nearest(to: text, among: names)
           throw SettingRefusal(
-            "the choice is \(words)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+            "expected \(words)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
         }
         return value
       },

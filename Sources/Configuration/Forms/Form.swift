@@ -1,2 +1,2 @@
-/// The forms that settings' values have, by name.
+/// The forms of settings' values, by name.
 enum Form {}

@@ -1,15 +1,15 @@
-/// How values of a setting are written, and which there are.
+/// The text form of a setting's values, and their valid range.
 ///
-/// A form reads what it writes: `parse(texts(value)) == value`.
+/// Law: `parse(texts(value)) == value`.
 struct SettingForm<Value: Sendable & Equatable>: Sendable {
-  /// What is said of the values.
+  /// The description of the values.
   var kind: SettingKind
-  /// Reads a value; one text, unless the kind is a list.
+  /// Parses a value: one text, or several if the kind is a list.
   let parse: @Sendable ([String]) throws(SettingRefusal) -> Value
-  /// Writes a value; `nil`: there is none.
+  /// Formats a value. `nil` if there is none.
   let texts: @Sendable (Value) -> [String]?
 
-  /// Values that are one text.
+  /// Creates a form of values that are one text.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable (String) throws(SettingRefusal) -> Value,
     text: @escaping @Sendable (Value) -> String
@@ -17,15 +17,15 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
     self.kind = kind
     self.parse = { texts throws(SettingRefusal) in
       guard let first = texts.first, texts.count == 1 else {
-        throw SettingRefusal("one value is expected")
+        throw SettingRefusal("expected one value")
       }
-      guard !first.isEmpty else { throw SettingRefusal("a value is expected") }
+      guard !first.isEmpty else { throw SettingRefusal("expected a value") }
       return try parse(first)
     }
     self.texts = { [text($0)] }
   }
 
-  /// Any values.
+  /// Creates a form of any values.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(SettingRefusal) -> Value,
     texts: @escaping @Sendable (Value) -> [String]?
@@ -35,9 +35,9 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
     self.texts = texts
   }
 
-  /// Values that may be left out.
+  /// Returns a form of optional values.
   ///
-  /// - Parameter none: What that means: `the system's`.
+  /// - Parameter none: The meaning of no value: `chosen by the system`.
   func optional(none: String) -> SettingForm<Value?> {
     var kind = self.kind
     kind.none = none
@@ -46,9 +46,9 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) })
   }
 
-  /// Values among which 0 stands for none.
+  /// Returns a form of optional values in which 0 means no value.
   ///
-  /// - Parameter none: What that means: `never`.
+  /// - Parameter none: The meaning of 0: `never`.
   func orZero(_ none: String) -> SettingForm<Value?> {
     var kind = self.kind
     kind.range = (kind.range.map { "\($0), or " } ?? "") + "0: \(none)"
@@ -67,9 +67,9 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) ?? ["0"] })
   }
 
-  /// Several values.
+  /// Returns a form of lists.
   ///
-  /// - Parameter atLeast: How many there must be.
+  /// - Parameter atLeast: The minimum number of values.
   func list(atLeast minimum: Int = 0) -> SettingForm<[Value]> {
     var kind = self.kind
     kind.isList = true
@@ -77,7 +77,7 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
       kind,
       parse: { texts throws(SettingRefusal) in
         guard texts.count >= minimum else {
-          throw SettingRefusal("at least \(minimum) is expected")
+          throw SettingRefusal("expected at least \(minimum) value\(minimum == 1 ? "" : "s")")
         }
         var values: [Value] = []
         for text in texts { values.append(try self.parse([text])) }

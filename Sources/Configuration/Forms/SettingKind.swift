@@ -1,17 +1,17 @@
-/// What is said of a setting's values.
+/// The description of a setting's values.
 public struct SettingKind: Sendable, Hashable {
-  /// What a value is: `whole number`, `duration`, `address`.
+  /// The type of a value: `integer`, `duration`, `address`.
   public var type: String
-  /// What it counts, where the value itself does not say: `sessions`.
+  /// The unit, if the text of a value does not contain it: `sessions`.
   public var unit: String?
-  /// Which values there are: `1 to 65536`, `latency or throughput`.
+  /// The valid values: `1 to 65536`, `latency or throughput`.
   public var range: String?
-  /// What it means that nothing is given, where that is a value of its own: `the system's`.
+  /// The meaning of no value, if that is valid: `chosen by the system`.
   public var none: String?
-  /// Whether there may be several.
+  /// Whether the setting is a list.
   public var isList = false
-  /// Whether it is a bare number, of what ``unit`` says.
+  /// Whether a value is a bare number that counts ``unit``.
   public var isCount = false
-  /// Whether it is yes or no; its flag then needs no value.
+  /// Whether a value is Boolean; its flag then needs no value.
   public var isSwitch = false
 }

@@ -1,5 +1,5 @@
 extension Settings {
-  /// Each setting with its value and where that came from, for people; ended by a line break.
+  /// A human-readable table of settings, values and origins, ended by a line break.
   public var table: String {
     let width = SettingTable.all.map(\.key.count).max() ?? 0
     return SettingTable.all.map { setting in
@@ -8,13 +8,13 @@ extension Settings {
     }.joined()
   }
 
-  /// A value for people; of a secret only whether there is one.
+  /// Returns a human-readable value. Secrets are redacted.
   public func words(for setting: Setting) -> String {
     if setting.isSecret, self.isGiven(setting.key) { return "<redacted>" }
     guard let texts = self.texts(of: setting) else { return "(\(setting.kind.none ?? "none"))" }
     if texts.isEmpty { return "(none)" }
     let words = texts.map(\.quotedWhereNeeded).joined(separator: ", ")
-    // Times and sizes have their units with them.
+    // Durations and sizes contain their units.
     return words + (setting.kind.isCount ? setting.kind.unit.map { " \($0)" } ?? "" : "")
   }
 }

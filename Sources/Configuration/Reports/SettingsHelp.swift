@@ -1,20 +1,20 @@
-/// What `sidelight serve --help` says of settings.
+/// The settings in `sidelight serve --help`.
 public enum SettingsHelp {
-  /// The everyday settings, and how to have the others told.
+  /// Help on the everyday settings, and a reference to the others.
   public static var everyday: String {
     """
-    Settings are flags, environment variables (SIDELIGHT_...), or stand in a
-    YAML file; the first of these wins. What is needed every day:
+    Settings are flags, environment variables (SIDELIGHT_...), or entries of
+    a YAML file; flags take precedence, then variables. Common settings:
 
     \(Self.lines(SettingTable.all.filter { $0.use == .everyday }))
 
-    Everything else, such as guards and timeouts: --help-all.
+    All other settings, such as guards and timeouts: --help-all.
 
     \(Self.others)
     """
   }
 
-  /// All settings, in their groups.
+  /// Help on all settings, by group.
   public static var all: String {
     SettingTable.groups.map { "\($0.title.uppercased()):\n\n\(Self.lines($0.settings))" }
       .joined(separator: "\n\n") + "\n\n\(Self.others)\n"
@@ -22,12 +22,12 @@ public enum SettingsHelp {
 
   private static let others = """
       --config <path>
-              A file of settings, in YAML; SIDELIGHT_CONFIG names one too.
+              Read settings from this YAML file. (default: SIDELIGHT_CONFIG)
       --print-config[=yaml]
-              Tell each setting and where it came from, and stop. As YAML it can
-              be fed back.
+              Show each setting with its origin, and exit. The YAML form can be
+              used with --config.
       --help, --help-all
-              Show this, or all settings.
+              Show help on the common settings, or on all settings.
     """
 
   private static func lines(_ settings: [Setting]) -> String {
@@ -49,7 +49,7 @@ public enum SettingsHelp {
     }.joined(separator: "\n")
   }
 
-  /// Lines of at most 76 characters, where words allow: ArgumentParser breaks longer ones anew.
+  /// Wraps at 76 characters, since ArgumentParser wraps longer lines again.
   private static func wrapped(_ text: String, indent: Int) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -65,14 +65,14 @@ public enum SettingsHelp {
 }
 
 extension Setting {
-  /// What stands for the value where a flag is shown.
+  /// The placeholder of the value in help.
   fileprivate var placeholder: String {
     switch self.kind.type {
-    case "whole number": self.kind.unit == nil ? "number" : "count"
+    case "integer": self.kind.unit == nil ? "number" : "count"
     case "number": "ratio"
-    case "yes or no": "bool"
+    case "boolean": "bool"
     case "permissions": "mode"
-    case "user": "uid"
+    case "user ID": "uid"
     default: self.kind.type
     }
   }

@@ -1,21 +1,21 @@
-/// What stands behind `sidelight serve`: flags of settings, and what is wanted beside serving.
+/// The arguments of `sidelight serve`: flags of settings, and requests other than serving.
 public struct CommandLineSource: Sendable {
-  /// What is wanted.
+  /// The requested action.
   public enum Request: Sendable, Hashable {
     case serve
-    /// Tell what each setting is, and where it came from.
+    /// Show each setting and its origin.
     case printConfiguration
-    /// The same as a file that can be read again.
+    /// Show the settings as a file that can be read again.
     case printYAML
-    /// Help on what is needed every day.
+    /// Show help on the everyday settings.
     case help
-    /// Help on everything.
+    /// Show help on all settings.
     case helpAll
-    /// Tell the version.
+    /// Show the version.
     case version
   }
 
-  /// What is wanted.
+  /// The requested action.
   public private(set) var request = Request.serve
   /// The file that `--config` names.
   public private(set) var file: String?
@@ -23,7 +23,8 @@ public struct CommandLineSource: Sendable {
   private(set) var flags: [String: String] = [:]
   private(set) var faults: [SettingFault] = []
 
-  /// Reads arguments. What is wrong with them is told when the settings are loaded, with all the rest.
+  /// Reads arguments. Their faults are reported together with all others when the settings are
+  /// loaded.
   public init(_ arguments: [String] = []) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -47,7 +48,7 @@ public struct CommandLineSource: Sendable {
     case "yaml": self.request = .printYAML
     case let form?:
       self.faults.append(
-        SettingFault("--print-config is \(form.quotedWhereNeeded), the choice is table or yaml"))
+        SettingFault("--print-config is \(form.quotedWhereNeeded); expected table or yaml"))
     }
   }
 
@@ -56,7 +57,7 @@ public struct CommandLineSource: Sendable {
   ) {
     guard let setting = SettingTable.setting(flag: name) else {
       self.faults.append(self.unknown(name))
-      // What follows was meant to be its value.
+      // The next argument was meant as its value.
       if name.hasPrefix("-"), attached == nil, let next = rest.first, !next.hasPrefix("-") {
         rest.removeFirst()
       }
@@ -65,7 +66,7 @@ public struct CommandLineSource: Sendable {
     self.flags[setting.key] = name
     let value =
       setting.kind.isSwitch ? attached ?? "true" : self.value(of: name, attached, &rest)
-    // Of a setting that has one value the last counts, so that scripts can add to what they are given.
+    // The last value of a single-value setting wins, so that scripts can append flags.
     if let value { self.values[setting.key, default: []].append(value) }
   }
 
@@ -81,14 +82,14 @@ public struct CommandLineSource: Sendable {
   private func unknown(_ name: String) -> SettingFault {
     guard name.hasPrefix("-") else {
       return SettingFault(
-        "\(name.quotedWhereNeeded) is unexpected: \(Self.command) takes flags only")
+        "\(name.quotedWhereNeeded) is unexpected; \(Self.command) takes only flags")
     }
-    // Who writes a setting's key as a flag is told how it is called.
+    // If the name is a setting's key, suggest its flag.
     if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
       guard setting.isSecret else { return SettingFault(unknown: name, nearest: setting.flag) }
       return SettingFault(
-        "\(name) is no flag, since a process's arguments can be seen by others: "
-          + "\(setting.key) stands in a file, or in \(setting.variable)")
+        "\(name) is not a flag, since other users can see a process's arguments; "
+          + "set \(setting.key) in a file, or \(setting.variable)")
     }
     let flags = SettingTable.all.compactMap(\.flag) + Self.otherFlags
     return SettingFault(
@@ -100,14 +101,14 @@ public struct CommandLineSource: Sendable {
   }
 
   private static let command = "sidelight serve"
-  /// Flags that are no settings.
+  /// The flags that are not settings.
   public static let otherFlags = [
     "--config", "--print-config", "--help", "--help-all", "--version",
   ]
 
   private static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
-  /// `--name=value`, cut at the first equals sign.
+  /// Splits `--name=value` at the first equals sign.
   private static func split(_ argument: String) -> (name: String, value: String?) {
     guard argument.hasPrefix("-"), let equals = argument.firstIndex(of: "=") else {
       return (argument, nil)

@@ -2,7 +2,7 @@
 struct EnvironmentSource {
   /// The variable that names the file.
   static let fileVariable = "SIDELIGHT_CONFIG"
-  /// Those that are read elsewhere: by the kernels, and by tests and benchmarks that start servers.
+  /// The variables that the kernels, tests and benchmarks read.
   private static let others: Set<String> = [
     Self.fileVariable, "SIDELIGHT_ISA", "SIDELIGHT_BINARY", "SIDELIGHT_GOLDENS",
   ]
@@ -14,13 +14,13 @@ struct EnvironmentSource {
     self.variables = environment.filter { $0.key.hasPrefix(Setting.variablePrefix) }
   }
 
-  /// The file that is named here, if one is.
+  /// The path of the settings file, if a variable names one.
   var file: String? { self.variables[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// The variables as a source of values.
   var layer: SettingLayer { SettingLayer(environment: self.variables) }
 
-  /// Variables that mean nothing.
+  /// The faults of unknown variables.
   var faults: [SettingFault] {
     self.variables.keys.filter { !Self.isKnown($0) }.sorted().map { name in
       SettingFault(unknown: name, nearest: Self.nearest(to: name))
@@ -37,12 +37,12 @@ struct EnvironmentSource {
     let rest = String(name.dropFirst(prefix.count))
     let known = SettingTable.all.map { String($0.variable.dropFirst(prefix.count)) }
     if let nearest = Spelling.nearest(to: rest, among: known) { return prefix + nearest }
-    // Where the section was left out, the rest says which is meant.
+    // If the section is missing, the rest identifies the setting.
     let key = rest.lowercased().replacing("_", with: "-")
     return SettingTable.nearestKey(to: key).flatMap { SettingTable.setting($0)?.variable }
   }
 
-  /// Whether Kubernetes made the variable for a service whose name begins with `sidelight`:
+  /// Returns whether Kubernetes sets the variable for a service whose name begins with `sidelight`:
   /// `SIDELIGHT_SERVICE_HOST`, `SIDELIGHT_SERVICE_PORT_GRPC`, `SIDELIGHT_PORT_50051_TCP_ADDR`.
   private static func isServiceLink(_ name: String) -> Bool {
     name.wholeMatch(

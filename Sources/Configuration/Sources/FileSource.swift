@@ -1,16 +1,16 @@
 import Yams
 
-/// A file of settings, in YAML: sections and keys as their path says, scalars and lists of them.
+/// A YAML file of settings: sections, keys, scalars and lists of scalars.
 ///
-/// Of YAML no more is read than that. Anchors and aliases are refused, with them files that grow when they
-/// are read, and so is a key that is stated twice.
+/// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
+/// when they are read, and so are duplicate keys.
 struct FileSource {
   private(set) var values: [String: [String]] = [:]
   private(set) var faults: [SettingFault] = []
   private var lines: [String: Int] = [:]
   private let path: String
 
-  /// Reads a file. What is wrong with it is in ``faults``.
+  /// Reads a file. ``faults`` holds its faults.
   init(path: String) {
     self.path = path
     do throws(TextFileError) {
@@ -28,10 +28,10 @@ struct FileSource {
   }
 
   private mutating func read(_ text: String) {
-    // Before they are composed: a key that is an alias costs time that grows with its powers.
+    // Before parsing: a key that is an alias takes exponential time.
     if let line = Self.lineOfAlias(in: text) {
       return self.refuse(
-        line, "anchors and aliases (&, *) are not read; quote the text if it is none")
+        line, "anchors and aliases (&, *) are not supported; quote the text if it is neither")
     }
     do {
       let parser = try Parser(yaml: text, encoding: .utf8)
@@ -39,19 +39,19 @@ struct FileSource {
       switch root {
       case .mapping(let mapping): self.read(mapping, in: nil)
       case .scalar(let scalar) where Self.isNull(scalar): break
-      default: self.refuse(root.mark?.line, "settings are expected: KEY: VALUE")
+      default: self.refuse(root.mark?.line, "expected settings: KEY: VALUE")
       }
     } catch let error as YamlError {
       self.refuse(error)
     } catch {
-      self.refuse(nil, "cannot be read as YAML")
+      self.refuse(nil, "cannot be parsed as YAML")
     }
   }
 
   private mutating func read(_ mapping: Yams.Node.Mapping, in section: String?) {
     for (name, value) in mapping {
       guard let name = name.scalar else {
-        self.refuse(name.mark?.line, "a key is expected to be a word")
+        self.refuse(name.mark?.line, "expected a scalar as key")
         continue
       }
       let key = (section.map { "\($0)." } ?? "") + name.string
@@ -62,7 +62,7 @@ struct FileSource {
         switch value {
         case .mapping(let mapping): self.read(mapping, in: key)
         case .scalar(let scalar) where Self.isNull(scalar): break
-        default: self.refuse(line, "\(key) is a section: its settings stand below it, indented")
+        default: self.refuse(line, "\(key) is a section; indent its settings below it")
         }
       } else {
         let nearest =
@@ -76,7 +76,7 @@ struct FileSource {
 
   private mutating func read(_ value: Yams.Node, of setting: Setting, _ line: Int) {
     guard self.values[setting.key] == nil else {
-      return self.refuse(line, "\(setting.key) is stated a second time")
+      return self.refuse(line, "\(setting.key) is set twice")
     }
     let texts: [String]
     switch value {
@@ -86,9 +86,9 @@ struct FileSource {
     case .sequence(let sequence) where setting.kind.isList && sequence.allSatisfy(\.isScalar):
       texts = sequence.compactMap(\.scalar?.string)
     case .sequence where setting.kind.isList:
-      return self.refuse(line, "\(setting.key) is no list of single values")
-    case .sequence: return self.refuse(line, "\(setting.key) is a list, one value is expected")
-    default: return self.refuse(line, "\(setting.key) is a section, a value is expected")
+      return self.refuse(line, "\(setting.key) is not a list of scalars")
+    case .sequence: return self.refuse(line, "\(setting.key) is a list; expected one value")
+    default: return self.refuse(line, "\(setting.key) is a section; expected a value")
     }
     self.values[setting.key] = texts
     self.lines[setting.key] = line
@@ -98,12 +98,12 @@ struct FileSource {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      self.refuse(mark.line, "this is no YAML: \(problem)")
+      self.refuse(mark.line, "invalid YAML: \(problem)")
     case .duplicatedKeysInMapping(let keys, let context):
       let keys = keys.map(\.quotedWhereNeeded).joined(separator: ", ")
-      self.refuse(context.mark.line, "stated more than once in one section: \(keys)")
-    case .reader(let problem, _, _, _): self.refuse(nil, "this is no YAML: \(problem)")
-    default: self.refuse(nil, "cannot be read as YAML")
+      self.refuse(context.mark.line, "duplicate keys in one section: \(keys)")
+    case .reader(let problem, _, _, _): self.refuse(nil, "invalid YAML: \(problem)")
+    default: self.refuse(nil, "cannot be parsed as YAML")
     }
   }
 
@@ -112,15 +112,15 @@ struct FileSource {
     self.faults.append(SettingFault("\(place): \(reason)"))
   }
 
-  /// Whether nothing is written, or `null`.
+  /// Returns whether a scalar is empty or `null`.
   private static func isNull(_ scalar: Yams.Node.Scalar) -> Bool {
     scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 
-  /// The first line with `&name` or `*name` where a value may begin; in quotation marks and comments
-  /// they mean nothing.
+  /// Returns the first line with `&name` or `*name` where a value may begin, outside quotation
+  /// marks and comments.
   private static func lineOfAlias(in text: String) -> Int? {
-    // Without any there is nothing to look for.
+    // Most files have none.
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
       return nil
     }

@@ -2,12 +2,12 @@ import Configuration
 
 /// One source of values, for all settings.
 struct SettingLayer: Sendable {
-  /// Where swift-configuration asks for values: one text, or a list of them.
+  /// The provider that swift-configuration reads: one text or a list of texts per key.
   let provider: any ConfigProvider
-  /// Where the value of a setting stands.
+  /// Returns the origin of a setting's value.
   let origin: @Sendable (Setting) -> SettingOrigin
 
-  /// A source that has been read already.
+  /// Creates a layer from values that have been read already.
   init(
     name: String, values: [String: [String]],
     origin: @escaping @Sendable (Setting) -> SettingOrigin
@@ -26,7 +26,7 @@ struct SettingLayer: Sendable {
     self.origin = origin
   }
 
-  /// The environment. Lists are separated by commas.
+  /// Creates a layer of environment variables. Commas separate the elements of lists.
   init(environment: [String: String]) {
     self.provider = EnvironmentVariablesProvider(
       environmentVariables: environment,

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Files that people write: small, and text.
+/// Small text files that people write.
 enum TextFile {
-  /// The largest, in bytes.
+  /// The maximum size in bytes.
   static let maxBytes = 1 << 20
 
-  /// What a file holds.
+  /// Returns the contents of a file.
   ///
-  /// - Throws: ``TextFileError`` if it cannot be read, is too large, or is no UTF-8; and if it is a pipe or
-  ///   a device, which a reload would find empty.
+  /// - Throws: ``TextFileError`` if the file cannot be read, is too large, is not UTF-8, or is a
+  ///   pipe or device, which would be empty on a reload.
   static func contents(of path: String) throws(TextFileError) -> String {
-    // A pipe that nobody writes to must not be waited for.
+    // Opening a pipe without a writer must not block.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw TextFileError(errno: errno) }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw TextFileError(errno: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw TextFileError(reason: "is no regular file")
+      throw TextFileError(reason: "is not a regular file")
     }
     var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
     var count = 0
@@ -31,7 +31,7 @@ enum TextFile {
       count += taken
     }
     guard count <= Self.maxBytes else {
-      throw TextFileError(reason: "has more than \(Self.maxBytes >> 20) MiB, the limit")
+      throw TextFileError(reason: "is larger than the limit of \(Self.maxBytes >> 20) MiB")
     }
     guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
       throw TextFileError(reason: "is not UTF-8")
@@ -40,7 +40,7 @@ enum TextFile {
   }
 }
 
-/// Why a file cannot be read.
+/// The reason why a file cannot be read.
 struct TextFileError: Error, Sendable, Hashable {
   /// A clause with the file as its subject: `is not UTF-8`.
   let reason: String
@@ -49,7 +49,7 @@ struct TextFileError: Error, Sendable, Hashable {
     self.reason = reason
   }
 
-  /// What the system says.
+  /// Creates the error of a failed system call.
   init(errno: Int32) {
     self.reason = "cannot be read: \(String(cString: strerror(errno)))"
   }

@@ -4,45 +4,45 @@ extension SettingTable {
     settings: [
       Setting(
         "assets.provided", \.providedAssets, Form.providedAsset.list(), flag: "asset",
-        use: .everyday, "PNG, JPEG or .cube files that the pipelines of all callers can name."),
+        use: .everyday, "PNG, JPEG or .cube files that all callers' pipelines can name."),
       Setting(
         "assets.max-per-caller", \.base.assets.maxAssetsPerCaller,
         Form.count(0 ... 65536, of: "assets"), flag: "max-assets-per-caller",
-        "Assets that one caller may put; with 0 nobody puts any."),
+        "Maximum number of assets per caller; 0 disables uploads."),
       Setting(
         "assets.max", \.base.assets.maxAssets, Form.count(0 ... 1 << 20, of: "assets"),
-        flag: "max-assets", "Assets of all callers."),
+        flag: "max-assets", "Maximum number of assets of all callers."),
       Setting(
         "assets.max-bytes-per-caller", \.base.assets.maxMemoryBytesPerCaller,
         Form.size(0 ... 1 << 40), flag: "max-asset-bytes-per-caller",
-        "What the assets of one caller may take in memory, decoded."),
+        "Maximum memory of one caller's assets, decoded."),
       Setting(
         "assets.max-bytes", \.base.assets.maxMemoryBytes, Form.size(0 ... 1 << 40),
-        flag: "max-asset-bytes", "What the assets of all callers may take in memory, decoded."),
+        flag: "max-asset-bytes", "Maximum memory of all callers' assets, decoded."),
       Setting(
         "assets.max-file-bytes", \.base.assets.maxFileBytes, Form.size(0 ... 1 << 30),
-        flag: "max-asset-file-bytes", "The largest file that is put."),
+        flag: "max-asset-file-bytes", "Maximum size of an uploaded file."),
       Setting(
         "assets.max-pixels", \.base.assets.maxPixels, Form.count(1 ... 1 << 28, of: "pixels"),
-        flag: "max-asset-pixels", "The largest picture that is put, as its header states it."),
+        flag: "max-asset-pixels", "Maximum size of an uploaded image, as stated in its header."),
       Setting(
         "assets.upload-timeout", \.base.assets.uploadTimeout,
         Form.duration(.milliseconds(100) ... .seconds(3600)), flag: "asset-upload-timeout",
-        "How long an upload may take."),
+        "Maximum duration of an upload."),
       Setting(
         "assets.lifetime", \.base.assets.lifetime, Form.duration(.zero ... .seconds(86400)),
-        flag: "asset-lifetime", "How long the assets of a caller without sessions are kept."),
+        flag: "asset-lifetime", "Time that the assets of a caller without sessions are kept."),
     ])
 }
 
 extension Form {
   fileprivate static var providedAsset: SettingForm<ProvidedAsset> {
     SettingForm(
-      SettingKind(type: "file with a name", range: "NAME=PATH"),
+      SettingKind(type: "named file", range: "NAME=PATH"),
       parse: { text throws(SettingRefusal) in
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, !text.hasPrefix("=") else {
-          throw SettingRefusal("NAME=PATH is expected")
+          throw SettingRefusal("expected NAME=PATH")
         }
         return ProvidedAsset(name: String(parts[0]), path: String(parts[1]))
       },

@@ -5,60 +5,70 @@ extension SettingTable {
       Setting(
         "guards.max-connections", \.base.guards.maxConnections,
         Form.count(1 ... 1_000_000, of: "connections"), change: .onReload,
-        "Connections at a time, over all addresses."),
+        "Maximum number of concurrent connections, over all addresses."),
       Setting(
         "guards.max-connections-per-address", \.base.guards.maxConnectionsPerAddress,
         Form.count(1 ... 1_000_000, of: "connections"), change: .onReload,
-        "Connections of one address at a time; all clients of a Unix socket count as one."),
+        """
+        Maximum number of concurrent connections per address; all clients of a Unix socket count \
+        as one.
+        """),
       Setting(
         "guards.preface-timeout", \.base.guards.prefaceTimeout, Self.timeout, change: .onReload,
-        "The time in which a connection must have begun to speak HTTP/2, with TLS after its handshake."
-      ),
+        """
+        Maximum time for a new connection to send the HTTP/2 preface, with TLS after the \
+        handshake.
+        """),
       Setting(
         "guards.keepalive-interval", \.base.guards.keepaliveInterval, Self.timeout,
-        change: .onReload, "The silence after which a peer is asked for a sign of life."),
+        change: .onReload, "Idle time after which a keepalive PING is sent to the peer."),
       Setting(
         "guards.keepalive-timeout", \.base.guards.keepaliveTimeout, Self.timeout,
-        change: .onReload, "The time a peer has to give it."),
+        change: .onReload, "Maximum time for the peer to answer a keepalive PING."),
       Setting(
         "guards.write-stall-timeout", \.base.guards.writeStallTimeout, Self.timeout,
-        change: .onReload, "The time in which a peer must take some of what is written to it."),
+        change: .onReload, "Maximum time for which a peer may accept no written data."),
       Setting(
         "guards.linger-timeout", \.base.guards.lingerTimeout, Self.timeout, change: .onReload,
-        "The time a client has to close its side of a call that has its status."),
+        "Maximum time for a client to close its side of a finished call."),
       Setting(
         "guards.drain-timeout", \.base.guards.drainTimeout, Self.timeout,
         """
-        The time after the begin of a shutdown at which connections are cut off; eight tenths of the \
-        grace unless it is given.
+        Time after the start of a shutdown at which remaining connections are closed; 80 % of \
+        shutdown.grace unless set.
         """),
       Setting(
         "guards.pings-per-second", \.base.guards.pingsPerSecond,
         Form.count(1 ... 1_000_000, of: "PINGs"), change: .onReload,
-        "PINGs that a connection may send for ever; grpc-go sends one for each burst of data."),
+        """
+        Sustained rate of PINGs per connection and second; grpc-go sends one per burst of data.
+        """),
       Setting(
         "guards.ping-burst", \.base.guards.pingBurst, Form.count(1 ... 1_000_000, of: "PINGs"),
-        change: .onReload, "PINGs that a connection may send at once."),
+        change: .onReload, "Maximum burst of PINGs per connection."),
       Setting(
         "guards.max-unfinished-bytes", \.base.guards.maxUnfinishedBytes,
         Form.size(1 << 20 ... 1 << 40),
         change: .onReload,
-        "What messages that have begun and not ended may come to, over all addresses."),
+        "Maximum size of all incompletely received messages, over all addresses."),
       Setting(
         "guards.max-unfinished-bytes-per-address", \.base.guards.maxUnfinishedBytesPerAddress,
         Form.size(1 << 20 ... 1 << 40), change: .onReload,
-        "The same of one address; behind a proxy all clients are one."),
+        """
+        Maximum size of all incompletely received messages per address; clients behind one proxy \
+        share it.
+        """),
       Setting(
         "guards.max-control-message-bytes", \.base.guards.maxControlMessageBytes,
         Form.size(1 << 10 ... 1 << 30), change: .onReload,
-        "The largest message without pixels, and the most that one may have beside its pixels."),
+        "Maximum size of a message without its pixels."),
       Setting(
         "guards.max-message-fields", \.base.guards.maxMessageFields,
         Form.count(64 ... 1 << 24, of: "fields"), change: .onReload,
-        "Fields of a message, with those of the messages in it."),
+        "Maximum number of fields of a message, including nested messages."),
       Setting(
         "guards.off", \.disabledGuards, Form.choice(Guard.self).list(),
-        "Guards that are taken away; each holds something that a hostile peer would use."),
+        "Guards to disable; each protects against one attack by a hostile peer."),
     ])
 
   private static let timeout = Form.duration(.milliseconds(10) ... .seconds(3600))

@@ -8,22 +8,22 @@ extension SettingTable {
         "tls.certificate", \.tls.certificate, Form.path().optional(none: "no TLS"),
         use: .everyday, change: .onReload,
         """
-        The server's certificate and its chain, PEM; with it TCP addresses speak TLS only. To turn TLS on or \
-        off takes a restart.
+        File with the server's certificate chain, PEM. With it, TCP addresses accept TLS only. \
+        Enabling or disabling TLS requires a restart.
         """),
       Setting(
         "tls.key", \.tls.key, Form.path().optional(none: "none"), use: .everyday,
-        change: .onReload, "The certificate's key, PEM, not encrypted."),
+        change: .onReload, "File with the certificate's private key, PEM, unencrypted."),
       Setting(
         "tls.client-ca", \.tls.clientAuthorities, Form.path().optional(none: "none"),
-        change: .onReload, "The authorities that sign clients' certificates, PEM."),
+        change: .onReload, "File with the CA certificates that sign client certificates, PEM."),
       Setting(
         "tls.client-certificates", \.tls.clientCertificates,
-        Form.choice().optional(none: "required where tls.client-ca is given, else none"),
-        change: .onReload, "Whether clients show certificates."),
+        Form.choice().optional(none: "required if tls.client-ca is set, else none"),
+        change: .onReload, "Whether clients must present certificates."),
       Setting(
         "tls.min-version", \.tls.minimumVersion, Form.choice(), change: .onReload,
-        "The oldest TLS that is spoken."),
+        "Minimum TLS version."),
     ])
 
   static let tokens = Group(
@@ -31,21 +31,23 @@ extension SettingTable {
     settings: [
       Setting(
         "token.issuer", \.token.issuer,
-        Form.text(maxBytes: 256).optional(none: "tokens are not looked at"), change: .onReload,
-        "Whose tokens are good: their iss. To turn tokens on or off takes a restart."),
+        Form.text(maxBytes: 256).optional(none: "tokens are ignored"), change: .onReload,
+        """
+        Required issuer (iss) of tokens. Enabling or disabling tokens requires a restart.
+        """),
       Setting(
         "token.audience", \.token.audience, Form.text(maxBytes: 1024).optional(none: "none"),
-        change: .onReload, "For whom tokens must be: their aud."),
+        change: .onReload, "Required audience (aud) of tokens."),
       Setting(
         "token.keys", \.token.keys, Form.path().optional(none: "none"), change: .onReload,
-        "The issuer's keys, a file with a JSON web key set."),
+        "File with the issuer's keys, a JSON Web Key Set."),
       Setting(
         "token.leeway", \.token.leeway, Form.duration(.zero ... .seconds(300)),
-        change: .onReload, "By how much clocks may differ when a token begins and expires."),
+        change: .onReload, "Tolerated clock skew for the nbf and exp of tokens."),
       Setting(
         "token.scope-prefix", \.token.scopePrefix,
-        Form.text(maxBytes: 256).optional(none: "nothing"), change: .onReload,
-        "What stands before the names of scopes in tokens."),
+        Form.text(maxBytes: 256).optional(none: "none"), change: .onReload,
+        "Prefix of scope names in tokens."),
     ])
 
   static let callers = Group(
@@ -54,60 +56,60 @@ extension SettingTable {
       Setting(
         "identity.unix-users", \.unixUsers, Form.numberGrant.list(), flag: "allow-unix-user",
         change: .onReload,
-        "What processes of a user may do over Unix sockets: 1000=stream+assets."),
+        "Scopes of a user's processes on Unix sockets: 1000=stream+assets."),
       Setting(
         "identity.unix-groups", \.unixGroups, Form.numberGrant.list(), flag: "allow-unix-group",
-        change: .onReload, "What processes of a group may do over Unix sockets."),
+        change: .onReload, "Scopes of a group's processes on Unix sockets."),
       Setting(
         "identity.certificates", \.certificates, Form.nameGrant.list(), flag: "allow-certificate",
         change: .onReload,
         """
-        What clients with a certificate may do, the first that fits: dns:*.example=stream; with none, \
-        whoever has one is a participant.
+        Scopes of clients by certificate name; the first match applies: dns:*.example=stream. \
+        Without any, every client with a certificate is a participant.
         """),
       Setting(
         "quotas.frames-per-second", \.base.quotas.framesPerSecond,
-        Form.ratio(0.01 ... 1_000_000).optional(none: "any number"),
+        Form.ratio(0.01 ... 1_000_000).optional(none: "unlimited"),
         flag: "caller-frames-per-second", change: .onReload,
-        "Frames a second that one caller may send."),
+        "Maximum frames per second of one caller."),
       Setting(
         "quotas.bytes-per-second", \.base.quotas.bytesPerSecond,
-        Form.ratio(1 ... 1e12).optional(none: "any number"),
+        Form.ratio(1 ... 1e12).optional(none: "unlimited"),
         flag: "caller-bytes-per-second", change: .onReload,
-        "Bytes of frames a second that one caller may send."),
+        "Maximum frame bytes per second of one caller."),
     ])
 }
 
 extension Form {
-  /// A text of no form of its own.
+  /// A free text.
   fileprivate static func text(maxBytes: Int) -> SettingForm<String> {
     let kind = SettingKind(type: "text", range: "1 to \(maxBytes) bytes")
     return SettingForm(
       kind,
       parse: { text throws(SettingRefusal) in
         guard (1 ... maxBytes).contains(text.utf8.count) else {
-          throw SettingRefusal("which has \(text.utf8.count) bytes, the range is 1 to \(maxBytes)")
+          throw SettingRefusal("it has \(text.utf8.count) bytes; the limit is \(maxBytes)")
         }
         return text
       },
       text: { $0 })
   }
 
-  /// A user or group by number, and what its processes may do.
+  /// A user or group ID, and the scopes of its processes.
   fileprivate static var numberGrant: SettingForm<ScopeGrant> {
     SettingForm(
       SettingKind(type: "grant", range: "ID=SCOPES, or ID"),
       parse: { text throws(SettingRefusal) in
         let grant = try Self.grant(text)
         guard UInt32(grant.name) != nil else {
-          throw SettingRefusal("\(grant.name) is no number from 0 to \(UInt32.max)")
+          throw SettingRefusal("\(grant.name) is not a number from 0 to \(UInt32.max)")
         }
         return grant
       },
       text: \.description)
   }
 
-  /// A certificate's name, and what its owner may do.
+  /// A certificate's name, and the scopes of its owner.
   fileprivate static var nameGrant: SettingForm<ScopeGrant> {
     SettingForm(
       SettingKind(type: "grant", range: "NAME=SCOPES, or NAME"),
@@ -117,8 +119,7 @@ extension Form {
           grant.name.hasSuffix("*") || CertificateRule.kinds.contains(where: grant.name.hasPrefix)
         else {
           throw SettingRefusal(
-            "a name that begins with \(CertificateRule.kinds.joined(separator: " or ")) is expected"
-          )
+            "expected a name that begins with \(CertificateRule.kinds.joined(separator: " or "))")
         }
         return grant
       }, text: \.description)
@@ -128,7 +129,7 @@ extension Form {
     do throws(ConfigurationFault) {
       return try ScopeGrant(text, setting: "")
     } catch {
-      throw SettingRefusal("\(error.range) is expected")
+      throw SettingRefusal("expected \(error.range)")
     }
   }
 }

@@ -6,38 +6,39 @@ extension SettingTable {
     settings: [
       Setting(
         "limits.max-sessions", \.base.maxSessions, Form.count(1 ... 65536, of: "sessions"),
-        flag: "max-sessions", use: .everyday, change: .onReload, "Sessions at a time."),
+        flag: "max-sessions", use: .everyday, change: .onReload, "Maximum number of sessions."),
       Setting(
         "limits.max-sessions-per-caller", \.base.quotas.sessions,
         Form.count(1 ... 65536, of: "sessions"), flag: "max-sessions-per-caller", use: .everyday,
-        change: .onReload, "Sessions of one caller at a time."),
+        change: .onReload, "Maximum number of sessions per caller."),
       Setting(
         "limits.max-load", \.base.maxLoad,
-        Form.ratio(0.01 ... 1000).orZero(
-          "none is refused for load"),
+        Form.ratio(0.01 ... 1000).orZero("no limit"),
         flag: "max-load", use: .everyday, change: .onReload,
-        "The load from which on no session is let in: the work that arrives, as a part of what can be done."
-      ),
+        """
+        Load at which new sessions are refused: the arriving work relative to the compute capacity.
+        """),
       Setting(
         "limits.max-frame-pixels", \.base.maxFramePixels, Form.count(1 ... 1 << 28, of: "pixels"),
-        "The largest frame."),
+        "Maximum number of pixels of a frame."),
       Setting(
         "limits.max-plan-bytes", \.base.maxPlanBytes, Form.size(0 ... 1 << 40),
-        "What one pipeline may hold in memory beside frames, for one size of frames."),
+        "Maximum memory of one compiled pipeline for one frame size, without frames."),
       Setting(
         "limits.max-total-plan-bytes", \.base.maxTotalPlanBytes, Form.size(0 ... 1 << 40),
-        "What the pipelines of all sessions may hold together."),
+        "Maximum memory of the compiled pipelines of all sessions."),
       Setting(
         "limits.frames-in-flight", \.base.framesInFlight, Form.count(1 ... 64, of: "frames"),
-        change: .onReload, "Frames of a session that may be without outcome; new sessions get it."),
+        change: .onReload,
+        "Maximum number of frames in flight per session; applies to new sessions."),
       Setting(
         "limits.max-consecutive-errors", \.base.maxConsecutiveErrors,
-        Form.count(1 ... 1_000_000, of: "faults"), change: .onReload,
-        "Invalid frames and refused messages in a row after which a session ends."),
+        Form.count(1 ... 1_000_000, of: "errors"), change: .onReload,
+        "Consecutive invalid frames and refused messages that a session tolerates."),
       Setting(
         "limits.custom-filter-timeout", \.base.customFilterTimeout,
         Form.duration(.milliseconds(1) ... .seconds(3600)), change: .onReload,
-        "How long a filter of one's own may take where frames have no budget."),
+        "Maximum run time of a custom filter on frames without a budget."),
     ])
 
   static let resume = Group(
@@ -45,21 +46,21 @@ extension SettingTable {
     settings: [
       Setting(
         "resume.enabled", \.resumesSessions, Form.toggle,
-        "Whether sessions can be resumed after their connection is lost."),
+        "Allow clients to resume sessions after a lost connection."),
       Setting(
-        "resume.keys", \.resumeKeys, Form.resumeKey.list(atLeast: 1).optional(none: "a random one"),
+        "resume.keys", \.resumeKeys, Form.resumeKey.list(atLeast: 1).optional(none: "a random key"),
         change: .onReload, isSecret: true,
         """
-        What signs resume tokens; servers that share a key resume each other's sessions. The first \
-        signs, all are accepted.
+        Keys that sign resume tokens: the first signs, all are accepted. Servers that share a key \
+        resume each other's sessions.
         """),
       Setting(
         "resume.keys-file", \.resumeKeyFile, Form.resumeKeyFile.optional(none: "none"),
-        change: .onReload, "A file of such keys, one a line; its contents are never shown."),
+        change: .onReload, "File with resume keys, one per line; its contents are never shown."),
       Setting(
         "resume.token-lifetime", \.base.resumeTokenLifetime,
         Form.duration(.seconds(10) ... .seconds(86400)), change: .onReload,
-        "How long a resume token is good; clients get a new one after half of it."),
+        "Lifetime of resume tokens; clients get a new token after half of it."),
     ])
 }
 
@@ -67,14 +68,8 @@ extension Form {
   fileprivate static var resumeKey: SettingForm<ResumeKey> {
     SettingForm(
       SettingKind(
-        type: "secret", range: "NAME:SECRET, the secret in Base64 with at least 32 bytes"),
-      parse: { text throws(SettingRefusal) in
-        do throws(SettingRefusal) {
-          return try ResumeKey(line: text)
-        } catch {
-          throw SettingRefusal("which \(error.reason)")
-        }
-      },
+        type: "secret", range: "NAME:SECRET, the secret at least 32 bytes in Base64"),
+      parse: { text throws(SettingRefusal) in try ResumeKey(line: text) },
       text: { "\($0.id):\($0.secret.base64EncodedString())" })
   }
 }

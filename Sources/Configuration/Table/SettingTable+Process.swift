@@ -2,15 +2,15 @@ import Logging
 
 extension SettingTable {
   static let compute = Group(
-    title: "Threads that filter",
+    title: "Compute threads",
     settings: [
       Setting(
         "compute.threads", \.computeThreads,
-        Form.count(1 ... 65536, of: "threads").optional(none: "one a processor"), use: .everyday,
-        "Threads that filter."),
+        Form.count(1 ... 65536, of: "threads").optional(none: "one per processor"), use: .everyday,
+        "Number of threads that run filters."),
       Setting(
         "compute.niceness", \.base.computeNiceness, Form.count(0 ... 19),
-        "How readily the threads that filter let those that carry gRPC go first."),
+        "Niceness of the compute threads, so that threads that serve gRPC run first."),
     ])
 
   static let workers = Group(
@@ -20,8 +20,8 @@ extension SettingTable {
         "workers.count", \.workers, Form.count(0 ... 64, of: "processes"), flag: "workers",
         use: .everyday,
         """
-        Processes that serve, supervised by this one: what ends one of them, such as a trap in a filter, \
-        ends its sessions alone. 0: this process serves.
+        Number of worker processes, supervised by this one. A crash, such as a trap in a filter, \
+        ends only the sessions of one worker. 0 serves in this process.
         """)
     ])
 
@@ -32,17 +32,19 @@ extension SettingTable {
         "memory.allocator", \.allocator, Form.choice(), flag: "allocator",
         """
         frames keeps freed memory for the next frames, which are then two to three times as fast; \
-        system leaves the C allocator as it is.
+        system uses the C allocator's defaults.
         """),
       Setting(
         "memory.max-idle-pool-bytes", \.base.maxIdlePoolBytes, Form.size(0 ... 1 << 40),
-        "Idle frame buffers that are kept."),
+        "Maximum size of idle frame buffers."),
       Setting(
         "memory.release-after", \.base.releaseMemoryAfter,
         Form.duration(.seconds(1) ... .seconds(86400)).orZero("never"),
         flag: "release-memory-after",
-        "How often memory that nothing needs goes back; while frames come, if it is more than an eighth."
-      ),
+        """
+        Interval at which unused memory is returned to the system; while frames arrive, only if it \
+        exceeds an eighth.
+        """),
     ])
 
   static let shutdown = Group(
@@ -50,12 +52,13 @@ extension SettingTable {
     settings: [
       Setting(
         "shutdown.grace", \.shutdownGrace, Form.duration(.milliseconds(100) ... .seconds(3600)),
-        use: .everyday, "What a shutdown may take; then whatever is left is cut off."),
+        use: .everyday, "Maximum duration of a shutdown; then remaining work is aborted."),
       Setting(
         "shutdown.drain-timeout", \.base.drainTimeout,
         Form.duration(.milliseconds(10) ... .seconds(3600)),
-        "How long sessions may take to finish; six tenths of the grace, at most 5 s, unless it is given."
-      ),
+        """
+        Maximum time for sessions to finish; 60 % of shutdown.grace, at most 5 s, unless set.
+        """),
     ])
 
   static let logs = Group(
@@ -63,10 +66,10 @@ extension SettingTable {
     settings: [
       Setting(
         "log.level", \.logLevel, Form.choice(), use: .everyday, change: .onReload,
-        "The least level that is logged, to standard error."),
+        "Minimum level of log messages, which go to standard error."),
       Setting(
         "log.format", \.logFormat,
         Form.choice(LogFormat.self).optional(none: "text on a terminal, else json"),
-        use: .everyday, "How the log looks."),
+        use: .everyday, "Format of the log."),
     ])
 }

@@ -1,46 +1,46 @@
 extension SettingTable {
-  // The mebibyte is the unit of numbers that stand alone, as in the names.
+  // A number without a unit counts mebibytes, as the names say.
   static let sharedMemory = Group(
     title: "Shared memory",
     settings: [
       Setting(
         "shared-memory.enabled", \.offersSharedMemory, Form.toggle, flag: "shared-memory",
         use: .everyday,
-        "Exchange pixels in shared memory with clients on this host that ask for it."),
+        "Exchange pixels in shared memory with clients on this host that request it."),
       Setting(
         "shared-memory.socket", \.sharedMemory.socketPath,
-        Form.path(maxBytes: 107).optional(none: "in a new folder that only this user can enter"),
-        "Where rings are fetched."),
+        Form.path(maxBytes: 107).optional(none: "in a new private directory"),
+        "Path of the descriptor socket, from which clients fetch rings."),
       Setting(
         "shared-memory.session-mb", \.sharedMemory.maxSessionBytes,
-        Form.size(1 << 20 ... 1 << 40, plain: 1 << 20), "The largest ring of a session."),
+        Form.size(1 << 20 ... 1 << 40, plain: 1 << 20), "Maximum size of a session's ring."),
       Setting(
         "shared-memory.mb", \.sharedMemory.maxBytes, Form.size(1 << 20 ... 1 << 40, plain: 1 << 20),
-        "All rings at a time."),
+        "Maximum size of all rings."),
       Setting(
         "shared-memory.users", \.sharedMemory.userIDs, Form.userID.list(),
         flag: "shared-memory-user",
         """
-        Users beside this one and root whose processes may fetch rings, by number; needs \
+        IDs of users, in addition to this one and root, whose processes may fetch rings; requires \
         shared-memory.socket.
         """),
       Setting(
         "shared-memory.token-lifetime", \.sharedMemory.tokenLifetime,
         Form.duration(.milliseconds(100) ... .seconds(3600)),
-        "How long after a session was opened its ring can be fetched."),
+        "Time after the opening of a session in which its ring can be fetched."),
       Setting(
         "shared-memory.max-pending-connections", \.sharedMemory.maxPendingConnections,
         Form.count(1 ... 1024, of: "connections"),
-        "Connections that have not said yet which ring they want; others are turned away."),
+        "Maximum number of descriptor connections that have not named their ring yet."),
       Setting(
         "shared-memory.companion-timeout", \.sharedMemory.companionTimeout,
         Form.duration(.milliseconds(10) ... .seconds(60)),
-        "How long such a connection may take to say it."),
+        "Maximum time for a descriptor connection to name its ring."),
     ])
 }
 
 extension SharedMemoryConfiguration {
-  /// ``allowedUserIDs`` in an order.
+  /// ``allowedUserIDs``, sorted.
   fileprivate var userIDs: [UInt32] {
     get { self.allowedUserIDs.sorted() }
     set { self.allowedUserIDs = Set(newValue) }

@@ -1,18 +1,18 @@
 /// All settings, in the order in which they are shown.
 ///
-/// A setting is declared once, in the group that it belongs to; what flags, variables, files, help, the
-/// reference page and checks know of it follows from there. A new one is a row; what it sets is a property of
-/// ``ServeConfiguration``, or of what that holds. Run `make reference` then.
+/// Each setting is declared once, in its group. Flags, environment variables, files, help, the
+/// reference page and validation follow from the declaration. To add one, add a row for a property
+/// of ``ServeConfiguration`` or of a value that it holds, and run `make reference`.
 public enum SettingTable {
-  /// Settings that belong together.
+  /// A group of related settings.
   public struct Group: Sendable {
-    /// A heading.
+    /// The heading.
     public let title: String
-    /// A later one may rely on the values of those before.
+    /// The settings, in order; a later one may rely on the values of earlier ones.
     public let settings: [Setting]
   }
 
-  /// The groups.
+  /// All groups, in display order.
   public static let groups: [Group] = [
     Self.addresses, Self.transport, Self.limits, Self.resume, Self.compute, Self.workers,
     Self.memory, Self.sharedMemory, Self.assets, Self.tls, Self.tokens, Self.callers, Self.guards,
@@ -33,28 +33,28 @@ public enum SettingTable {
       return (1 ..< max(1, parts.count)).map { parts[..<$0].joined(separator: ".") }
     })
 
-  /// The setting of a key.
+  /// The setting with a key.
   public static func setting(_ key: String) -> Setting? { Self.byKey[key] }
 
-  /// The setting of a flag, with its dashes.
+  /// The setting with a flag, including its dashes.
   static func setting(flag: String) -> Setting? { Self.byFlag[flag] }
 
-  /// Whether keys begin with that: `limits`.
+  /// Whether a text is the section of a key, such as `limits`.
   static func isSection(_ key: String) -> Bool { Self.sections.contains(key) }
 
-  /// The section that is most like one that does not exist.
+  /// The existing section that is nearest to an unknown one.
   static func nearestSection(to section: String) -> String? {
     Spelling.nearest(to: section, among: Array(self.sections))
   }
 
-  /// The key that is most like one that does not exist.
+  /// The existing key that is nearest to an unknown one.
   public static func nearestKey(to key: String) -> String? {
     let last = { (key: String) in key.split(separator: ".").last.map(String.init) ?? key }
-    // Where only the section is wrong or missing, the rest says which is meant.
+    // If only the section is wrong or missing, the last part identifies the setting.
     let keys = Self.all.map(\.key)
     if let key = keys.first(where: { last($0) == last(key) }) { return key }
     if let key = Spelling.nearest(to: key, among: keys) { return key }
-    // What is that short is like everything.
+    // Very short names resemble everything.
     guard last(key).count > 3 else { return nil }
     return Spelling.nearest(to: last(key), among: keys.map(last)).flatMap { name in
       keys.first { last($0) == name }

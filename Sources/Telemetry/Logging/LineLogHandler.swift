@@ -1,13 +1,13 @@
 public import Foundation
 public import Logging
 
-/// Writes a log line by line: for people, or as JSON.
+/// A log handler that writes one line per entry, as text or as JSON.
 public struct LineLogHandler: LogHandler {
-  /// The least level that is written.
+  /// The minimum level of entries.
   public var logLevel = Logger.Level.info
-  /// What each line says beside its message.
+  /// The metadata of each entry.
   public var metadata: Logger.Metadata = [:]
-  /// Adds metadata to each line when it is logged.
+  /// The provider of additional metadata for each entry.
   public var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
@@ -18,11 +18,11 @@ public struct LineLogHandler: LogHandler {
 
   /// - Parameters:
   ///   - label: The logger's name.
-  ///   - format: How lines look.
-  ///   - hasColors: Whether levels of lines for people are coloured, by ANSI escapes.
-  ///   - metadataProvider: Adds metadata to each line, such as the names of trace and span.
-  ///   - now: Tells the time.
-  ///   - write: Takes a whole line, with its end.
+  ///   - format: The format of lines.
+  ///   - hasColors: Whether to colour levels in the text format, with ANSI escapes.
+  ///   - metadataProvider: The provider of additional metadata, such as the IDs of trace and span.
+  ///   - now: Returns the current time.
+  ///   - write: Writes a line, which includes its line break.
   public init(
     label: String, format: LogFormat, hasColors: Bool = false,
     metadataProvider: Logger.MetadataProvider? = .traceContext,
@@ -36,13 +36,13 @@ public struct LineLogHandler: LogHandler {
     self.write = write
   }
 
-  /// A part of ``metadata``.
+  /// An element of ``metadata``.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { self.metadata[key] }
     set { self.metadata[key] = newValue }
   }
 
-  /// Writes a line.
+  /// Writes an entry.
   public func log(event: LogEvent) {
     var metadata = self.metadata
     if let provider = self.metadataProvider {
@@ -79,7 +79,7 @@ public struct LineLogHandler: LogHandler {
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }
 
-  /// Members of every line. Metadata of the same name gets another.
+  /// The members of every JSON line. Metadata with such a key is renamed.
   private static let ownKeys: Set = ["time", "level", "logger", "message"]
 
   private func json(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
@@ -100,8 +100,8 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension String {
-  /// With control characters as escapes: a line is a line, and a terminal is not told what to do,
-  /// whoever chose the words.
+  /// The text with control characters escaped, so that callers can neither break lines nor control
+  /// a terminal.
   fileprivate var withoutControls: String {
     var text = ""
     for scalar in self.unicodeScalars {

@@ -1,7 +1,7 @@
-/// How a log line looks.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, Hashable, CaseIterable {
-  /// For people.
+  /// Human-readable text.
   case text
-  /// One JSON object a line, for machines.
+  /// One JSON object per line.
   case json
 }

@@ -1,16 +1,16 @@
 public import Logging
 import Synchronization
 
-/// A least level that many loggers share, and that can be changed while they log.
+/// A minimum log level that several loggers share and that can change at run time.
 public final class SharedLogLevel: Sendable {
   private let current: Mutex<Logger.Level>
 
-  /// - Parameter level: Where it begins.
+  /// - Parameter level: The initial level.
   public init(_ level: Logger.Level) {
     self.current = Mutex(level)
   }
 
-  /// The level; a change counts for the next line.
+  /// The level. A change applies from the next entry.
   public var level: Logger.Level {
     get { self.current.withLock(\.self) }
     set { self.current.withLock { $0 = newValue } }
@@ -24,37 +24,37 @@ public struct SharedLevelLogHandler<Base: LogHandler>: LogHandler {
   private let shared: SharedLogLevel
 
   /// - Parameters:
-  ///   - base: Writes the lines.
-  ///   - level: Which are written.
+  ///   - base: The handler that writes the entries.
+  ///   - level: The shared minimum level.
   public init(_ base: Base, level: SharedLogLevel) {
     self.base = base
     self.shared = level
   }
 
-  /// The least level that is written.
+  /// The minimum level of entries.
   public var logLevel: Logger.Level {
     get { self.own ?? self.shared.level }
     set { self.own = newValue }
   }
 
-  /// What each line says beside its message.
+  /// The metadata of each entry.
   public var metadata: Logger.Metadata {
     get { self.base.metadata }
     set { self.base.metadata = newValue }
   }
 
-  /// Adds metadata to each line when it is logged.
+  /// The provider of additional metadata for each entry.
   public var metadataProvider: Logger.MetadataProvider? {
     get { self.base.metadataProvider }
     set { self.base.metadataProvider = newValue }
   }
 
-  /// A part of ``metadata``.
+  /// An element of ``metadata``.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { self.base[metadataKey: key] }
     set { self.base[metadataKey: key] = newValue }
   }
 
-  /// Writes a line.
+  /// Writes an entry.
   public func log(event: LogEvent) { self.base.log(event: event) }
 }

@@ -1,6 +1,6 @@
 /// All series of one name.
 struct MetricFamily {
-  /// What Prometheus calls its type.
+  /// The type of a metric in Prometheus.
   enum Kind: String {
     case counter
     case gauge
@@ -8,14 +8,15 @@ struct MetricFamily {
   }
 
   let kind: Kind
-  /// Numbers, by labels.
+  /// The numbers, by labels.
   var values: [MetricLabels: MetricValue] = [:]
-  /// Histograms, by labels.
+  /// The histograms, by labels.
   var histograms: [MetricLabels: MetricHistogram] = [:]
 
   var count: Int { self.values.count + self.histograms.count }
 
-  /// In Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
+  /// Writes the series in Prometheus' text format
+  /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
   func write(to text: inout String, name: String, help: String) {
     text += "# HELP \(name) \(help.escaped(quotes: false))\n# TYPE \(name) \(self.kind.rawValue)\n"
     for (labels, value) in self.values.sorted(by: { $0.key.text < $1.key.text }) {
@@ -35,7 +36,7 @@ struct MetricFamily {
 }
 
 extension Double {
-  /// As Prometheus reads numbers.
+  /// The number in Prometheus' text format.
   fileprivate var metricText: String {
     if self.isNaN { return "NaN" }
     if self.isInfinite { return self < 0 ? "-Inf" : "+Inf" }

@@ -1,15 +1,15 @@
 import Metrics
 import Synchronization
 
-/// How often values fell below each of some bounds.
+/// A histogram with fixed bucket bounds.
 final class MetricHistogram: RecorderHandler, TimerHandler {
   struct State {
-    /// By bucket, not summed up; the last is for what is above all bounds.
+    /// The counts by bucket, not cumulative. The last bucket has no bound.
     var counts: [UInt64]
     var sum = 0.0
   }
 
-  /// Upper bounds of the buckets, rising.
+  /// The upper bounds of the buckets, ascending.
   let bounds: [Double]
   private let state: Mutex<State>
 
@@ -23,7 +23,7 @@ final class MetricHistogram: RecorderHandler, TimerHandler {
   func record(_ value: Int64) { self.record(Double(value)) }
 
   func record(_ value: Double) {
-    // Almost all values are small, and there are few bounds.
+    // A linear search is fast: most values are small, and there are few bounds.
     let index = self.bounds.firstIndex { value <= $0 } ?? self.bounds.count
     self.state.withLock { state in
       state.counts[index] += 1

@@ -1,26 +1,26 @@
-/// The labels of a series, as they are written between braces.
+/// The labels of a series in Prometheus' text format.
 struct MetricLabels: Sendable, Hashable {
   /// `name="value",name="value"`; empty if there are none.
   let text: String
 
-  /// - Parameter dimensions: Names and values. What may not stand in a name becomes `_`.
+  /// - Parameter dimensions: The names and values. Invalid characters of names become `_`.
   init(_ dimensions: [(String, String)]) {
     self.text = dimensions.map { name, value in
       "\(name.metricName(allowsColon: false))=\"\(value.escaped(quotes: true))\""
     }.joined(separator: ",")
   }
 
-  /// Between braces, or nothing.
+  /// The labels in braces; empty if there are none.
   var braced: String { self.text.isEmpty ? "" : "{\(self.text)}" }
 
-  /// Between braces, with one more.
+  /// Returns the labels in braces, with an additional one.
   func braced(with name: String, _ value: String) -> String {
     self.text.isEmpty ? "{\(name)=\"\(value)\"}" : "{\(self.text),\(name)=\"\(value)\"}"
   }
 }
 
 extension String {
-  /// As Prometheus allows names: letters, digits and `_`, not a digit first.
+  /// Returns a valid name for Prometheus: letters, digits and `_`, not beginning with a digit.
   func metricName(allowsColon: Bool) -> String {
     var name = String(
       self.unicodeScalars.map { scalar in
@@ -34,7 +34,7 @@ extension String {
     return name
   }
 
-  /// With what would end the line, or the value, written as escapes.
+  /// Returns the text with backslashes, line breaks and, if requested, quotation marks escaped.
   func escaped(quotes: Bool) -> String {
     var text = ""
     for character in self.unicodeScalars {

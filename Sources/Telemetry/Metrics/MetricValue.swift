@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// A number that goes up and down, or only up: what counters and gauges keep.
+/// The number behind a counter or a gauge.
 final class MetricValue: CounterHandler, FloatingPointCounterHandler, MeterHandler,
   RecorderHandler
 {

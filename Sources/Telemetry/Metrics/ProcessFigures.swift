@@ -2,35 +2,35 @@
   import Glibc
 #endif
 
-/// What Linux knows of this process, under the names that Prometheus' exporters agree on.
+/// The process metrics of Linux, under the standard names of Prometheus' client libraries.
 struct ProcessFigures {
-  /// Bytes of memory that are in RAM.
+  /// The resident memory in bytes.
   var residentBytes: Double
-  /// Bytes of address space.
+  /// The virtual memory in bytes.
   var virtualBytes: Double
-  /// Seconds of processor time, of all threads, in user mode and in the kernel.
+  /// The CPU time of all threads in user and kernel mode, in seconds.
   var processorSeconds: Double
-  /// When the process began, in seconds since 1970.
+  /// The start of the process, in seconds since the Unix epoch.
   var startTime: Double
-  /// File descriptors that are open.
+  /// The number of open file descriptors.
   var openFiles: Double
-  /// File descriptors that there may be.
+  /// The maximum number of open file descriptors.
   var maxFiles: Double
 
   func write(to text: inout String) {
     for (name, kind, value, help) in [
       (
         "process_cpu_seconds_total", MetricFamily.Kind.counter, self.processorSeconds,
-        "Processor time of the process, in seconds."
+        "CPU time in user and kernel mode, in seconds."
       ),
-      ("process_max_fds", .gauge, self.maxFiles, "File descriptors that the process may open."),
-      ("process_open_fds", .gauge, self.openFiles, "File descriptors that are open."),
-      ("process_resident_memory_bytes", .gauge, self.residentBytes, "Memory in RAM, in bytes."),
+      ("process_max_fds", .gauge, self.maxFiles, "Maximum number of open file descriptors."),
+      ("process_open_fds", .gauge, self.openFiles, "Open file descriptors."),
+      ("process_resident_memory_bytes", .gauge, self.residentBytes, "Resident memory, in bytes."),
       (
         "process_start_time_seconds", .gauge, self.startTime,
-        "When the process began, in seconds since 1970."
+        "Start time of the process, in seconds since the Unix epoch."
       ),
-      ("process_virtual_memory_bytes", .gauge, self.virtualBytes, "Address space, in bytes."),
+      ("process_virtual_memory_bytes", .gauge, self.virtualBytes, "Virtual memory, in bytes."),
     ] {
       let series = MetricValue()
       series.set(value)
@@ -42,9 +42,9 @@ struct ProcessFigures {
 
 #if canImport(Glibc)
   extension ProcessFigures {
-    /// The figures now; `nil` where there is no `/proc`.
+    /// The current figures. `nil` if there is no `/proc`.
     static var current: ProcessFigures? {
-      // After the command's name, which may hold anything: proc(5), fields 3 and on.
+      // The fields from 3 on (proc(5)), after the command's name, which may contain anything.
       guard let stat = Self.contents(of: "/proc/self/stat"),
         let end = stat.lastIndex(of: ")"),
         let boot = Self.contents(of: "/proc/stat")?.split(separator: "\n")
@@ -68,7 +68,7 @@ struct ProcessFigures {
       defer { closedir(folder) }
       var count = 0
       while readdir(folder) != nil { count += 1 }
-      // Less `.`, `..` and the folder itself.
+      // Without `.`, `..` and the directory itself.
       return count - 3
     }
 
@@ -87,7 +87,7 @@ struct ProcessFigures {
   }
 #else
   extension ProcessFigures {
-    /// There is no `/proc` here.
+    /// Always `nil`, since there is no `/proc`.
     static var current: ProcessFigures? { nil }
   }
 #endif

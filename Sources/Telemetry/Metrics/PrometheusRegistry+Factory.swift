@@ -1,24 +1,24 @@
 public import Metrics
 
 extension PrometheusRegistry: MetricsFactory {
-  /// A counter; its name ends in `_total`, or is made to.
+  /// Creates a counter. Appends `_total` to its name if necessary.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     self.value(.counter, label, dimensions)
   }
 
-  /// A counter; its name ends in `_total`, or is made to.
+  /// Creates a counter. Appends `_total` to its name if necessary.
   public func makeFloatingPointCounter(
     label: String, dimensions: [(String, String)]
   ) -> any FloatingPointCounterHandler {
     self.value(.counter, label, dimensions)
   }
 
-  /// A gauge.
+  /// Creates a gauge.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     self.value(.gauge, label, dimensions)
   }
 
-  /// A histogram with ``valueBounds`` if it aggregates, else a gauge.
+  /// Creates a histogram with ``valueBounds`` if it aggregates, else a gauge.
   public func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
@@ -27,25 +27,25 @@ extension PrometheusRegistry: MetricsFactory {
       : self.value(.gauge, label, dimensions)
   }
 
-  /// A histogram in seconds, with ``durationBounds``.
+  /// Creates a histogram in seconds, with ``durationBounds``.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     self.histogram(label, dimensions, bounds: Self.durationBounds)
   }
 
-  /// Leaves the counter out from now on.
+  /// Removes the counter.
   public func destroyCounter(_ handler: any CounterHandler) { self.destroy(handler) }
 
-  /// Leaves the counter out from now on.
+  /// Removes the counter.
   public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
     self.destroy(handler)
   }
 
-  /// Leaves the gauge out from now on.
+  /// Removes the gauge.
   public func destroyMeter(_ handler: any MeterHandler) { self.destroy(handler) }
 
-  /// Leaves the histogram, or gauge, out from now on.
+  /// Removes the histogram or gauge.
   public func destroyRecorder(_ handler: any RecorderHandler) { self.destroy(handler) }
 
-  /// Leaves the histogram out from now on.
+  /// Removes the histogram.
   public func destroyTimer(_ handler: any TimerHandler) { self.destroy(handler) }
 }

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Keeps metrics, and writes them as Prometheus reads them.
+/// A registry of metrics that formats them for Prometheus.
 ///
-/// Timers become histograms in seconds, recorders that aggregate histograms, others gauges. A name has
-/// a bounded number of series: what comes beyond is kept under labels that say `other`, and counted in
-/// `sidelight_metrics_overflow_total`. So no caller can fill the memory, and sums stay right.
+/// Timers become histograms in seconds, aggregating recorders histograms, other recorders gauges.
+/// The number of series per name is limited: further label sets are recorded as `other` and counted
+/// in `sidelight_metrics_overflow_total`. This bounds the memory, and sums stay correct.
 public final class PrometheusRegistry: Sendable {
-  /// Upper bounds of the buckets of timers, in seconds: half a millisecond to ten seconds, with about the
-  /// times between frames at 60 and 30 a second among them.
+  /// The upper bounds of timers' buckets, in seconds: 0.5 ms to 10 s, including about the intervals
+  /// of frames at 60 and 30 fps.
   public static let durationBounds = [
     0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.033, 0.066, 0.133, 0.25, 0.5, 1, 2.5, 10,
   ]
-  /// Upper bounds of the buckets of recorders: powers of four.
+  /// The upper bounds of recorders' buckets: powers of four.
   public static let valueBounds = (0 ..< 12).map { Double(1 << (2 * $0)) }
 
   private struct State {
@@ -26,19 +26,19 @@ public final class PrometheusRegistry: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - descriptions: What metrics mean, by name.
-  ///   - seriesLimit: Series that a name may have.
+  ///   - descriptions: The help texts of metrics, by name.
+  ///   - seriesLimit: The maximum number of series per name.
   public init(descriptions: [String: String] = [:], seriesLimit: Int = 200) {
     self.descriptions = descriptions
     self.seriesLimit = seriesLimit
   }
 
-  /// All that is known now, in Prometheus' text format, version 0.0.4.
+  /// The current metrics in Prometheus' text format, version 0.0.4.
   public var text: String {
     let state = self.state.withLock { $0 }
     var text = ""
     for (name, family) in state.families.sorted(by: { $0.key < $1.key }) {
-      family.write(to: &text, name: name, help: self.descriptions[name] ?? "Not described.")
+      family.write(to: &text, name: name, help: self.descriptions[name] ?? "No description.")
     }
     if !state.overflows.isEmpty {
       var family = MetricFamily(kind: .counter)
@@ -47,7 +47,7 @@ public final class PrometheusRegistry: Sendable {
       }
       family.write(
         to: &text, name: Self.overflowName,
-        help: "Label sets that came beyond the limit of a name, and are kept as \"other\".")
+        help: "Label sets beyond the limit per name, recorded as \"other\".")
     }
     ProcessFigures.current?.write(to: &text)
     return text
@@ -69,7 +69,7 @@ public final class PrometheusRegistry: Sendable {
     }
   }
 
-  /// The series of that name and those labels, made if there is none yet.
+  /// Returns the series with a name and labels, and creates it if necessary.
   private func series<Series: Sendable>(
     _ kind: MetricFamily.Kind, _ label: String, _ dimensions: [(String, String)],
     in all: WritableKeyPath<MetricFamily, [MetricLabels: Series]>, make: () -> Series
@@ -78,7 +78,7 @@ public final class PrometheusRegistry: Sendable {
     if kind == .counter, !name.hasSuffix("_total") { name += "_total" }
     return self.state.withLock { state in
       var family = state.families[name] ?? MetricFamily(kind: kind)
-      // One name has one type; what comes as another is kept, and shown nowhere.
+      // A name has one type; a series of another type is recorded but not exported.
       guard family.kind == kind else { return make() }
       var labels = MetricLabels(dimensions)
       if let known = family[keyPath: all][labels] { return known }

@@ -1,6 +1,6 @@
 import Logging
 
-/// Tells the log that spans cannot be sent, and when they can again: not for each batch.
+/// Logs when sending of spans begins to fail, and when it works again, rather than each batch.
 struct FailureLog {
   private let logger: Logger
   private let endpoint: OTLPEndpoint
@@ -14,7 +14,7 @@ struct FailureLog {
   mutating func note(_ error: any Error) {
     defer { self.isFailing = true }
     self.logger.log(
-      level: self.isFailing ? .debug : .warning, "spans cannot be sent, and are dropped",
+      level: self.isFailing ? .debug : .warning, "spans cannot be sent and are dropped",
       metadata: ["endpoint": "\(self.endpoint)", "error": "\(error)"])
   }
 

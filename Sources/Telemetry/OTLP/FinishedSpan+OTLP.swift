@@ -41,7 +41,8 @@ extension Opentelemetry_Proto_Trace_V1_Span {
     }
   }
 
-  /// Bit 8 says that bit 9 is known, bit 9 that the context came from another process.
+  /// Returns the flags of a context: bit 8 if bit 9 is known, bit 9 if it came from another
+  /// process.
   fileprivate static func remoteness(_ context: SpanContext) -> UInt32 {
     context.isRemote ? 0x300 : 0x100
   }
@@ -72,7 +73,7 @@ extension [Opentelemetry_Proto_Common_V1_KeyValue] {
     }
   }
 
-  /// Those of a resource.
+  /// Creates the attributes of a resource, sorted by key.
   init(_ attributes: [String: String]) {
     self = attributes.sorted { $0.key < $1.key }.map { key, value in
       .with {

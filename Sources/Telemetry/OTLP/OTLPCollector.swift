@@ -2,7 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import SwiftProtobuf
 
-/// A collector, reached over gRPC.
+/// A collector that receives spans over gRPC.
 struct OTLPCollector: Sendable {
   typealias Transport = HTTP2ClientTransport.Posix
 
@@ -22,16 +22,16 @@ struct OTLPCollector: Sendable {
     }
   }
 
-  /// Keeps the connection; returns after ``close()``, once nothing is sent any more.
+  /// Runs the connection until ``close()``, and returns when all requests have ended.
   func runConnection() async throws { try await self.client.runConnections() }
 
-  /// Nothing more is sent.
+  /// Closes the connection gracefully.
   func close() { self.client.beginGracefulShutdown() }
 
-  /// Sends spans, again and again where the collector says that this may help.
+  /// Sends spans, and retries if the status allows it.
   ///
-  /// - Returns: How many the collector did not want.
-  /// - Throws: `RPCError` if it got none of them.
+  /// - Returns: The number of spans that the collector rejected.
+  /// - Throws: `RPCError` if the collector received none of them.
   func send(_ spans: [FinishedSpan]) async throws -> Int {
     let request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest.with {
       $0.resourceSpans = [
@@ -54,7 +54,7 @@ struct OTLPCollector: Sendable {
     return Int(clamping: response.partialSuccess.rejectedSpans)
   }
 
-  /// The version of the semantic conventions by which attributes are named.
+  /// The version of the semantic conventions for attributes.
   private static let schema = "https://opentelemetry.io/schemas/1.44.0"
 
   private var options: CallOptions {

@@ -1,13 +1,13 @@
 extension OTLPConfiguration {
   /// Reads OpenTelemetry's environment variables
-  /// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables). A variable
-  /// that is set to nothing counts as not set; one that cannot be read is left out, with a warning.
+  /// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables). An empty
+  /// variable counts as not set; an invalid one is ignored with a warning.
   ///
   /// - Parameters:
   ///   - environment: The variables.
-  ///   - warn: Told of each that has no effect, and why.
-  /// - Returns: `nil` if nothing is to be sent: `OTEL_SDK_DISABLED` is true, `OTEL_TRACES_EXPORTER` is
-  ///   `none`, or neither that nor an endpoint is set, since most servers have no collector beside them.
+  ///   - warn: Called with a warning for each variable that is ignored.
+  /// - Returns: `nil` if tracing is disabled: `OTEL_SDK_DISABLED` is true, `OTEL_TRACES_EXPORTER`
+  ///   is `none`, or neither that variable nor an endpoint is set.
   public init?(environment: [String: String], warn: @escaping (String) -> Void) {
     let variables = EnvironmentReader(environment: environment, warn: warn)
     guard !variables.flag("OTEL_SDK_DISABLED") else { return nil }
@@ -19,14 +19,14 @@ extension OTLPConfiguration {
     _ = variables.choice(variables.firstSet("COMPRESSION"), of: ["none"])
     for suffix in ["CLIENT_KEY", "CLIENT_CERTIFICATE"] {
       if let name = variables.firstSet(suffix) {
-        warn("\(name) is not supported: it has no effect")
+        warn("\(name) is not supported and is ignored")
       }
     }
     if let endpointName, let text = variables[endpointName] {
       let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
       guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {
-        // Spans that go elsewhere than where they were sent are worse than none.
-        warn("\(endpointName) is no URL such as http://localhost:4317: no spans are sent")
+        // No spans are better than spans at the wrong collector.
+        warn("\(endpointName) is not a URL such as http://localhost:4317; no spans are sent")
         return nil
       }
       self.endpoint = endpoint
@@ -43,7 +43,7 @@ extension OTLPConfiguration {
     if let size = variables.count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") { self.maxBatchSize = size }
     if self.maxBatchSize > self.maxQueueSize {
       if variables["OTEL_BSP_MAX_EXPORT_BATCH_SIZE"] != nil {
-        warn("OTEL_BSP_MAX_EXPORT_BATCH_SIZE is above the size of the queue, \(self.maxQueueSize)")
+        warn("OTEL_BSP_MAX_EXPORT_BATCH_SIZE exceeds the size of the queue, \(self.maxQueueSize)")
       }
       self.maxBatchSize = self.maxQueueSize
     }
@@ -54,7 +54,7 @@ extension OTLPConfiguration {
   }
 }
 
-/// Reads variables as OpenTelemetry says that each kind is to be read.
+/// Reads variables by the rules of OpenTelemetry.
 private struct EnvironmentReader {
   let environment: [String: String]
   let warn: (String) -> Void
@@ -64,12 +64,12 @@ private struct EnvironmentReader {
     self.warn = warn
   }
 
-  /// What a variable says; `nil` if it says nothing.
+  /// The value of a variable. `nil` if it is not set or empty.
   subscript(name: String) -> String? {
     self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The variable for traces, or that for all signals, whichever is set.
+  /// Returns the variable for traces if it is set, else the one for all signals.
   func firstSet(_ suffix: String) -> String? {
     ["OTEL_EXPORTER_OTLP_TRACES_\(suffix)", "OTEL_EXPORTER_OTLP_\(suffix)"].first {
       self[$0] != nil
@@ -81,7 +81,7 @@ private struct EnvironmentReader {
     case "true"?: return true
     case "false"?, nil: return false
     default:
-      self.warn("\(name) is neither true nor false: it counts as false")
+      self.warn("\(name) is neither true nor false and counts as false")
       return false
     }
   }
@@ -89,29 +89,29 @@ private struct EnvironmentReader {
   func choice(_ name: String?, of known: [String]) -> String? {
     guard let name, let value = self[name]?.lowercased() else { return nil }
     if known.contains(value) { return value }
-    self.warn("\(name) is none of \(known.joined(separator: ", ")): it has no effect")
+    self.warn("\(name) is none of \(known.joined(separator: ", ")) and is ignored")
     return nil
   }
 
   func count(_ name: String) -> Int? {
     self[name].flatMap { text in
       if let value = Int(text), (1 ... 1_000_000).contains(value) { return value }
-      self.warn("\(name) is no number from 1 to 1000000: it has no effect")
+      self.warn("\(name) is not a number from 1 to 1000000 and is ignored")
       return nil
     }
   }
 
-  /// A duration; a day at most.
+  /// Returns a duration of at most a day.
   func milliseconds(_ name: String?) -> Duration? {
     guard let name else { return nil }
     return self[name].flatMap { text in
       if let value = Int(text), (1 ... 86_400_000).contains(value) { return .milliseconds(value) }
-      self.warn("\(name) is no number of milliseconds from 1 to 86400000: it has no effect")
+      self.warn("\(name) is not a number of milliseconds from 1 to 86400000 and is ignored")
       return nil
     }
   }
 
-  /// `KEY=VALUE,KEY=VALUE`, percent-encoded. One that cannot be read makes all of it count for nothing.
+  /// Parses `KEY=VALUE,KEY=VALUE`, percent-encoded. An invalid element invalidates the whole list.
   func pairs(_ name: String?) -> [(String, String)] {
     guard let name, let text = self[name] else { return [] }
     var pairs: [(String, String)] = []
@@ -120,8 +120,8 @@ private struct EnvironmentReader {
       guard parts.count == 2, let key = parts[0].trimmed.percentDecoded, !key.isEmpty,
         let value = parts[1].trimmed.percentDecoded
       else {
-        // The value may be a secret: only its name is told.
-        self.warn("\(name) is no list such as key=value,key=value: it has no effect")
+        // The value may be a secret, so the warning contains only the name.
+        self.warn("\(name) is not a list such as key=value,key=value and is ignored")
         return []
       }
       pairs.append((key, value))
@@ -148,7 +148,7 @@ private struct EnvironmentReader {
   private var ratio: Double {
     guard let text = self["OTEL_TRACES_SAMPLER_ARG"] else { return 1 }
     if let ratio = Double(text), (0 ... 1).contains(ratio) { return ratio }
-    self.warn("OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1: all traces are taken")
+    self.warn("OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1; all traces are sampled")
     return 1
   }
 }

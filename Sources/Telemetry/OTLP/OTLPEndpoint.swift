@@ -1,6 +1,6 @@
-/// Where a collector listens for OTLP over gRPC.
+/// The address of a collector for OTLP over gRPC.
 public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
-  /// A way to reach it.
+  /// The target of the connection.
   public enum Target: Sendable, Hashable {
     /// A host name or address, and a port.
     case tcp(host: String, port: Int)
@@ -8,9 +8,9 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
     case unix(path: String)
   }
 
-  /// The way to reach it.
+  /// The target of the connection.
   public var target: Target
-  /// Whether the connection is secured by TLS.
+  /// Whether the connection uses TLS.
   public var isSecure: Bool
 
   /// The default: `http://localhost:4317`.
@@ -19,13 +19,13 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
     self.isSecure = isSecure
   }
 
-  /// Reads an endpoint.
+  /// Parses an endpoint.
   ///
   /// - Parameters:
-  ///   - text: `http://HOST:PORT`, `https://HOST:PORT`, `HOST:PORT` or `unix:PATH`. The port is 4317
-  ///     unless it is told. A path after the port has no meaning in gRPC, and is left out.
-  ///   - isInsecure: Whether an endpoint without a scheme is reached without TLS.
-  /// - Returns: `nil` if it is none of these.
+  ///   - text: `http://HOST:PORT`, `https://HOST:PORT`, `HOST:PORT` or `unix:PATH`. The default
+  ///     port is 4317. A path after the port has no meaning in gRPC and is ignored.
+  ///   - isInsecure: Whether an endpoint without a scheme is connected to without TLS.
+  /// - Returns: `nil` if the text has none of these forms.
   public init?(_ text: String, isInsecure: Bool = false) {
     if let path = text.dropping(prefix: "unix:") {
       guard !path.isEmpty else { return nil }
@@ -47,7 +47,7 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
     self.init(target: target, isSecure: isSecure)
   }
 
-  /// As a URL.
+  /// The endpoint as a URL.
   public var description: String {
     switch self.target {
     case .unix(let path): "unix:\(path)"

@@ -2,19 +2,20 @@ import Logging
 import Metrics
 public import ServiceLifecycle
 
-/// Sends the spans of an ``OTLPTracer`` to a collector, in batches, beside the frames' path.
+/// Sends the spans of an ``OTLPTracer`` to a collector in batches, off the path of frames.
 ///
-/// A collector that is slow or gone costs spans, which are counted (`sidelight_trace_spans_total`), and
-/// nothing else. Graceful shutdown sends what is left, within `flushTimeout`; so whatever makes spans
-/// should end before it, which in a `ServiceGroup` means that this service stands first.
+/// A slow or unreachable collector costs only spans, which are counted
+/// (`sidelight_trace_spans_total`). Graceful shutdown sends the remaining spans within
+/// `flushTimeout`. Services that create spans should end before this one; list it before them in a
+/// `ServiceGroup`.
 public final class OTLPExporter: Service {
-  /// What the exporter counts, in words, for ``PrometheusRegistry``.
+  /// The help texts of the exporter's metrics, for ``PrometheusRegistry``.
   public static let descriptions = [
     "sidelight_trace_spans_total":
-      "Spans that ended, by what became of them: exported, queue_full, failed or rejected."
+      "Ended spans, by outcome: exported, queue_full, failed or rejected."
   ]
 
-  /// Sends spans, and returns how many were not wanted.
+  /// Sends spans, and returns the number that were rejected.
   package typealias Send = @Sendable (_ spans: [FinishedSpan]) async throws -> Int
 
   private let configuration: OTLPConfiguration
@@ -32,10 +33,11 @@ public final class OTLPExporter: Service {
     self.counters = SpanCounters(factory: metrics)
   }
 
-  /// Sends spans until graceful shutdown begins or the task is cancelled. A second call sends nothing.
+  /// Sends spans until graceful shutdown begins or the task is cancelled. A second call sends
+  /// nothing.
   ///
-  /// Never throws, as telemetry must not end the server: certificates that cannot be read cost the
-  /// spans, and are told to the log.
+  /// Never throws, since telemetry must not end the server: if certificates cannot be read, spans
+  /// are dropped and the error is logged.
   public func run() async {
     let collector: OTLPCollector
     do {
@@ -47,13 +49,13 @@ public final class OTLPExporter: Service {
       group.addTask { try await collector.runConnection() }
       await self.run { try await collector.send($0) }
       collector.close()
-      // A call that was given up may hold the connection.
+      // An abandoned call may keep the connection open.
       group.cancelAll()
       while (try? await group.next()) != nil {}
     }
   }
 
-  /// Sends through a function, until graceful shutdown begins or the task is cancelled.
+  /// Sends spans with a function until graceful shutdown begins or the task is cancelled.
   package func run(_ send: @escaping Send) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -73,7 +75,7 @@ public final class OTLPExporter: Service {
     }
   }
 
-  /// Sends what waits. A batch that takes too long is given up, and counted.
+  /// Sends waiting spans. A batch that takes too long is abandoned and counted.
   private func sendAll(_ send: @escaping Send, _ failures: inout FailureLog) async {
     self.counters.record(dropped: self.queue.counts.dropped)
     while !Task.isCancelled, let batch = self.queue.takeBatch() {
@@ -106,7 +108,7 @@ public final class OTLPExporter: Service {
   }
 
   private struct TimedOut: Error, CustomStringConvertible {
-    let description = "The collector took too long."
+    let description = "The collector did not answer in time."
   }
 
   private static func within<Result: Sendable>(

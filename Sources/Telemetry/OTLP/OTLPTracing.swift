@@ -1,17 +1,17 @@
 public import Logging
 public import Metrics
 
-/// A tracer, and the service that sends what it makes.
+/// A tracer, and the service that sends its spans.
 public struct OTLPTracing: Sendable {
-  /// Makes spans.
+  /// The tracer.
   public let tracer: OTLPTracer
-  /// Sends them; spans wait, and then are dropped, while it does not run.
+  /// The exporter. Spans are queued, and then dropped, while it does not run.
   public let exporter: OTLPExporter
 
   /// - Parameters:
-  ///   - configuration: Where spans go, and which.
-  ///   - logger: Told when the collector is gone, and when it is back.
-  ///   - metrics: Counts what becomes of spans.
+  ///   - configuration: The configuration.
+  ///   - logger: The logger for failures of the collector.
+  ///   - metrics: The metrics that count the outcomes of spans.
   public init(
     _ configuration: OTLPConfiguration, logger: Logger,
     metrics: any MetricsFactory = MetricsSystem.factory

@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// What becomes of spans.
+/// The counters of spans by outcome.
 final class SpanCounters: Sendable {
   private let exported: Counter
   private let rejected: Counter
@@ -21,7 +21,7 @@ final class SpanCounters: Sendable {
   }
 
   func record(sent count: Int, rejected: Int) {
-    // What a collector says of itself need not make sense.
+    // A collector may report any number.
     let rejected = min(max(0, rejected), count)
     self.exported.increment(by: count - rejected)
     self.rejected.increment(by: rejected)
@@ -31,7 +31,9 @@ final class SpanCounters: Sendable {
     self.failed.increment(by: count)
   }
 
-  /// - Parameter total: All that found no room, ever.
+  /// Records the number of spans that were dropped because the queue was full.
+  ///
+  /// - Parameter total: The number since the start.
   func record(dropped total: UInt64) {
     let new = self.droppedBefore.withLock { before in
       defer { before = max(before, total) }

@@ -1,19 +1,19 @@
 package import Tracing
 
-/// A span that has ended, on its way to the collector.
+/// A span that has ended and waits to be sent.
 package struct FinishedSpan: Sendable {
   package var name: String
   package var kind: SpanKind
   package var context: SpanContext
   package var parent: SpanContext?
-  /// Nanoseconds since 1970.
+  /// The start, in nanoseconds since the Unix epoch.
   package var start: UInt64
-  /// Nanoseconds since 1970; not before `start`.
+  /// The end, in nanoseconds since the Unix epoch; not before `start`.
   package var end: UInt64
   package var attributes: SpanAttributes
   package var events: [SpanEvent]
   package var links: [SpanLink]
   package var status: SpanStatus?
-  /// Events and links that were beyond the limit.
+  /// The numbers of events and links beyond the limit.
   package var leftOut: (events: Int, links: Int)
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Makes names of traces and spans: SplitMix64 from a random start, so that a name costs no call into
-/// the kernel. Two servers agree on a name no more often than chance has it.
+/// Generates IDs of traces and spans with SplitMix64 from a random seed, without system calls.
+/// Collisions between servers are as rare as for random IDs.
 final class IdentifierSource: Sendable {
   private let state: Atomic<UInt64>
 
@@ -9,14 +9,14 @@ final class IdentifierSource: Sendable {
     self.state = Atomic(seed)
   }
 
-  /// A new trace's name.
+  /// Returns a new trace ID.
   func traceID() -> TraceID {
     while true {
       if let id = TraceID(high: self.next(), low: self.next()) { return id }
     }
   }
 
-  /// A new span's name.
+  /// Returns a new span ID.
   func spanID() -> SpanID {
     while true {
       if let id = SpanID(self.next()) { return id }

@@ -1,7 +1,7 @@
 import Synchronization
 public import Tracing
 
-/// A span of ``OTLPTracer``. One that is not sampled only carries its context on.
+/// A span of ``OTLPTracer``. A span that is not sampled only propagates its context.
 public final class OTLPSpan: Span {
   private struct Record {
     var name: String
@@ -12,21 +12,21 @@ public final class OTLPSpan: Span {
     var leftOut = (events: 0, links: 0)
   }
 
-  /// Events, and links, that a span holds at most: OpenTelemetry's default.
+  /// The maximum number of events, and of links: OpenTelemetry's default.
   private static let limit = 128
 
-  /// The span's names.
+  /// The IDs and flags of the span.
   public let spanContext: SpanContext
-  /// The context in which it was started, with itself as the span.
+  /// The context in which the span was started, with this span as the current one.
   public let context: ServiceContext
   private let parent: SpanContext?
   private let kind: SpanKind
   private let start: UInt64
   private let queue: SpanQueue?
-  /// `nil` once it has ended, and where nothing is recorded.
+  /// `nil` after the end, and if the span is not sampled.
   private let record: Mutex<Record?>
 
-  /// A span that is recorded.
+  /// Creates a sampled span.
   init(
     name: String, kind: SpanKind, spanContext: SpanContext, parent: SpanContext?,
     in context: ServiceContext, start: UInt64, queue: SpanQueue
@@ -42,7 +42,7 @@ public final class OTLPSpan: Span {
     self.record = Mutex(Record(name: name))
   }
 
-  /// A span that is not.
+  /// Creates a span that is not sampled.
   init(unsampled spanContext: SpanContext, in context: ServiceContext) {
     self.spanContext = spanContext
     self.context = context
@@ -53,27 +53,27 @@ public final class OTLPSpan: Span {
     self.record = Mutex(nil)
   }
 
-  /// Whether what is said of it is kept: it is sampled, and has not ended.
+  /// Whether the span is sampled and has not ended.
   public var isRecording: Bool { self.queue != nil && self.record.withLock { $0 != nil } }
 
-  /// What it is called; empty once it has ended.
+  /// The name; empty after the end.
   public var operationName: String {
     get { self.record.withLock { $0?.name } ?? "" }
     set { self.record.withLock { $0?.name = newValue } }
   }
 
-  /// What is known of it; nothing once it has ended.
+  /// The attributes; empty after the end.
   public var attributes: SpanAttributes {
     get { self.record.withLock { $0?.attributes } ?? [:] }
     set { self.record.withLock { $0?.attributes = newValue } }
   }
 
-  /// Says how it went; the last word counts.
+  /// Sets the status, and replaces an earlier one.
   public func setStatus(_ status: SpanStatus) {
     self.record.withLock { $0?.status = status }
   }
 
-  /// Something happened. The first 128 events are kept, the others counted.
+  /// Adds an event. The first 128 events are kept, further ones counted.
   public func addEvent(_ event: SpanEvent) {
     self.record.withLock { record in
       if record.map({ $0.events.count < Self.limit }) ?? false {
@@ -84,7 +84,7 @@ public final class OTLPSpan: Span {
     }
   }
 
-  /// It has to do with another span. The first 128 links are kept, the others counted.
+  /// Adds a link to another span. The first 128 links are kept, further ones counted.
   public func addLink(_ link: SpanLink) {
     self.record.withLock { record in
       if record.map({ $0.links.count < Self.limit }) ?? false {
@@ -95,7 +95,7 @@ public final class OTLPSpan: Span {
     }
   }
 
-  /// Adds an event `exception`, as OpenTelemetry's conventions have it.
+  /// Adds an event `exception` by OpenTelemetry's conventions.
   public func recordError<Instant: TracerInstant>(
     _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
   ) {
@@ -106,7 +106,7 @@ public final class OTLPSpan: Span {
     self.addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
   }
 
-  /// It is over, and goes to the collector. Without effect the second time.
+  /// Ends the span and queues it for the collector. A second call has no effect.
   public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
     guard let queue, let record = self.record.withLock({ $0.take() }) else { return }
     queue.add(

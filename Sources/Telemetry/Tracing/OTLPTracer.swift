@@ -1,9 +1,8 @@
 public import Tracing
 
-/// Makes spans, and hands those that are sampled to an ``OTLPExporter``.
+/// Creates spans, and passes sampled ones to an ``OTLPExporter``.
 ///
-/// Parents come from W3C Trace Context, in whatever carries it. Neither starting nor ending a span ever
-/// waits for the collector.
+/// Parents come from W3C Trace Context. Starting and ending a span never waits for the collector.
 public final class OTLPTracer: Tracer {
   private let sampler: Sampler
   private let queue: SpanQueue
@@ -14,7 +13,7 @@ public final class OTLPTracer: Tracer {
     self.queue = queue
   }
 
-  /// Starts a span: a child of the context's, or the first of a new trace.
+  /// Starts a span: a child of the context's span, or the root of a new trace.
   public func startSpan<Instant: TracerInstant>(
     _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
     at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
@@ -33,8 +32,8 @@ public final class OTLPTracer: Tracer {
       parent: parent, in: context, start: instant().nanosecondsSinceEpoch, queue: self.queue)
   }
 
-  /// Carries on the decision, with the parent's name where there is one: it is what comes next that
-  /// tells, and whoever records a descendant finds an ancestor that was recorded.
+  /// Propagates the sampling decision with the parent's span ID, if there is a parent, so that
+  /// sampled descendants refer to an ancestor that was recorded.
   private func unsampled(
     _ traceID: TraceID, parent: SpanContext?, in context: ServiceContext
   ) -> OTLPSpan {
@@ -47,7 +46,7 @@ public final class OTLPTracer: Tracer {
     return OTLPSpan(unsampled: own, in: context)
   }
 
-  /// Has what has ended sent soon, without waiting for it.
+  /// Requests that ended spans are sent soon, without waiting.
   public func forceFlush() {
     self.queue.wakeExporter()
   }
@@ -61,7 +60,7 @@ public final class OTLPTracer: Tracer {
     if !span.state.isEmpty { injector.inject(span.state, forKey: "tracestate", into: &carrier) }
   }
 
-  /// Reads `traceparent` and `tracestate`. What breaks the rules is as if it were not there.
+  /// Reads `traceparent` and `tracestate`. Invalid values are ignored.
   public func extract<Carrier, Extract: Extractor>(
     _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
   ) where Extract.Carrier == Carrier {

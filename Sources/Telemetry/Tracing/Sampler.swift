@@ -1,19 +1,19 @@
-/// Which traces are recorded.
+/// The rule by which traces are sampled.
 public indirect enum Sampler: Sendable, Hashable {
-  /// All.
+  /// All traces.
   case always
-  /// None.
+  /// No traces.
   case never
-  /// This part of them (0 to 1), by their names, so that all who see a trace decide alike: those whose
-  /// last 64 bits are below `ratio * 2^64`, as the SDKs of Go and Python have it. OpenTelemetry leaves
-  /// the formula open; whoever samples more records all that others do.
+  /// A fraction of traces (0 to 1), selected by trace ID so that all services decide alike: those
+  /// whose last 64 bits are below `ratio * 2^64`, as in the SDKs for Go and Python. OpenTelemetry
+  /// does not specify the formula. A larger ratio samples a superset.
   case ratio(Double)
-  /// As the parent was; where there is none, as the sampler says.
+  /// The decision of the parent; without a parent, that of `root`.
   case parentBased(root: Sampler)
 
-  /// Whether a span of the trace is recorded.
+  /// Returns whether a span of the trace is sampled.
   ///
-  /// - Parameter parent: The span's parent, if it has one.
+  /// - Parameter parent: The parent of the span. `nil` if it has none.
   public func samples(_ trace: TraceID, parent: SpanContext?) -> Bool {
     switch self {
     case .always: true

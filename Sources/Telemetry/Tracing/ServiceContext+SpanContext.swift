@@ -6,14 +6,14 @@ extension ServiceContext {
     static var nameOverride: String? { "span-context" }
   }
 
-  /// The span that a context stands for: the parent of spans that are started in it.
+  /// The current span of the context: the parent of spans that are started in it.
   public internal(set) var spanContext: SpanContext? {
     get { self[SpanContextKey.self]?.value }
     set { self[SpanContextKey.self] = newValue.map(SpanContextBox.init) }
   }
 }
 
-/// A reference fits into the context's storage as it is; the value would be boxed anew at each copy.
+/// A class instance fits into the context's storage; a value would be boxed again on each copy.
 private final class SpanContextBox: Sendable {
   let value: SpanContext
 

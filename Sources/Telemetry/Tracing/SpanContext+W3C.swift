@@ -1,13 +1,13 @@
 /// W3C Trace Context (https://www.w3.org/TR/trace-context-2/): `traceparent` and `tracestate`.
 extension SpanContext {
-  /// Reads what another process sent.
+  /// Parses the context that another process sent.
   ///
   /// - Parameters:
-  ///   - traceparent: `VERSION-TRACE-PARENT-FLAGS`. Later versions are read as far as they agree with
-  ///     version 00.
-  ///   - tracestate: Handed on if it is printable and has at most 512 characters, as everyone must be
-  ///     able to carry; else left out, as it is not ours to shorten.
-  /// - Returns: `nil` if `traceparent` breaks the rules; then a new trace begins.
+  ///   - traceparent: `VERSION-TRACE-PARENT-FLAGS`. Of later versions the part that corresponds to
+  ///     version 00 is parsed.
+  ///   - tracestate: Propagated if it is printable and has at most 512 characters, which W3C
+  ///     requires every system to support; else dropped, since it must not be shortened.
+  /// - Returns: `nil` if `traceparent` is invalid; then a new trace begins.
   public init?(traceparent: String, tracestate: String = "") {
     var text = traceparent.utf8.makeIterator()
     guard let version = text.hexadecimal(digits: 2), version != 0xFF, text.next() == .dash,
@@ -27,7 +27,7 @@ extension SpanContext {
       state: Self.isCarried(tracestate) ? tracestate : "", isRemote: true)
   }
 
-  /// As it is sent on, in version 00.
+  /// The header value, in version 00.
   public var traceparent: String {
     "00-\(self.traceID)-\(self.spanID)-0\(self.flags)"
   }
@@ -42,7 +42,7 @@ extension UInt8 {
 }
 
 extension String.UTF8View.Iterator {
-  /// Reads lower-case hexadecimal digits; upper case is against W3C's rules.
+  /// Parses lower-case hexadecimal digits; W3C forbids upper case.
   fileprivate mutating func hexadecimal(digits: Int) -> UInt64? {
     var value: UInt64 = 0
     for _ in 0 ..< digits {

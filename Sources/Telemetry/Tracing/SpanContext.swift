@@ -1,21 +1,21 @@
-/// What of a span travels: whose child a span elsewhere becomes, and whether it is recorded.
+/// The part of a span that is propagated: its IDs and the sampling decision.
 public struct SpanContext: Sendable, Hashable {
-  /// The trace.
+  /// The ID of the trace.
   public let traceID: TraceID
-  /// The span within it.
+  /// The ID of the span.
   public let spanID: SpanID
-  /// Whether the trace is recorded.
+  /// Whether the trace is sampled.
   public let isSampled: Bool
-  /// Whether whoever began the trace says that the last 56 bits of its name are random (W3C level 2).
+  /// Whether the last 56 bits of the trace ID are random, according to its creator (W3C level 2).
   public let isRandom: Bool
-  /// What others carry along (`tracestate`); handed on as it came.
+  /// The `tracestate`, which is propagated unchanged.
   public let state: String
-  /// Whether the span is another process's.
+  /// Whether the span belongs to another process.
   public let isRemote: Bool
 
   /// - Parameters:
-  ///   - isRandom: Whether the name of the trace is known to be random.
-  ///   - state: A `tracestate`, or nothing.
+  ///   - isRandom: Whether the trace ID is known to be random.
+  ///   - state: The `tracestate`, or an empty text.
   public init(
     traceID: TraceID, spanID: SpanID, isSampled: Bool, isRandom: Bool = false, state: String = "",
     isRemote: Bool = false
@@ -28,6 +28,6 @@ public struct SpanContext: Sendable, Hashable {
     self.isRemote = isRemote
   }
 
-  /// The bits of `trace-flags`.
+  /// The `trace-flags`.
   var flags: UInt8 { (self.isSampled ? 1 : 0) | (self.isRandom ? 2 : 0) }
 }

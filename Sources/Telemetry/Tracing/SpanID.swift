@@ -1,9 +1,9 @@
-/// The 64 bits that name a span within its trace; never all zero.
+/// The 64-bit ID of a span within its trace; never zero.
 public struct SpanID: Sendable, Hashable, CustomStringConvertible {
-  /// The bits, in the order in which they are written.
+  /// The bits, in the order of the text form.
   public let bits: UInt64
 
-  /// - Returns: `nil` if all bits are zero, which stands for no span.
+  /// - Returns: `nil` if all bits are zero, which means no span.
   public init?(_ bits: UInt64) {
     guard bits != 0 else { return nil }
     self.bits = bits

@@ -1,13 +1,13 @@
 import DequeModule
 import Synchronization
 
-/// Spans that have ended and wait for the exporter: bounded, and what finds no room is counted.
+/// A bounded queue of ended spans for the exporter. Counts the spans that it drops when it is full.
 package final class SpanQueue: Sendable {
-  /// What became of spans.
+  /// The counts of a queue.
   package struct Counts: Sendable, Hashable {
-    /// Spans that found no room.
+    /// The number of dropped spans.
     package var dropped: UInt64 = 0
-    /// Spans that wait.
+    /// The number of waiting spans.
     package var waiting = 0
   }
 
@@ -23,8 +23,8 @@ package final class SpanQueue: Sendable {
   private let wakeUp: AsyncStream<Void>.Continuation
 
   /// - Parameters:
-  ///   - capacity: Spans that may wait.
-  ///   - batchSize: Spans that are sent together; the exporter is woken when so many wait.
+  ///   - capacity: The maximum number of waiting spans.
+  ///   - batchSize: The number of spans per batch. When so many wait, the exporter wakes up.
   package init(capacity: Int, batchSize: Int) {
     self.capacity = capacity
     self.batchSize = min(batchSize, capacity)
@@ -32,12 +32,12 @@ package final class SpanQueue: Sendable {
     self.state.withLock { $0.spans.reserveCapacity(capacity) }
   }
 
-  /// What has been counted.
+  /// The counts.
   package var counts: Counts {
     self.state.withLock { Counts(dropped: $0.dropped, waiting: $0.spans.count) }
   }
 
-  /// A span has ended. It is dropped, and counted, if too many wait.
+  /// Adds an ended span, or drops and counts it if the queue is full.
   package func add(_ span: FinishedSpan) {
     let isBatchFull = self.state.withLock { state in
       guard state.spans.count < self.capacity else {
@@ -50,7 +50,7 @@ package final class SpanQueue: Sendable {
     if isBatchFull { self.wakeExporter() }
   }
 
-  /// The next spans to send, the oldest first; `nil` if none waits.
+  /// Returns the next batch, oldest spans first. `nil` if the queue is empty.
   package func takeBatch() -> [FinishedSpan]? {
     self.state.withLock { state in
       guard !state.spans.isEmpty else { return nil }
@@ -60,17 +60,17 @@ package final class SpanQueue: Sendable {
     }
   }
 
-  /// Has the exporter look at what waits.
+  /// Wakes the exporter.
   package func wakeExporter() {
     self.wakeUp.yield()
   }
 
-  /// Nothing is waited for any more; ``waitForWakeUps(_:)`` returns.
+  /// Ends ``waitForWakeUps(_:)``.
   package func finish() {
     self.wakeUp.finish()
   }
 
-  /// Calls `body` whenever the exporter is woken, until ``finish()``, or until the task is cancelled.
+  /// Calls `body` on each wake-up, until ``finish()`` or cancellation of the task.
   package func waitForWakeUps(_ body: () async -> Void) async {
     for await _ in self.wakeUps { await body() }
   }

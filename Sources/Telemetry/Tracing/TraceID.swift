@@ -1,11 +1,11 @@
-/// The 128 bits that all spans of a trace share; never all zero.
+/// The 128-bit ID of a trace; never zero.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {
-  /// The first 64 bits, in the order in which they are written.
+  /// The first 64 bits, in the order of the text form.
   public let high: UInt64
-  /// The last 64 bits. W3C asks that at least the last 56 be random; sampling looks at these.
+  /// The last 64 bits, which samplers use. W3C asks that at least the last 56 are random.
   public let low: UInt64
 
-  /// - Returns: `nil` if all bits are zero, which stands for no trace.
+  /// - Returns: `nil` if all bits are zero, which means no trace.
   public init?(high: UInt64, low: UInt64) {
     guard high != 0 || low != 0 else { return nil }
     self.high = high

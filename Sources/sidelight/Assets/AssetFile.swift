@@ -1,14 +1,15 @@
 import SidelightCodecs
 import SidelightKernels
 
-/// A file that a pipeline may use beside the frame: a PNG or JPEG picture, or a `.cube` table.
+/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, or a `.cube`
+/// table.
 struct AssetFile {
-  /// Relative to the working directory, or absolute.
+  /// The path, absolute or relative to the working directory.
   let path: String
 
-  /// Reads and decodes the file; what it is, its content says, not its name.
+  /// Reads and decodes the file. Its content determines the format, not its name.
   ///
-  /// - Throws: ``AssetFileError`` for a file that cannot be read or is none of the three.
+  /// - Throws: ``AssetFileError`` if the file cannot be read or has none of these formats.
   func read() throws(AssetFileError) -> Asset {
     let bytes: [UInt8]
     do {
@@ -36,7 +37,7 @@ struct AssetFile {
       return .cube(try CubeFile.read(bytes))
     } catch {
       guard self.path.lowercased().hasSuffix(".cube") else {
-        throw AssetFileError(path: self.path, reason: "it is no PNG, no JPEG and no .cube table")
+        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file")
       }
       throw AssetFileError(path: self.path, reason: "\(error)")
     }

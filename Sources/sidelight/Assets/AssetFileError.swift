@@ -1,10 +1,10 @@
-/// Why a file is no asset.
+/// The reason why a file cannot be used as an asset.
 struct AssetFileError: Error, CustomStringConvertible {
-  /// The file.
+  /// The path of the file.
   let path: String
-  /// What is wrong with it, with the line of a table.
+  /// The fault, with the line in a table.
   let reason: String
 
-  /// The file, and what is wrong with it.
+  /// The path and the reason.
   var description: String { "cannot use \(self.path): \(self.reason)" }
 }

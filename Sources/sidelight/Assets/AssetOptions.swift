@@ -2,22 +2,22 @@ import ArgumentParser
 import SidelightKernels
 import SidelightWire
 
-/// The `--asset` option of the verbs that filter in this process, and the files that a pipeline's text
-/// itself names.
+/// The `--asset` option of the subcommands that filter locally, and the files that a pipeline's
+/// text names.
 struct AssetOptions: ParsableArguments {
   @Option(
     name: .customLong("asset"),
     help: ArgumentHelp(
-      "Give the pipeline a file under a name: a PNG, JPEG or .cube. May be repeated. A path may also "
-        + "stand in the pipeline itself, as in 'overlay(asset: \"images/logo.png\")'.",
+      "Name of a PNG, JPEG or .cube file in the pipeline. May be repeated. The pipeline can "
+        + "also contain paths, as in 'overlay(asset: \"images/logo.png\")'.",
       valueName: "name=path"),
     completion: .file(), transform: NamedFile.init(argument:))
   var files: [NamedFile] = []
 
-  /// The built-in filters, with the assets that a pipeline names. A name that no `--asset` gives is the
-  /// path of a file.
+  /// Returns the built-in filters with the assets that a pipeline names. A name without an
+  /// `--asset` option is the path of a file.
   ///
-  /// - Throws: `ValidationError`, which points at the asset's name in the text, or names the file.
+  /// - Throws: `ValidationError` with the position of the name in the text, or with the file.
   func catalogue(for text: PipelineText) throws -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     let store = AssetStore()

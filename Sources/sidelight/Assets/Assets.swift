@@ -1,13 +1,13 @@
 import ArgumentParser
 import SidelightWire
 
-/// `sidelight assets`: what a server keeps for its caller's pipelines.
+/// `sidelight assets`: manages the caller's assets on a server.
 struct Assets: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Puts, lists and deletes pictures and colour tables at a server.",
+    abstract: "Manage images and colour tables on a server.",
     discussion: """
-      What is put belongs to whoever puts it: the user at a Unix socket, else the address. Its \
-      pipelines name it:
+      An asset belongs to the caller that uploads it: on a Unix socket the user, else the client's \
+      address. The caller's pipelines refer to it by name:
 
         sidelight assets put hat images/hat.png --server 127.0.0.1:50051
         sidelight stream in.y4m out.y4m --server 127.0.0.1:50051 --pipeline 'overlay(asset: hat)'
@@ -15,10 +15,10 @@ struct Assets: AsyncParsableCommand {
     subcommands: [AssetsPut.self, AssetsList.self, AssetsDelete.self])
 }
 
-/// Whose assets they are.
+/// The `--server` option of the subcommands.
 struct AssetServerOption: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The server: HOST:PORT or unix:PATH.", valueName: "address"),
+    help: ArgumentHelp("Address of the server: HOST:PORT or unix:PATH.", valueName: "address"),
     transform: Address.init(argument:))
   var server: Address
 }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import SidelightClient
 
-/// `sidelight assets delete`: takes an asset away from a server.
+/// `sidelight assets delete`: deletes an asset.
 struct AssetsDelete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Deletes an asset that you have put; sessions that use it keep it.")
+    abstract: "Delete one of your assets; sessions that use it keep it.")
 
-  @Argument(help: "The name.")
+  @Argument(help: "Name of the asset.")
   var name: String
 
   @OptionGroup var at: AssetServerOption

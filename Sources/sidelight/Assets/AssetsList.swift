@@ -1,11 +1,11 @@
 import ArgumentParser
 import SidelightClient
 
-/// `sidelight assets list`: what pipelines may name at a server.
+/// `sidelight assets list`: lists the assets that the caller's pipelines can name.
 struct AssetsList: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists the assets that your pipelines may name, one a line.")
+    abstract: "List the assets that your pipelines can name, one per line.")
 
   @OptionGroup var at: AssetServerOption
 
@@ -18,7 +18,7 @@ struct AssetsList: AsyncParsableCommand {
 }
 
 extension AssetDescription {
-  /// The name, what it is, whose it is, and what it takes, for people.
+  /// A human-readable line with name, contents, origin and memory.
   var line: String {
     let words =
       switch self.contents {

@@ -1,16 +1,16 @@
 import ArgumentParser
 import SidelightClient
 
-/// `sidelight assets put`: a file to a server.
+/// `sidelight assets put`: uploads an asset.
 struct AssetsPut: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
-    abstract: "Puts a PNG, JPEG or .cube file; what has the name already is replaced.")
+    abstract: "Upload a PNG, JPEG or .cube file; replaces an asset of the same name.")
 
-  @Argument(help: "The name that pipelines use.")
+  @Argument(help: "Name of the asset in pipelines.")
   var name: String
 
-  @Argument(help: "The PNG, JPEG or .cube file.", completion: .file())
+  @Argument(help: "PNG, JPEG or .cube file to upload.", completion: .file())
   var file: String
 
   @OptionGroup var at: AssetServerOption

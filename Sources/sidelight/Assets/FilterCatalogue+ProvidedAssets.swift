@@ -4,9 +4,9 @@ import SidelightKernels
 import SidelightServer
 
 extension FilterCatalogue {
-  /// The built-in filters, with assets that all callers can name.
+  /// Creates a catalogue of the built-in filters, with assets that all callers can name.
   ///
-  /// - Throws: `ValidationError` that names the file which cannot be read.
+  /// - Throws: `ValidationError` with the file that cannot be read.
   init(providing files: [ProvidedAsset]) throws {
     self = .builtIn
     let store = AssetStore()

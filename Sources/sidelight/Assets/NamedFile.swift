@@ -1,11 +1,13 @@
 import ArgumentParser
 
-/// An asset's name, and the file that it is in: `logo=images/logo.png`.
+/// The name and the file of an asset: `logo=images/logo.png`.
 struct NamedFile: Sendable {
   let name: String
   let path: String
 
-  /// - Throws: `ValidationError` for a text without name or path.
+  /// Parses an argument.
+  ///
+  /// - Throws: `ValidationError` if the name or the path is missing.
   init(argument: String) throws {
     guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex,
       argument.index(after: separator) < argument.endIndex

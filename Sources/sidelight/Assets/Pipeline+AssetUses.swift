@@ -1,15 +1,15 @@
 import SidelightKernels
 
-/// A place in a pipeline that names an asset.
+/// A parameter in a pipeline that names an asset.
 struct AssetUse {
   /// The asset's name.
   let name: String
-  /// Where, as ``PipelineError`` says it: `stages[1].filter.parameters["asset"]`.
+  /// The path of the parameter, as in ``PipelineError``: `stages[1].filter.parameters["asset"]`.
   let path: String
 }
 
 extension Pipeline {
-  /// The places that name an asset, as far as the catalogue knows the filters.
+  /// Returns the parameters that name an asset, of filters that are in the catalogue.
   func assetUses(in catalogue: FilterCatalogue) -> [AssetUse] {
     self.assetUses(in: catalogue, path: "")
   }
@@ -34,7 +34,8 @@ extension Pipeline {
 }
 
 extension ParameterDescription {
-  /// Whether a name is the parameter's own, or Core Image's: `inputMaskImage` for `maskImage`.
+  /// Returns whether a name is the parameter's, or its Core Image name: `inputMaskImage` for
+  /// `maskImage`.
   fileprivate func isSpelled(_ name: String) -> Bool {
     name == self.name || name == "input" + self.name.prefix(1).uppercased() + self.name.dropFirst()
   }

@@ -3,10 +3,10 @@ import GRPCCore
 import SidelightKernels
 
 extension Pipeline {
-  /// Runs something that sends the pipeline to a server. If the server refuses, and the pipeline names
-  /// assets, the error says that a server cannot read files from here.
+  /// Runs an operation that sends the pipeline to a server. If the server refuses it and the
+  /// pipeline names assets, the error explains that a server cannot read local files.
   ///
-  /// - Throws: What `body` throws, with that explanation.
+  /// - Throws: The error of `body`, with that explanation.
   func explainingAssets<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
       return try await body()
@@ -16,9 +16,8 @@ extension Pipeline {
       throw ValidationError(
         """
         \(error)
-        The pipeline names the asset "\(use.name)". A server has assets of its own and reads no \
-        files from here: 'sidelight assets put' gives it one, and 'sidelight apply' without --server \
-        reads files.
+        The pipeline names the asset "\(use.name)". A server cannot read local files: upload the \
+        file with 'sidelight assets put', or run 'sidelight apply' without --server.
         """)
     }
   }

@@ -1,10 +1,10 @@
 import SidelightKernels
 import SidelightWire
 
-/// What the pages say of a filter, each fact in the same words wherever it is shown.
+/// Texts about a filter for the reference page and the terminal.
 extension FilterDescription {
-  /// The filter in the text form, with all its parameters as they are by default:
-  /// `vignette(intensity: 0, radius: 1)`. What must be given has an example in its place.
+  /// The filter in text form, with the defaults of all parameters: `vignette(intensity: 0, radius:
+  /// 1)`. Required parameters have an example value.
   var textForm: String {
     let parameters = self.parameters.compactMap { parameter in
       parameter.exampleValue.map { "\(parameter.name): \($0.textForm)" }
@@ -12,43 +12,43 @@ extension FilterDescription {
     return parameters.isEmpty ? self.name : "\(self.name)(\(parameters.joined(separator: ", ")))"
   }
 
-  /// What the filter sees of a frame, and whether it fuses.
+  /// The part of a frame that the filter reads, and whether it is fused with other filters.
   var sees: String {
-    if self.category == .analysis { return "frames as they come in; no pass, and no frame waits" }
+    if self.category == .analysis { return "input frames; adds no pass and no delay" }
     switch self.reach {
-    case .pixel: return "one pixel; fuses with its neighbours in the pipeline into one pass"
-    case .neighborhood: return "a neighbourhood; a pass that takes pointwise neighbours into itself"
-    case .frame: return "the whole frame; a pass of its own"
+    case .pixel: return "one pixel; fused with neighbouring filters into one pass"
+    case .neighborhood: return "a neighbourhood; one pass, with neighbouring one-pixel filters"
+    case .frame: return "the whole frame; a separate pass"
     }
   }
 }
 
 extension FilterDescription.Category {
-  /// A heading.
+  /// The heading.
   var title: String {
     switch self {
     case .color: "Colour"
     case .effect: "Effects"
-    case .blur: "Blurs"
+    case .blur: "Blur"
     case .sharpen: "Sharpening"
     case .stylize: "Stylizing"
-    case .distortion: "Distortions"
+    case .distortion: "Distortion"
     case .geometry: "Geometry"
     case .compositing: "Compositing"
-    case .analysis: "Analyses"
-    case .custom: "Of one's own"
+    case .analysis: "Analysis"
+    case .custom: "Custom"
     }
   }
 }
 
 extension Fidelity {
-  /// What the filter promises.
+  /// The fidelity, with its meaning.
   var words: String {
     switch self {
     case .formula: "formula: the computation is documented or exact"
     case .modelled: "modelled: the behaviour is documented, the formula is ours"
     case .approximation: "approximation: a fixed look, tuned by eye"
-    case .custom: "custom: a filter of this server's own"
+    case .custom: "custom: a custom filter of this server"
     }
   }
 }

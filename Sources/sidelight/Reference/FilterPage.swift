@@ -1,16 +1,16 @@
 import SidelightKernels
 
-/// One filter's description for a terminal.
+/// The description of a filter for a terminal.
 struct FilterPage {
   let filter: FilterDescription
 
-  /// The page, without a line break at the end.
+  /// The page, without a final line break.
   var text: String {
     var lines = [self.filter.name, "", "  \(self.filter.summary)", ""]
     lines += Self.wrapped("  ", self.filter.textForm)
     lines.append("")
     for (name, value) in [
-      ("Fidelity", self.filter.fidelity.words), ("Sees", self.filter.sees),
+      ("Fidelity", self.filter.fidelity.words), ("Reads", self.filter.sees),
       ("Category", self.filter.category.rawValue), ("Formula", self.filter.formula),
     ] {
       lines += Self.wrapped("  " + name + String(repeating: " ", count: 10 - name.count), value)
@@ -25,13 +25,13 @@ struct FilterPage {
 
   private static func facts(_ parameter: ParameterDescription) -> String {
     [
-      parameter.kindWords, parameter.defaultWords.map { "default \($0)" } ?? "must be given",
+      parameter.kindWords, parameter.defaultWords.map { "default \($0)" } ?? "required",
       parameter.sliderWords.map { "slider \($0)" }, parameter.limitWords.map { "limits \($0)" },
     ].compactMap(\.self).joined(separator: "; ")
   }
 
-  /// Breaks a text into lines of at most 80 characters, where words allow; the first begins with the
-  /// head, the others with as much space.
+  /// Wraps a text at 80 characters. The first line begins with the head, the others with an indent
+  /// of its length.
   private static func wrapped(_ head: String, _ text: String) -> [String] {
     let indent = String(repeating: " ", count: head.count)
     var lines: [String] = []

@@ -1,9 +1,9 @@
 import SidelightKernels
 import SidelightWire
 
-/// What the pages say of a parameter, each fact in the same words wherever it is shown.
+/// Texts about a parameter for the reference page and the terminal.
 extension ParameterDescription {
-  /// What kind of value it takes, and what a number counts: `length in pixels`.
+  /// The type of the value, and the unit of a number: `length in pixels`.
   var kindWords: String {
     let kind =
       switch self.kind {
@@ -22,26 +22,26 @@ extension ParameterDescription {
         }
       }
     switch (self.kind, self.unit) {
-    // A length says in each value what it is counted in; a bare number is pixels.
+    // Each length has its own unit; a bare number is in pixels.
     case (.length, _), (.point, _), (_, .none): return kind
     case (_, let unit): return "\(kind) in \(unit.rawValue)"
     }
   }
 
-  /// The value where none is given, in the text form; `nil` if one must be given.
+  /// The default in text form. `nil` if the parameter is required.
   var defaultWords: String? {
     if self.defaultValue == .text("") { return "none" }
     return self.textDefault?.textForm
   }
 
-  /// What a slider shows: `0 to 1`.
+  /// The range for a slider: `0 to 1`.
   var sliderWords: String? { self.slider.map(Self.words) }
 
-  /// Beyond which values are refused: `-8 to 8`.
+  /// The range of valid values: `-8 to 8`.
   var limitWords: String? { self.limits.map(Self.words) }
 
-  /// A value for examples: the default, or something that can stand where there is none; `nil` if
-  /// nothing is to be written.
+  /// A value for examples: the default, or a valid value if there is none. `nil` omits the
+  /// parameter.
   var exampleValue: ParameterValue? {
     if let value = self.textDefault { return value == .text("") ? nil : value }
     switch self.kind {
@@ -55,8 +55,8 @@ extension ParameterDescription {
     }
   }
 
-  /// The default as a person would write it: a point in round brackets even where it was stated as
-  /// two numbers of pixels.
+  /// The default as a user writes it: a point in parentheses even if it was declared as two numbers
+  /// of pixels.
   private var textDefault: ParameterValue? {
     guard self.kind == .point, case .vector(let numbers)? = self.defaultValue, numbers.count == 2
     else { return self.defaultValue }
@@ -67,7 +67,7 @@ extension ParameterDescription {
     "\(self.words(range.lowerBound)) to \(self.words(range.upperBound))"
   }
 
-  /// A number in the text form, with angles in parts of π.
+  /// Returns a number in text form, with multiples of π spelled out.
   private static func words(_ number: Double) -> String {
     for (multiple, name) in [(1.0, "π"), (2.0, "2π"), (-1.0, "-π"), (-2.0, "-2π")]
     where number == multiple * .pi {

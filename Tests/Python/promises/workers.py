@@ -51,7 +51,7 @@ def _beside(seconds: float) -> dict:
         victims = server.sessions(0)
         others = server.sessions(1)
         server.end(0)
-        server.wait_for("a worker serves", 2, worker=0)
+        server.wait_for("worker serving", 2, worker=0)
         time.sleep(seconds)
         after = load.window()
         trouble = load.finish()["trouble"]
@@ -84,6 +84,6 @@ def _crash_loop() -> str:
     with Workers(1) as server:
         for count in range(1, 6):
             server.end(0)
-            server.wait_for("a worker serves", count + 1)
-        restarts = [each["restart"] for each in server.entries("a worker ended")]
+            server.wait_for("worker serving", count + 1)
+        restarts = [each["restart"] for each in server.entries("worker ended")]
         return ", ".join(restarts).replace("seconds", "s")

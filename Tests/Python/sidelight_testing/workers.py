@@ -83,7 +83,7 @@ class Workers(Server):
     def pids(self) -> list[int]:
         """The processes that serve, or served last, by worker."""
         serving = {}
-        for entry in self.entries("a worker serves"):
+        for entry in self.entries("worker serving"):
             serving[int(entry["worker"])] = int(entry["pid"])
         return [serving[worker] for worker in sorted(serving)]
 
