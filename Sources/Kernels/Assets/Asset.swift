@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Something that a filter uses beside the frame, decoded and ready.
 ///
 /// Two assets are equal if they are the same object: an asset that was put again under the same name
@@ -37,3 +39,51 @@ public enum Asset: Sendable, Hashable {
     }
   }
 }
+
+/// Where a catalogue finds the assets that pipelines name.
+///
+/// Asked while a pipeline is resolved, never while a frame is computed. May be asked on any thread,
+/// several at a time, and must answer at once: what is to be fetched or decoded is fetched and
+/// decoded before.
+public protocol AssetProvider: Sendable {
+  /// The asset of that name; `nil` if there is none.
+  func asset(named name: String) -> Asset?
+
+  /// The names that there are, for messages that suggest the nearest one. May be empty.
+  var names: [String] { get }
+}
+
+/// Assets in memory, by name.
+public final class AssetStore: AssetProvider {
+  private let assets: Mutex<[String: Asset]>
+
+  /// A store with the given assets.
+  public init(_ assets: [String: Asset] = [:]) {
+    self.assets = Mutex(assets)
+  }
+
+  /// The asset of that name; `nil` if there is none.
+  public func asset(named name: String) -> Asset? {
+    self.assets.withLock { $0[name] }
+  }
+
+  /// The names that there are, sorted.
+  public var names: [String] { self.assets.withLock { $0.keys.sorted() } }
+
+  /// Puts an asset under a name; pipelines that were resolved before keep the one that they found.
+  public func put(_ asset: Asset, named name: String) {
+    self.assets.withLock { $0[name] = asset }
+  }
+
+  /// Removes what has the name.
+  ///
+  /// - Returns: What was removed; `nil` if there was nothing.
+  @discardableResult
+  public func remove(named name: String) -> Asset? {
+    self.assets.withLock { $0.removeValue(forKey: name) }
+  }
+}
+
+/// Something that an asset keeps for as long as it lives, so that whoever counts its memory learns from
+/// `deinit` that nothing holds it any more: no name, no session and no plan.
+package protocol AssetLease: AnyObject, Sendable {}

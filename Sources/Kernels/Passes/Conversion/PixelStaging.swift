@@ -44,3 +44,42 @@ struct PixelStaging: ~Copyable {
     return unsafe UnsafePointer(changes != 0 ? self.scratch : row)
   }
 }
+
+/// The order of a format's interleaved channels in memory.
+enum PixelOrder {
+  /// For each byte of a pixel whether it is red (0), green (1) or blue (2).
+  ///
+  /// - Returns: `nil` for formats that do not interleave colours.
+  static func colors(of format: PixelFormat) -> [Int]? {
+    switch format {
+    case .bgra8: [2, 1, 0]
+    case .rgba8, .rgb24: [0, 1, 2]
+    case .gray8, .i420, .nv12: nil
+    }
+  }
+}
+
+/// The rows of a 4:2:0 raster of bytes.
+@safe
+struct FoldedChroma {
+  private let raster: RasterView
+  /// Bytes from one chroma sample to the next: 1 in I420, 2 in NV12.
+  let step: Int
+
+  init(_ raster: RasterView) {
+    self.raster = raster
+    self.step = raster.format == .nv12 ? 2 : 1
+  }
+
+  /// A row of luma.
+  func luma(_ y: Int) -> UnsafeMutablePointer<UInt8> {
+    unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// The chroma of a row of luma.
+  func rows(_ y: Int) -> (u: UnsafeMutablePointer<UInt8>, v: UnsafeMutablePointer<UInt8>) {
+    let u = unsafe self.raster.row(y / 2, plane: 1).assumingMemoryBound(to: UInt8.self)
+    guard self.step == 1 else { return unsafe (u, u + 1) }
+    return unsafe (u, self.raster.row(y / 2, plane: 2).assumingMemoryBound(to: UInt8.self))
+  }
+}

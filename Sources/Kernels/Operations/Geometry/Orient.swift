@@ -1,0 +1,188 @@
+import CKernels
+
+/// Turns and mirrors the picture.
+struct Orient: CatalogueFilter {
+  /// What the filter is called, takes, computes and promises.
+  static let description = FilterDescription(
+    name: "orient",
+    summary: "Mirrors the picture and turns it by quarters.",
+    category: .geometry, reach: .frame, fidelity: .formula,
+    formula: """
+      The same pixels at other places: first mirrored, then turned. Four quarter turns, or mirroring \
+      twice, are nothing. The frame's own orientation is passed on as it came
+      """,
+    parameters: [
+      ParameterDescription(
+        "quarterTurns", .number, default: .number(0), slider: 0 ... 3, limits: -1000 ... 1000,
+        "Clockwise quarter turns, a whole number; less than 0 turns the other way."),
+      ParameterDescription(
+        "mirrored", .flag, default: .flag(false),
+        "Whether left and right are exchanged before the turn."),
+    ])
+
+  private let orientation: Orientation
+
+  /// Reads the settings.
+  init(_ arguments: Arguments) {
+    let turns = Int(arguments.number("quarterTurns").rounded()) % 4
+    self.orientation = Orientation(
+      quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: arguments.flag("mirrored"))
+  }
+
+  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    self.orientation == .upright ? [] : [.orient(self.orientation)]
+  }
+}
+
+/// Pixels turned by quarters and mirrored. Planes are turned sample by sample, so that nothing is
+/// lost: where the frame is odd, 4:2:0 chroma moves by half a pixel.
+struct OrientOperation: NeighborhoodOperation {
+  /// What is done: first mirrored, then turned clockwise.
+  let orientation: Orientation
+
+  var kind: PassDescription.Kind { .warp }
+  var mixesPixels: Bool { false }
+
+  var words: String {
+    [
+      self.orientation.isMirrored ? "left and right exchanged" : nil,
+      self.orientation.quarterTurns > 0
+        ? "turned clockwise by \(self.orientation.quarterTurns * 90) degrees" : nil,
+    ].compactMap(\.self).joined(separator: ", then ")
+  }
+
+  func output(for geometry: FrameGeometry) -> FrameGeometry {
+    guard !self.orientation.quarterTurns.isMultiple(of: 2) else { return geometry }
+    return FrameGeometry(
+      format: geometry.format,
+      size: FrameSize(width: geometry.size.height, height: geometry.size.width),
+      color: geometry.color)
+  }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    OrientPass(
+      description: setting.description, operation: self,
+      keepsFourthChannel: setting.keepsFourthChannel
+        && self.output(for: setting.geometry).size == setting.geometry.size)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    var result = plane
+    if self.orientation.isMirrored {
+      result = plane.map { x, y, channel in plane[plane.width - 1 - x, y, channel] }
+    }
+    for _ in 0 ..< self.orientation.quarterTurns {
+      let before = result
+      let empty = ReferencePlane(
+        width: before.height, height: before.width, step: before.step, scale: before.scale,
+        samples: before.samples)
+      // What was on the left comes to the top.
+      result = empty.map { x, y, channel in before[y, before.height - 1 - x, channel] }
+    }
+    return result
+  }
+
+  /// The place in a plane of the given size from which a place of the result comes.
+  func source(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
+    let turned =
+      switch self.orientation.quarterTurns {
+      case 1: (x: y, y: height - 1 - x)
+      case 2: (x: width - 1 - x, y: height - 1 - y)
+      case 3: (x: width - 1 - y, y: x)
+      default: (x: x, y: y)
+      }
+    return self.orientation.isMirrored ? (width - 1 - turned.x, turned.y) : turned
+  }
+}
+
+/// Turns and mirrors each plane, in tiles: where rows become columns, whole rows would lie all over
+/// the frame.
+package struct OrientPass: Pass {
+  package let description: PassDescription
+  private let operation: OrientOperation
+  private let keepsFourthChannel: Bool
+
+  /// The pixels of a tile; where rows stay rows, they are long.
+  private var tile: (width: Int, height: Int) {
+    self.operation.orientation.quarterTurns.isMultiple(of: 2) ? (2048, 4) : (32, 32)
+  }
+
+  init(description: PassDescription, operation: OrientOperation, keepsFourthChannel: Bool) {
+    self.description = description
+    self.operation = operation
+    self.keepsFourthChannel = keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    let destination = context.output.view
+    let inputs = PlaneShape.planes(source.format, source.size)
+    let outputs = PlaneShape.planes(context.output.format, context.output.size)
+    for (input, output) in zip(inputs, outputs) {
+      let finish = RowFinish(
+        context, output, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
+      let cost = Double(output.samples * output.height) * 0.1
+      await context.bands.run(
+        rows: output.height, alignment: self.tile.height, nanoseconds: cost
+      ) { band in
+        self.run(band, source, input, destination, output, finish)
+      }
+    }
+  }
+
+  private func run(
+    _ band: Range<Int>, _ source: RasterView, _ input: PlaneShape, _ destination: RasterView,
+    _ output: PlaneShape, _ finish: RowFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let size = input.step * source.depth.byteCount
+    let stride = source.stride(plane: input.plane)
+    // How far apart neighbours of the result, side by side and one above the other, are in the source.
+    let origin = self.place(0, 0, input)
+    let (right, below) = (self.place(1, 0, input), self.place(0, 1, input))
+    let column = (right.y - origin.y) * stride + (right.x - origin.x) * size
+    let row = (below.y - origin.y) * stride + (below.x - origin.x) * size
+    let isSame = source.depth == destination.depth
+    let tile = self.tile
+    let scratchStride = tile.width * size
+    let scratch = SampleMemory(count: isSame ? 0 : tile.width * tile.height * output.step)
+    for top in Swift.stride(from: band.lowerBound, to: band.upperBound, by: tile.height) {
+      let height = min(tile.height, band.upperBound - top)
+      for left in Swift.stride(from: 0, to: output.width, by: tile.width) {
+        let width = min(tile.width, output.width - left)
+        let first = self.place(left, top, input)
+        let start = unsafe source.row(first.y, plane: input.plane) + first.x * size
+        func result(_ y: Int) -> UnsafeMutableRawPointer {
+          unsafe destination.row(y, plane: output.plane)
+            + left * output.step * destination.depth.byteCount
+        }
+        guard !isSame else {
+          unsafe area.turn(
+            start, column, row, size, width, height, result(top),
+            destination.stride(plane: output.plane))
+          continue
+        }
+        unsafe area.turn(
+          start, column, row, size, width, height, UnsafeMutableRawPointer(scratch[0]),
+          scratchStride)
+        for y in 0 ..< height {
+          let turned = unsafe UnsafeMutableRawPointer(scratch[0]) + y * scratchStride
+          let samples = width * output.step
+          switch destination.depth {
+          case .deep: unsafe rows.widen(turned, samples, result(top + y))
+          case .eight:
+            unsafe rows.narrow_u8(
+              turned.assumingMemoryBound(to: Int16.self), 5, samples, result(top + y))
+          }
+        }
+      }
+      for y in top ..< top + height { unsafe finish.copyAlpha(y: y, rows) }
+    }
+  }
+
+  private func place(_ x: Int, _ y: Int, _ input: PlaneShape) -> (x: Int, y: Int) {
+    self.operation.source(x: x, y: y, width: input.width, height: input.height)
+  }
+}

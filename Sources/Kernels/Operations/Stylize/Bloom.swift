@@ -1,0 +1,85 @@
+/// Lets the highlights glow into what surrounds them.
+struct Bloom: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "bloom",
+    summary: "Softens edges and gives highlights a glow.",
+    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
+      never darker, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
+      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Beyond \
+      the edges lies border; alpha is a channel like the others
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation of the blur."),
+      ParameterDescription(
+        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
+        "How strong the glow is; 0 changes nothing."),
+      Border.parameter,
+    ])
+
+  private let radius: Length
+  private let intensity: Double
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.intensity = arguments.number("intensity")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in
+      [
+        Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: self.intensity, down: 0)))
+      ]
+    }
+  }
+}
+
+/// Dulls the highlights by what surrounds them.
+struct Gloom: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "gloom",
+    summary: "Dulls the highlights of the picture.",
+    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      in + intensity * min(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
+      never brighter, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
+      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Beyond \
+      the edges lies border; alpha is a channel like the others
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation of the blur."),
+      ParameterDescription(
+        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
+        "How dull they become; 0 changes nothing."),
+      Border.parameter,
+    ])
+
+  private let radius: Length
+  private let intensity: Double
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.intensity = arguments.number("intensity")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in
+      [
+        Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: 0, down: self.intensity)))
+      ]
+    }
+  }
+}

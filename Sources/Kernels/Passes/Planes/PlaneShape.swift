@@ -1,0 +1,79 @@
+import CKernels
+
+/// One plane of a raster as rows of interleaved samples.
+package struct PlaneShape: Sendable, Hashable {
+  /// The plane's index.
+  package let plane: Int
+  /// Samples from one pixel of the plane to the next: 1, 2 (NV12's chroma), 3 or 4.
+  package let step: Int
+  /// Pixels a row.
+  package let width: Int
+  /// Rows.
+  package let height: Int
+  /// How many of the plane's pixels one pixel of the frame is: 1, or 1/2 for chroma.
+  package let scale: Double
+
+  /// Samples a row.
+  package var samples: Int { self.width * self.step }
+
+  /// The planes of pictures of a format and size.
+  package static func planes(_ format: PixelFormat, _ size: FrameSize) -> [PlaneShape] {
+    (0 ..< format.planeCount).map { plane in
+      let isChroma = format.isYUV && plane > 0
+      let width = isChroma ? (size.width + 1) / 2 : size.width
+      return PlaneShape(
+        plane: plane, step: format.rowByteCount(plane: plane, width: size.width) / width,
+        width: width, height: format.rowCount(plane: plane, height: size.height),
+        scale: isChroma ? 0.5 : 1)
+    }
+  }
+}
+
+/// Copies a plane from a pass's input to its output, whatever their depths.
+struct PlaneCopy {
+  /// The plane.
+  let shape: PlaneShape
+
+  func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    let destination = context.output.view
+    let shape = self.shape
+    await context.bands.run(
+      rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.1
+    ) { band in
+      let rows = unsafe sl_rows_current().pointee
+      for y in band {
+        let input = unsafe source.row(y, plane: shape.plane)
+        let output = unsafe destination.row(y, plane: shape.plane)
+        switch (source.depth, destination.depth) {
+        case (.eight, .eight): unsafe output.copyMemory(from: input, byteCount: shape.samples)
+        case (.deep, .deep): unsafe output.copyMemory(from: input, byteCount: shape.samples * 2)
+        case (.eight, .deep): unsafe rows.widen(input, shape.samples, output)
+        case (.deep, .eight):
+          unsafe rows.narrow_u8(
+            input.assumingMemoryBound(to: Int16.self), 5, shape.samples, output)
+        }
+      }
+    }
+  }
+}
+
+/// Pointers to neighbouring rows of a plane, as rows in C take them.
+enum RowPointers {
+  /// Calls `body` with a pointer to each row of a range; rows beyond the edges are those at the
+  /// edges.
+  static func withRows<Result>(
+    _ raster: RasterView, _ shape: PlaneShape, _ range: ClosedRange<Int>,
+    _ body: (UnsafePointer<UnsafeRawPointer>) -> Result
+  ) -> Result {
+    unsafe withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: range.count) {
+      pointers in
+      for (index, y) in range.enumerated() {
+        let row = min(max(y, 0), shape.height - 1)
+        unsafe pointers.initializeElement(
+          at: index, to: UnsafeRawPointer(raster.row(row, plane: shape.plane)))
+      }
+      return unsafe body(UnsafePointer(pointers.baseAddress.unsafelyUnwrapped))
+    }
+  }
+}

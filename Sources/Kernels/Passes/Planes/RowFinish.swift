@@ -1,0 +1,144 @@
+import CKernels
+
+/// Writes rows of 16-bit sums as samples of the output.
+@safe
+struct RowFinish: Sendable {
+  private let shape: PlaneShape
+  private let source: RasterView
+  private let destination: RasterView
+  private let keepsAlpha: Bool
+  private let shift: Int
+
+  /// - Parameters:
+  ///   - fractionBits: How many bits of the sums lie below a level.
+  ///   - keepsAlpha: Whether every fourth sample is the source's.
+  init(
+    _ context: PassContext, _ shape: PlaneShape, fractionBits: Int, keepsAlpha: Bool
+  ) {
+    self.shape = shape
+    self.source = context.inputs[0].view
+    self.destination = context.output.view
+    self.keepsAlpha = keepsAlpha && shape.step == 4
+    self.shift = fractionBits - (context.output.depth == .deep ? 5 : 0)
+  }
+
+  /// Writes one row.
+  func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
+      let area = unsafe sl_area_rows_current().pointee
+      return unsafe area.narrow_colors(
+        sums, self.shift, self.source.row(y, plane: self.shape.plane), self.shape.width, output)
+    }
+    switch self.destination.depth {
+    case .eight: unsafe rows.narrow_u8(sums, self.shift, self.shape.samples, output)
+    case .deep: unsafe rows.narrow_i16(sums, self.shift, self.shape.samples, output)
+    }
+    unsafe self.copyAlpha(y: y, rows)
+  }
+
+  /// Writes the source's fourth samples to a row, if they are to be kept.
+  func copyAlpha(y: Int, _ rows: sl_rows) {
+    guard self.keepsAlpha else { return }
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    let input = unsafe self.source.row(y, plane: self.shape.plane)
+    switch (self.source.depth, self.destination.depth) {
+    case (.eight, .eight): unsafe rows.copy_alpha_u8(input, self.shape.width, output)
+    case (.deep, .deep): unsafe rows.copy_alpha_i16(input, self.shape.width, output)
+    case (.eight, .deep): unsafe rows.copy_alpha_u8_i16(input, self.shape.width, output)
+    case (.deep, .eight): unsafe rows.copy_alpha_i16_u8(input, self.shape.width, output)
+    }
+  }
+}
+
+/// Has rows written where they belong by work whose results are stored as its input is: into the
+/// output itself where that is stored so too, else by way of scratch memory.
+@safe
+struct DirectFinish: Sendable {
+  private let shape: PlaneShape
+  private let source: SampleDepth
+  private let destination: RasterView
+  private let finish: RowFinish
+
+  /// - Parameter keepsAlpha: Whether every fourth sample is the source's.
+  init(_ context: PassContext, _ shape: PlaneShape, keepsAlpha: Bool) {
+    self.shape = shape
+    self.source = context.inputs[0].depth
+    self.destination = context.output.view
+    self.finish = RowFinish(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
+  }
+
+  /// Writes one row.
+  ///
+  /// - Parameters:
+  ///   - scratch: Room for a row of 16-bit samples.
+  ///   - body: Writes the row's samples to where it is told.
+  func write(
+    y: Int, scratch: UnsafeMutablePointer<Int16>, _ rows: sl_rows,
+    _ body: (UnsafeMutableRawPointer) -> Void
+  ) {
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    switch (self.source, self.destination.depth) {
+    case (.eight, .eight), (.deep, .deep):
+      unsafe body(output)
+      unsafe self.finish.copyAlpha(y: y, rows)
+    case (.eight, .deep):
+      unsafe body(UnsafeMutableRawPointer(scratch))
+      unsafe rows.widen(scratch, self.shape.samples, output)
+      unsafe self.finish.copyAlpha(y: y, rows)
+    case (.deep, .eight):
+      unsafe body(UnsafeMutableRawPointer(scratch))
+      unsafe self.finish.write(scratch, y: y, rows)
+    }
+  }
+}
+
+/// Writes deep rows of filters that exaggerate, which may have left what pictures hold.
+///
+/// Where there is alpha it is kept within 0 ... 1 and straight colour within -1 ... 2: beyond that,
+/// colour that nobody can see would come back as soon as alpha does. A premultiplied frame, at the
+/// end, has its colour limited to alpha. Opaque pictures are not limited between passes.
+@safe
+struct LimitedFinish: Sendable {
+  private let finish: RowFinish
+  private let output: RasterView
+  private let shape: PlaneShape
+  private let source: RasterView
+  private let hasAlpha: Bool
+  private let keepsAlpha: Bool
+  private let limits: Bool
+
+  /// - Parameter keepsAlpha: Whether alpha is the source's.
+  init(
+    _ context: PassContext, _ shape: PlaneShape, _ setting: PassSetting, keepsAlpha: Bool = false
+  ) {
+    self.finish = RowFinish(
+      context, shape, fractionBits: 5, keepsAlpha: keepsAlpha || setting.keepsFourthChannel)
+    self.source = context.inputs[0].view
+    self.output = context.output.view
+    self.shape = shape
+    self.hasAlpha = setting.geometry.format.hasAlpha && !setting.keepsFourthChannel
+    self.keepsAlpha = keepsAlpha
+    self.limits =
+      self.hasAlpha && setting.geometry.color.alpha == .premultiplied
+      && context.output.depth == .eight
+  }
+
+  /// Writes one row of deep samples, which may be changed on the way.
+  func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
+    guard self.hasAlpha else { return unsafe self.finish.write(row, y: y, rows) }
+    let area = unsafe sl_area_rows_current().pointee
+    if self.keepsAlpha {
+      let input = unsafe self.source.row(y, plane: self.shape.plane)
+      switch self.source.depth {
+      case .eight: unsafe rows.copy_alpha_u8_i16(input, self.shape.width, row)
+      case .deep: unsafe rows.copy_alpha_i16(input, self.shape.width, row)
+      }
+    }
+    unsafe area.bound_by_alpha(row, self.shape.width)
+    unsafe self.finish.write(row, y: y, rows)
+    guard self.limits else { return }
+    unsafe area.limit_to_alpha(
+      self.output.row(y, plane: self.shape.plane), self.shape.width)
+  }
+}
