@@ -1,110 +1,95 @@
-/// Lays the picture over a background image: seen where the picture is not opaque.
-struct SourceOverCompositing: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
-  static let description = FilterDescription(
-    name: "sourceOverCompositing",
-    summary: "Lays the picture over a background image: seen where the picture is not opaque.",
-    category: .compositing, reach: .pixel, fidelity: .formula,
-    formula: """
-      s + o (1 - sa), colour multiplied by alpha (Porter and Duff 1984), s the picture and o the background
-      """,
-    parameters: [
-      .backdrop(
-        "backgroundImage", "The name of the other image, or source: the frame as it came in."),
-      .fit(default: .stretch, "How the image is brought into the frame; source is stretched."),
-    ])
+/// The picture over a background image, which is visible where the picture is not opaque.
+struct SourceOverCompositing: BackgroundCompositing {
+  static let description = Self.makeDescription(
+    "sourceOverCompositing", "Composites the picture over a background image.",
+    """
+    s + o (1 - sa), colour multiplied by alpha (Porter and Duff 1984), s the picture and o the \
+    background
+    """)
+  static let composition = Composition.over
 
-  private let backdrop: Backdrop?
-  private let fit: PictureFit
+  let settings: BackgroundSettings
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.backdrop = Backdrop("backgroundImage", of: arguments)
-    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
-  }
-
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
-  func nodes(for geometry: FrameGeometry) -> [Node] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
-  /// What the filter does, with the other picture's colours in the same space.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
-    guard let placed = self.backdrop?.placed(self.fit, in: geometry.size, space) else { return [] }
-    return [Composition.over.node(placed, isOpaque: geometry.isOpaque)]
+    self.settings = BackgroundSettings(arguments)
   }
 }
 
-/// Multiplies the picture by a background image.
-struct MultiplyCompositing: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
-  static let description = FilterDescription(
-    name: "multiplyCompositing",
-    summary: "Multiplies the picture by a background image.",
-    category: .compositing, reach: .pixel, fidelity: .formula,
-    formula: """
-      s o, colour multiplied by alpha, and alpha too; an opaque picture stands before black
-      """,
-    parameters: [
-      .backdrop(
-        "backgroundImage", "The name of the other image, or source: the frame as it came in."),
-      .fit(default: .stretch, "How the image is brought into the frame; source is stretched."),
-    ])
+/// The product of the picture and a background image.
+struct MultiplyCompositing: BackgroundCompositing {
+  static let description = Self.makeDescription(
+    "multiplyCompositing", "Multiplies the picture by a background image.",
+    """
+    s o, colour multiplied by alpha, and alpha too; the result of an opaque picture is composited \
+    on black
+    """)
+  static let composition = Composition.multiply
 
-  private let backdrop: Backdrop?
-  private let fit: PictureFit
+  let settings: BackgroundSettings
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
-    self.backdrop = Backdrop("backgroundImage", of: arguments)
-    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
-  }
-
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
-  func nodes(for geometry: FrameGeometry) -> [Node] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
-  /// What the filter does, with the other picture's colours in the same space.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
-    guard let placed = self.backdrop?.placed(self.fit, in: geometry.size, space) else { return [] }
-    return [Composition.multiply.node(placed, isOpaque: geometry.isOpaque)]
+    self.settings = BackgroundSettings(arguments)
   }
 }
 
-/// Lightens the picture by a background image, as two projectors would.
-struct ScreenBlendMode: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
-  static let description = FilterDescription(
-    name: "screenBlendMode",
-    summary: "Lightens the picture by a background image, as two projectors would.",
-    category: .compositing, reach: .pixel, fidelity: .formula,
-    formula: """
-      s + o - s o, colour multiplied by alpha, and alpha too (W3C Compositing and Blending, screen)
-      """,
-    parameters: [
-      .backdrop(
-        "backgroundImage", "The name of the other image, or source: the frame as it came in."),
-      .fit(default: .stretch, "How the image is brought into the frame; source is stretched."),
-    ])
+/// The screen blend of the picture and a background image, which lightens the picture.
+struct ScreenBlendMode: BackgroundCompositing {
+  static let description = Self.makeDescription(
+    "screenBlendMode", "Lightens the picture by a background image, like two projectors.",
+    "s + o - s o, colour multiplied by alpha, and alpha too (W3C Compositing and Blending, screen)")
+  static let composition = Composition.screen
 
-  private let backdrop: Backdrop?
-  private let fit: PictureFit
+  let settings: BackgroundSettings
 
-  /// Reads the settings.
+  init(_ arguments: Arguments) {
+    self.settings = BackgroundSettings(arguments)
+  }
+}
+
+/// The common part of the filters that composite the picture with a background image by one rule.
+protocol BackgroundCompositing: CatalogueFilter {
+  static var composition: Composition { get }
+
+  var settings: BackgroundSettings { get }
+}
+
+/// The parameters of a filter with a background image.
+struct BackgroundSettings: Sendable {
+  let backdrop: Backdrop?
+  let fit: PictureFit
+
   init(_ arguments: Arguments) {
     self.backdrop = Backdrop("backgroundImage", of: arguments)
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
+}
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
+extension BackgroundCompositing {
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
-  /// What the filter does, with the other picture's colours in the same space.
+  /// The nodes in a working space: the background is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
-    guard let placed = self.backdrop?.placed(self.fit, in: geometry.size, space) else { return [] }
-    return [Composition.screen.node(placed, isOpaque: geometry.isOpaque)]
+    guard
+      let placed = self.settings.backdrop?.placed(
+        self.settings.fit, in: geometry.size, space)
+    else { return [] }
+    return [Self.composition.node(placed, isOpaque: geometry.isOpaque)]
+  }
+
+  fileprivate static func makeDescription(
+    _ name: String, _ summary: String, _ formula: String
+  ) -> FilterDescription {
+    FilterDescription(
+      name: name, summary: summary, category: .compositing, reach: .pixel, fidelity: .formula,
+      formula: formula,
+      parameters: [
+        .backdrop(
+          "backgroundImage",
+          "The name of the background image, or source: the frame before the first stage."),
+        .fit(
+          default: .stretch, "How the image is fitted into the frame; source is stretched."),
+      ])
   }
 }
