@@ -78,18 +78,18 @@ import Testing
   @Test func `a sticker that fades is resampled once`() async throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
-    #expect(image.placementsMade == 0)
+    #expect(image.placementCount == 0)
     // A session has the old plan until it has the new one, and some more.
     var plans: [Plan] = []
     for step in 1 ... 20 {
       plans.append(
         try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry))
     }
-    #expect(image.placementsMade == 1)
+    #expect(image.placementCount == 1)
     // Another place is another image; the first one is there for as long as a plan has it.
     plans.append(try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry))
     _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
-    #expect(image.placementsMade == 2)
+    #expect(image.placementCount == 2)
     withExtendedLifetime(plans) {}
   }
 
@@ -98,7 +98,7 @@ import Testing
     let image = try Self.image(catalogue)
     for number in 1 ... 3 {
       _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
-      #expect(image.placementsMade == number)
+      #expect(image.placementCount == number)
     }
   }
 
@@ -112,11 +112,11 @@ import Testing
         .filter("sepiaTone", ["intensity": .number(Double(amount) / 10)]), at: 0)
       plans.append(try catalogue.resolve(pipeline).plan(for: Self.geometry))
     }
-    #expect(image.placementsMade == 1)
+    #expect(image.placementCount == 1)
     var linear = Self.overlay(1)
     linear.workingSpace = .sRGBLinear
     for _ in 0 ..< 3 { plans.append(try catalogue.resolve(linear).plan(for: Self.geometry)) }
-    #expect(image.placementsMade == 2)
+    #expect(image.placementCount == 2)
     withExtendedLifetime(plans) {}
   }
 

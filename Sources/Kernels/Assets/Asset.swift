@@ -1,21 +1,21 @@
 import Synchronization
 
-/// Something that a filter uses beside the frame, decoded and ready.
+/// Decoded data that a filter uses in addition to the frame.
 ///
-/// Two assets are equal if they are the same object: an asset that was put again under the same name
-/// is another one, and plans that were made with the old one are not taken for it.
+/// Two assets are equal if they are the same object. An asset that replaces another under the same
+/// name is a different one, so plans that use the old one are not reused for it.
 public enum Asset: Sendable, Hashable {
   /// A picture: a sticker, a background, a mask.
   case image(ImageAsset)
   /// A colour lookup table.
   case cube(CubeAsset)
 
-  /// The name that, where a filter composites with another picture, stands for the frame as it came
-  /// in, before the first stage: `randomGenerator, multiplyCompositing(backgroundImage: source)`.
-  /// Reserved: an asset of this name is never found.
+  /// The reserved name of the frame as it was before the first stage, for parameters of filters
+  /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
+  /// source)`. No provider is asked for an asset of this name.
   public static let sourceName = "source"
 
-  /// What kinds of asset there are.
+  /// The kinds of asset.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A picture.
     case image
@@ -23,7 +23,7 @@ public enum Asset: Sendable, Hashable {
     case cube
   }
 
-  /// Whether somebody counts its memory.
+  /// Whether the asset's memory is counted by an ``AssetLease``.
   package var isLeased: Bool {
     switch self {
     case .image(let image): image.isLeased
@@ -31,7 +31,7 @@ public enum Asset: Sendable, Hashable {
     }
   }
 
-  /// What kind this one is.
+  /// The kind of this asset.
   public var kind: Kind {
     switch self {
     case .image: .image
@@ -40,16 +40,16 @@ public enum Asset: Sendable, Hashable {
   }
 }
 
-/// Where a catalogue finds the assets that pipelines name.
+/// A source of the assets that pipelines name.
 ///
-/// Asked while a pipeline is resolved, never while a frame is computed. May be asked on any thread,
-/// several at a time, and must answer at once: what is to be fetched or decoded is fetched and
-/// decoded before.
+/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. Calls come
+/// from any thread, several at the same time, and must return without waiting: assets are fetched
+/// and decoded before.
 public protocol AssetProvider: Sendable {
   /// The asset of that name; `nil` if there is none.
   func asset(named name: String) -> Asset?
 
-  /// The names that there are, for messages that suggest the nearest one. May be empty.
+  /// The names of all assets, for suggestions in errors. May be empty.
   var names: [String] { get }
 }
 
@@ -57,7 +57,7 @@ public protocol AssetProvider: Sendable {
 public final class AssetStore: AssetProvider {
   private let assets: Mutex<[String: Asset]>
 
-  /// A store with the given assets.
+  /// Creates a store with the given assets.
   public init(_ assets: [String: Asset] = [:]) {
     self.assets = Mutex(assets)
   }
@@ -67,23 +67,24 @@ public final class AssetStore: AssetProvider {
     self.assets.withLock { $0[name] }
   }
 
-  /// The names that there are, sorted.
+  /// The names of all assets, sorted.
   public var names: [String] { self.assets.withLock { $0.keys.sorted() } }
 
-  /// Puts an asset under a name; pipelines that were resolved before keep the one that they found.
+  /// Stores an asset under a name. Pipelines that were resolved before keep the asset they resolved
+  /// to.
   public func put(_ asset: Asset, named name: String) {
     self.assets.withLock { $0[name] = asset }
   }
 
-  /// Removes what has the name.
+  /// Removes the asset of that name.
   ///
-  /// - Returns: What was removed; `nil` if there was nothing.
+  /// - Returns: The removed asset; `nil` if there was none.
   @discardableResult
   public func remove(named name: String) -> Asset? {
     self.assets.withLock { $0.removeValue(forKey: name) }
   }
 }
 
-/// Something that an asset keeps for as long as it lives, so that whoever counts its memory learns from
-/// `deinit` that nothing holds it any more: no name, no session and no plan.
+/// An object that an asset retains. Its `deinit` reports that no name, no session and no plan holds
+/// the asset any more, so that its memory can be released from a quota.
 package protocol AssetLease: AnyObject, Sendable {}

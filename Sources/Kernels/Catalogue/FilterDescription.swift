@@ -1,7 +1,7 @@
-/// What a filter is called, takes, computes and promises. The catalogue, the command line, the
-/// reference page and `DescribeFilter` are all made from it.
+/// A filter's name, parameters, formula and properties. The catalogue, the command line, the
+/// reference page and `DescribeFilter` are generated from it.
 public struct FilterDescription: Sendable, Hashable {
-  /// Where a filter stands in lists.
+  /// The category of a filter in lists.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     case color
     case effect
@@ -15,32 +15,33 @@ public struct FilterDescription: Sendable, Hashable {
     case custom
   }
 
-  /// What a filter needs to see of the frame to compute one pixel; so, whether it fuses.
+  /// The part of the frame on which one pixel depends, which decides whether the filter fuses.
   public enum Reach: String, Sendable, Hashable, CaseIterable {
-    /// The pixel itself. Folds or fuses with its neighbours in the pipeline.
+    /// The pixel. Such filters fold or fuse with their neighbours in the pipeline.
     case pixel
-    /// A neighbourhood of fixed size. Takes pointwise neighbours into its load and store.
+    /// A neighbourhood of fixed size. Its load and store include pointwise neighbours in the
+    /// pipeline.
     case neighborhood
-    /// Anything.
+    /// The whole frame.
     case frame
   }
 
-  /// Lower camel case, Core Image's without `CI`.
+  /// The name in lower camel case: Core Image's without `CI`.
   public let name: String
   /// One line.
   public let summary: String
-  /// Where it stands in lists.
+  /// The category in lists.
   public let category: Category
-  /// What it needs to see, and so whether it fuses.
+  /// The part of the frame on which one pixel depends.
   public let reach: Reach
-  /// How close it is to the filter that it is named after.
+  /// The relation to the Core Image filter of the same name.
   public let fidelity: Fidelity
-  /// The computation in words and symbols, with the source where it is somebody's.
+  /// The computation in words and symbols, with the source of a published formula.
   public let formula: String
-  /// In the order in which they are shown.
+  /// The parameters, in the order in which they are shown.
   public let parameters: [ParameterDescription]
 
-  /// Describes a filter.
+  /// Creates a description.
   public init(
     name: String, summary: String, category: Category, reach: Reach, fidelity: Fidelity,
     formula: String, parameters: [ParameterDescription] = []
@@ -55,28 +56,28 @@ public struct FilterDescription: Sendable, Hashable {
   }
 }
 
-/// How close a filter can be to the one that it is named after.
+/// The relation of a filter to the Core Image filter of its name.
 public enum Fidelity: String, Sendable, Hashable, CaseIterable {
   /// The computation is documented or exact.
   case formula
-  /// The behaviour is documented; our formula reproduces it.
+  /// The behaviour is documented; the formula reproduces it.
   case modelled
   /// A fixed look, tuned by eye.
   case approximation
-  /// A filter of somebody's own: it is what it is.
+  /// A custom filter.
   case custom
 }
 
-/// What a filter's parameter is called, takes and means.
+/// A filter's parameter: name, kind, default, range and meaning.
 public struct ParameterDescription: Sendable, Hashable {
   /// The kind of value that the parameter takes.
   public enum Kind: Sendable, Hashable {
     case number
-    /// A length; a bare number is pixels.
+    /// A length; a bare number counts pixels.
     case length
     case point
     case color
-    /// That many numbers.
+    /// A list of `count` numbers.
     case vector(count: Int)
     case flag
     /// One of the names.
@@ -85,7 +86,7 @@ public struct ParameterDescription: Sendable, Hashable {
     case asset
   }
 
-  /// What a number counts.
+  /// The unit of a number.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     /// A bare number.
     case none
@@ -96,27 +97,27 @@ public struct ParameterDescription: Sendable, Hashable {
     case stops
   }
 
-  /// Lower camel case, Core Image's without `input`.
+  /// The name in lower camel case: Core Image's without `input`.
   public let name: String
   /// The kind of value.
   public let kind: Kind
-  /// What the parameter is if it is not given; a parameter without default must be given.
+  /// The default value; a parameter without one is required.
   public let defaultValue: ParameterValue?
-  /// What a slider shows. Not a limit: real guides go beyond it.
+  /// The range of a slider. It is not a limit.
   public let slider: ClosedRange<Double>?
-  /// Values beyond these are refused. Lengths are limited in pixels.
+  /// The accepted range; other values are rejected. Limits of lengths are in pixels.
   public let limits: ClosedRange<Double>?
-  /// What the number counts.
+  /// The unit of the number.
   public let unit: Unit
-  /// What kind of asset the parameter names; `nil` for other parameters. An asset's name that is
-  /// empty, where that is the default, stands for none.
+  /// The kind of asset that the parameter names; `nil` for other parameters. An empty name means no
+  /// asset if it is the default.
   public let assetKind: Asset.Kind?
-  /// Whether ``Asset/sourceName`` may stand in an asset's place: the frame as it came in.
+  /// Whether the parameter accepts ``Asset/sourceName``, the frame before the first stage.
   public let acceptsSource: Bool
   /// One line.
   public let summary: String
 
-  /// Describes a parameter.
+  /// Creates a description.
   public init(
     _ name: String, _ kind: Kind, default defaultValue: ParameterValue?,
     slider: ClosedRange<Double>? = nil, limits: ClosedRange<Double>? = nil, unit: Unit = .none,

@@ -1,10 +1,11 @@
 extension FilterCatalogue {
-  /// Finds the filters that a pipeline names and checks everything that it says.
+  /// Looks up the filters that a pipeline names, and validates all of its values.
   ///
-  /// Names may be ours or Core Image's. A bare number is accepted for a length (pixels), a vector of
-  /// two numbers for a point (pixels), and one of three or four for a colour.
+  /// Filters and parameters may have the names of this library or of Core Image. A bare number is
+  /// accepted for a length (pixels), a vector of two numbers for a point (pixels), and a vector of
+  /// three or four for a colour.
   ///
-  /// - Throws: ``PipelineError``, with the path of the first fault.
+  /// - Throws: ``PipelineError`` with the path of the first error.
   public func resolve(_ pipeline: Pipeline) throws(PipelineError) -> ResolvedPipeline {
     try pipeline.checkSizes()
     var resolver = PipelineResolver(catalogue: self)
@@ -14,7 +15,7 @@ extension FilterCatalogue {
   }
 }
 
-/// Walks a pipeline once, checks it, and makes its filters.
+/// A walk over a pipeline that checks it and creates its filters.
 struct PipelineResolver {
   private let catalogue: FilterCatalogue
   private var stageCount = 0
@@ -24,9 +25,11 @@ struct PipelineResolver {
     self.catalogue = catalogue
   }
 
+  /// Resolves a pipeline's stages.
+  ///
   /// - Parameters:
-  ///   - space: Where the pipeline computes colour.
-  ///   - path: Where the pipeline stands, with a trailing dot unless empty.
+  ///   - space: The pipeline's working space.
+  ///   - path: The pipeline's path, with a trailing dot unless empty.
   ///   - depth: 1 for the outermost pipeline.
   mutating func resolve(
     _ pipeline: Pipeline, in space: WorkingSpace, path: String, depth: Int
@@ -114,13 +117,15 @@ struct PipelineResolver {
   }
 }
 
-/// Finds the assets that one call's parameters name.
+/// A lookup of the assets that one call's parameters name.
 struct AssetFinder {
-  /// Where assets are.
+  /// The source of assets.
   let provider: any AssetProvider
-  /// Where the call stands: `stages[0].filter`.
+  /// The path of the call: `stages[0].filter`.
   let path: String
 
+  /// Looks up the assets of a call.
+  ///
   /// - Returns: The same arguments, with their assets.
   /// - Throws: ``PipelineError`` with code `unknownAsset`, and the nearest name.
   func find(
@@ -157,7 +162,7 @@ struct AssetFinder {
 }
 
 extension Asset.Kind {
-  /// For messages: `an image`.
+  /// The kind in error messages: `an image`.
   fileprivate var words: String {
     switch self {
     case .image: "an image"

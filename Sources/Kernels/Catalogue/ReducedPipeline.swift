@@ -1,13 +1,15 @@
 extension FilterCatalogue {
-  /// A cheaper variant of a pipeline: the same at half the width and height, stretched back.
+  /// Returns a cheaper variant of a pipeline: the same filters at half the width and height, then
+  /// scaled up.
   ///
-  /// Worth it where a blur is the work, which takes away what half the resolution would; so there is
-  /// one only for pipelines that blur, and else hold nothing but filters of single pixels.
+  /// It pays where a blur takes most of the time, because the blur removes the detail that half the
+  /// resolution loses. So there is a variant only for pipelines that blur and otherwise have only
+  /// filters of single pixels.
   ///
   /// - Parameters:
-  ///   - pipeline: One of this catalogue's.
-  ///   - size: The frames'.
-  /// - Returns: The variant, whose frames have the same size; `nil` if there is none.
+  ///   - pipeline: A pipeline that this catalogue resolved.
+  ///   - size: The size of the frames.
+  /// - Returns: The variant, whose results have the same size; `nil` if there is none.
   public func reduced(_ pipeline: ResolvedPipeline, for size: FrameSize) -> ResolvedPipeline? {
     let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
     var blurs = false
@@ -19,8 +21,10 @@ extension FilterCatalogue {
       items: [down] + stages + [up], workingSpace: pipeline.workingSpace)
   }
 
-  /// - Parameter blurs: Set if a stage blurs.
-  /// - Returns: The active stages with half the lengths; `nil` if one cannot be had so.
+  /// Returns the active stages with half the lengths.
+  ///
+  /// - Parameter blurs: Set to true if a stage blurs.
+  /// - Returns: `nil` if a stage has no variant at half the size.
   private func halved(_ stages: [ResolvedStage], blurs: inout Bool) -> [ResolvedStage]? {
     var result: [ResolvedStage] = []
     for stage in stages where stage.isActive {
@@ -83,7 +87,7 @@ extension FilterCatalogue {
     Point(x: Self.halved(point.x), y: Self.halved(point.y))
   }
 
-  /// What is relative to the frame shrinks with it by itself.
+  /// Halves a length in pixels. A relative length follows the frame's size.
   private static func halved(_ length: Length) -> Length {
     length.unit == .pixels ? Length(length.value / 2) : length
   }

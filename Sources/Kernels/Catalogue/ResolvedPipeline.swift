@@ -1,13 +1,14 @@
-/// A pipeline whose filters exist and whose parameters are right: what plans are made from.
+/// A pipeline with existing filters and valid parameters, ready to be planned.
 ///
-/// Two that came from the same catalogue are equal if they do the same; so it serves as a key.
+/// Two resolved pipelines of the same catalogue are equal if they compute the same, so they serve
+/// as keys.
 public struct ResolvedPipeline: Sendable, Hashable {
   package let stages: [ResolvedStage]
 
-  /// Where colour is computed.
+  /// The space in which colour is computed.
   public let workingSpace: WorkingSpace
 
-  /// What the results are brought to; not a stage, so that it has no say in what is active.
+  /// The shape of results. It is not a stage and does not count as an active filter.
   public private(set) var shape = FrameShape()
 
   package init(items: [ResolvedStage], workingSpace: WorkingSpace = .sRGBGamma) {
@@ -15,10 +16,10 @@ public struct ResolvedPipeline: Sendable, Hashable {
     self.workingSpace = workingSpace
   }
 
-  /// A pipeline without stages: every frame comes back as it is.
+  /// A pipeline without stages: it returns every frame unchanged.
   public static let empty = ResolvedPipeline(items: [])
 
-  /// The same pipeline, whose results are brought to a shape.
+  /// Returns the same pipeline with a shape of results.
   public func shaped(_ shape: FrameShape) -> ResolvedPipeline {
     var result = self
     result.shape = shape
@@ -28,25 +29,26 @@ public struct ResolvedPipeline: Sendable, Hashable {
   /// The names of the filters that are active, in order, nested ones included.
   public var activeFilters: [String] { Self.activeFilters(of: self.stages) }
 
-  /// What is done to frames of the given geometry, as passes. Pure; keep the result, or ask a
+  /// Compiles the pipeline to passes for frames of one geometry. Pure; keep the result, or use a
   /// ``PlanCache``.
   ///
   /// - Parameters:
-  ///   - geometry: What goes in.
-  ///   - encoding: What results are to be encoded as; by default like what goes in. Where alpha gets
-  ///     lost, the picture stands before black; where it appears, it is 255.
-  ///   - maxBytes: What the plan may hold in memory (``Plan/byteCost``), by default any amount. One
-  ///     that would hold more is refused (``Plan/refusal``), before much more is allocated.
+  ///   - geometry: The geometry of input frames.
+  ///   - encoding: The encoding of results; by default that of the input. A conversion to a format
+  ///     without alpha composites the picture on black; a conversion to a format with alpha sets
+  ///     alpha to 255.
+  ///   - maxBytes: The most memory of the plan (``Plan/byteCost``); by default unlimited. A larger
+  ///     plan is refused (``Plan/refusal``) soon after the limit is exceeded.
   public func plan(
     for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
   ) -> Plan {
     Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
   }
 
-  /// What happens to a frame if a pass fails: the strictest policy that the stages of its filters
-  /// state; `nil` if they state none.
+  /// The outcome of a frame if a pass fails: the strictest policy that the stages of the pass's
+  /// filters state; `nil` if they state none.
   ///
-  /// - Parameter filters: The pass's filters, as ``PassDescription/filters`` has them.
+  /// - Parameter filters: The pass's filters: ``PassDescription/filters``.
   public func failurePolicy(ofPassWith filters: [String]) -> FailurePolicy? {
     Self.failurePolicy(filters, in: self.stages, around: nil)
   }
@@ -63,7 +65,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
-  /// Whether any of its filters, active or not, uses an asset that the condition holds for.
+  /// Whether any filter, active or not, uses an asset for which the condition holds.
   package func usesAsset(where condition: (Asset) -> Bool) -> Bool {
     Self.usesAsset(self.stages, where: condition)
   }
@@ -89,9 +91,9 @@ public struct ResolvedPipeline: Sendable, Hashable {
   }
 }
 
-/// A stage after validation: the filter as a value, or stages in its place.
+/// A validated stage: a filter as a value, or nested stages.
 package struct ResolvedStage: Sendable, Hashable {
-  /// What the stage does.
+  /// The content of a stage.
   package indirect enum Content: Sendable {
     case filter(name: String, arguments: Arguments, value: any Filter)
     case stages([ResolvedStage], in: WorkingSpace)
@@ -105,7 +107,7 @@ package struct ResolvedStage: Sendable, Hashable {
   package var content: Content
 }
 
-// A filter is a value made from its name and arguments, so these stand for it.
+// A filter is a value created from its name and arguments, which therefore represent it.
 extension ResolvedStage.Content: Hashable {
   package static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {

@@ -1,8 +1,8 @@
 import CKernels
 
-/// A user's function of each pixel's neighbourhood.
+/// A custom function of each pixel's neighbourhood.
 ///
-/// Each band keeps the rows that its window spans as planes of floats, with the edges' pixels beyond
+/// Each band keeps the rows of its window as planes of floats, with the edge pixels repeated beyond
 /// both ends.
 struct WindowPass: Pass {
   let description: PassDescription
@@ -38,8 +38,7 @@ struct WindowPass: Pass {
     let memory = StripMemory(strips: 2)
     for y in stride(from: band.lowerBound, to: band.upperBound, by: destination.rowsAtOnce) {
       let height = min(destination.rowsAtOnce, size.height - y)
-      // All of a row's strips before the next row's would need the ring to hold both; so the ring
-      // has room for one row more.
+      // Both rows of a pair are written together, so the ring has room for one more row.
       for row in y - self.reach ... y + height - 1 + self.reach { ring.load(row, from: source) }
       for x in stride(from: 0, to: size.width, by: Strip.capacity) {
         var strips: [Strip] = []
@@ -59,7 +58,8 @@ struct WindowPass: Pass {
   }
 }
 
-/// The latest rows of a picture as planes of floats, with the edges' pixels beyond both ends.
+/// The latest rows of a picture as planes of floats, with the edge pixels repeated beyond both
+/// ends.
 @safe
 final class PixelRing {
   private let width: Int
@@ -69,7 +69,7 @@ final class PixelRing {
   private let slots: Int
   private let planeStride: Int
   private let floats: UnsafeMutablePointer<Float>
-  /// Which row each slot holds.
+  /// The row in each slot.
   private var held: [Int]
 
   init(width: Int, height: Int, reach: Int, moment: FrameMoment) {
@@ -88,7 +88,7 @@ final class PixelRing {
     unsafe self.floats.deallocate()
   }
 
-  /// Takes in a row, unless it is there; rows beyond the edges are those at the edges.
+  /// Loads a row, unless it is present. Rows beyond the edges are those at the edges.
   func load(_ y: Int, from source: StripPort) {
     let row = min(max(y, 0), self.height - 1)
     guard self.held[row % self.slots] != row else { return }
@@ -111,7 +111,7 @@ final class PixelRing {
     }
   }
 
-  /// Calls `body` with the window round a row whose neighbours were loaded.
+  /// Calls `body` with the window around a row whose neighbours are loaded.
   func withWindow(y: Int, _ body: (PixelWindow) -> Void) {
     let count = 2 * self.reach + 1
     unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: count) {

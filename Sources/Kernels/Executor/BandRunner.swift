@@ -1,31 +1,33 @@
 import Synchronization
 
-/// Splits the rows of a pass over the compute threads.
+/// A divider of a pass's rows into bands for the compute threads.
 package struct BandRunner: Sendable {
-  /// The most bands that a pass is split into.
+  /// The most bands of a pass.
   package let maxBands: Int
 
   private let leastBandNanoseconds: Double
-  /// What the bands' own times are added to.
+  /// The meter of the bands' time; `nil` for none.
   package var meter: WorkMeter?
 
+  /// Creates a divider.
+  ///
   /// - Parameters:
-  ///   - maxBands: The most bands that a pass is split into, at least 1.
-  ///   - leastBandNanoseconds: Below this much work a band costs more than it saves; 0 splits
-  ///     whatever has rows to split.
+  ///   - maxBands: The most bands of a pass, at least 1.
+  ///   - leastBandNanoseconds: The least work of a band; smaller bands cost more than they save. 0
+  ///     divides any number of rows.
   package init(maxBands: Int, leastBandNanoseconds: Double = 150_000) {
     self.maxBands = maxBands
     self.leastBandNanoseconds = leastBandNanoseconds
   }
 
-  /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at a time.
+  /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at the same time.
   ///
   /// - Parameters:
-  ///   - rows: How many rows there are.
-  ///   - alignment: Bands start at multiples of this.
-  ///   - nanoseconds: What all rows together cost one thread, roughly.
-  ///   - work: Computes the rows of a band. Called on compute threads; the caller's takes the first
-  ///     band itself.
+  ///   - rows: The number of rows.
+  ///   - alignment: The unit of rows: bands start at multiples of it.
+  ///   - nanoseconds: The estimated time of all rows on one thread.
+  ///   - work: Computes the rows of a band. Called on compute threads; the calling thread computes
+  ///     the first band.
   package func run(
     rows: Int, alignment: Int = 1, nanoseconds: Double,
     _ work: @escaping @Sendable (Range<Int>) -> Void
@@ -57,31 +59,33 @@ package struct BandRunner: Sendable {
   }
 }
 
-/// Tells what work costs one thread, where several share it: the time that passes, and what bands did
-/// beside each other meanwhile.
+/// A meter of the thread time of divided work: the elapsed time, plus the time of bands that run in
+/// parallel.
 public final class WorkMeter: Sendable {
   private let now: @Sendable () -> Duration
   private let nanoseconds = Atomic<Int64>(0)
 
-  /// - Parameter now: The clock on which time is taken.
+  /// Creates a meter.
+  ///
+  /// - Parameter now: The clock.
   public init(now: @escaping @Sendable () -> Duration) {
     self.now = now
   }
 
-  /// The work that was done beyond the time that passed: 0 where no bands ran beside each other. Less
-  /// where a band was waited for and nobody worked.
+  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel. Smaller if threads
+  /// waited for a band without working.
   public var beyondElapsed: Duration {
     .nanoseconds(self.nanoseconds.load(ordering: .acquiring))
   }
 
-  /// A band's work, on its own thread.
+  /// Measures a band on its thread.
   func band(_ work: () -> Void) {
     let start = self.now()
     work()
     self.add(self.now() - start)
   }
 
-  /// The time from the first band's begin to the last one's end, which passes for everybody.
+  /// Subtracts the elapsed time from the start of the first band to the end of the last one.
   func bands(_ work: () async -> Void) async {
     let start = self.now()
     await work()

@@ -9,16 +9,16 @@ import Synchronization
   import Darwin
 #endif
 
-/// Threads for computing pixels, apart from those that carry gRPC.
+/// A pool of threads that filter pixels, separate from the threads that carry gRPC.
 ///
-/// Make it the preferred executor of a task (``PlanExecutor`` does) and the task's synchronous work
-/// and its children run here. Threads start at once and sleep while there is nothing to do. They end
-/// with ``shutdown()``, or by themselves after the pool's last reference goes; in both cases work
-/// that was accepted is finished first.
+/// The pool is a task executor: a task that prefers it (``PlanExecutor`` sets this) runs its
+/// synchronous work and its child tasks on the pool's threads. Threads start with the pool and
+/// sleep while there is no work. They end with ``shutdown()``, or after the pool's last reference
+/// is released; in both cases accepted work is finished first.
 ///
-/// A thread whose work does not come back can be stood in for: see ``standIn(for:)``.
+/// ``standIn(for:)`` starts replacement threads for threads whose work does not return.
 public final class ComputePool: TaskExecutor {
-  /// How many threads the pool has.
+  /// The number of threads at start.
   public let threadCount: Int
 
   private let queue: JobQueue
@@ -31,16 +31,16 @@ public final class ComputePool: TaskExecutor {
   /// Starts the threads.
   ///
   /// - Parameters:
-  ///   - threadCount: 1 ... 256, by default as many as there are processors. If the system refuses to
-  ///     start some, the pool has fewer; if it refuses all, work runs on the thread that hands it in.
-  ///   - niceness: 0 ... 19, by default 0: how readily the threads let others of the process go first,
-  ///     such as those that answer pings (`setpriority`, on Linux).
+  ///   - threadCount: 1 ... 256, by default the number of processors. If the system refuses some
+  ///     threads, the pool has fewer; if it refuses all, work runs on the thread that submits it.
+  ///   - niceness: 0 ... 19, by default 0: the threads' niceness (`setpriority`, on Linux), so that
+  ///     other threads of the process, such as those that answer pings, run first.
   public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
     self.init(threadCount: threadCount, niceness: niceness, instructionSet: nil)
   }
 
-  /// Starts the threads, which compute with the rows of the given instruction set; with the
-  /// process's if it is `nil`, or if the machine cannot run it.
+  /// Starts the threads, which use the rows of the given instruction set. `nil`, or a set that the
+  /// machine cannot run, uses the process's.
   package init(threadCount: Int, niceness: Int = 0, instructionSet: InstructionSet?) {
     let queue = JobQueue()
     let start = ThreadStart(
@@ -59,19 +59,19 @@ public final class ComputePool: TaskExecutor {
     for thread in self.roster.takeAll() { pthread_detach(thread) }
   }
 
-  /// Runs a job on one of the threads, as `TaskExecutor` asks.
+  /// Runs a job on one of the threads, as `TaskExecutor` requires.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // A closed pool has no threads left; the work must still be done.
+    // A closed pool has no threads left, but every job must run.
     if !self.queue.append(job, for: self) {
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }
 
-  /// Finishes what was handed in, ends the threads, and returns when they are gone. Work that is
-  /// handed in later runs on the thread that hands it in. A second call does nothing.
+  /// Finishes submitted work, ends the threads, and returns when they have ended. Later work runs
+  /// on the thread that submits it. A second call does nothing.
   ///
-  /// Blocks; must not be called from a task that runs on the pool.
+  /// This call blocks. It must not be made from a task that runs on the pool.
   public func shutdown() {
     self.queue.close()
     for thread in self.roster.takeAll() { pthread_join(thread, nil) }
@@ -80,21 +80,22 @@ public final class ComputePool: TaskExecutor {
   /// The number of jobs that may wait without the queue allocating more memory.
   package var queueCapacity: Int { self.queue.capacity }
 
-  /// Threads that there are now, those that stand in for others among them.
+  /// The number of threads now, including replacement threads.
   package var currentThreadCount: Int { self.roster.count }
 
-  /// Some threads are taken up by work that may never come back: as many others are started, so that
-  /// the pool can do what it could.
+  /// Starts replacement threads for threads whose work may never return, so that the pool keeps its
+  /// capacity.
   ///
-  /// - Returns: How many were; fewer if the system refuses. To be handed to ``relieve(_:)`` when the
-  ///   work is done.
+  /// - Parameter count: The number of blocked threads.
+  /// - Returns: The number of started threads; fewer if the system refuses some. Pass it to
+  ///   ``relieve(_:)`` when the work has returned.
   package func standIn(for count: Int) -> Int {
     (0 ..< count).count { _ in
       self.queue.cancelRetirement() || self.roster.add { Self.startThread(self.start) }
     }
   }
 
-  /// As many threads end, as soon as they have nothing in hand.
+  /// Ends as many threads, each as soon as its current job is finished.
   package func relieve(_ count: Int) {
     self.queue.retire(count)
   }
@@ -127,7 +128,7 @@ public final class ComputePool: TaskExecutor {
   }
 #endif
 
-/// What a thread is told when it starts.
+/// The parameters of a thread.
 private final class ThreadStart: Sendable {
   let roster = ThreadRoster()
   let queue: JobQueue
@@ -141,7 +142,7 @@ private final class ThreadStart: Sendable {
   }
 }
 
-/// The life of a compute thread.
+/// The main function of a compute thread.
 private func work(_ context: UnsafeMutableRawPointer) {
   unsafe sl_name_thread("sidelight-pixel")
   let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
@@ -150,15 +151,15 @@ private func work(_ context: UnsafeMutableRawPointer) {
   if start.queue.work() == .retired { start.roster.leave() }
 }
 
-/// The threads of a pool that somebody has to join or detach yet.
+/// The threads of a pool that have to be joined or detached.
 final class ThreadRoster: Sendable {
   private let threads = Mutex<[pthread_t]>([])
 
   var count: Int { self.threads.withLock { $0.count } }
 
-  /// Starts a thread and takes it in, before it can leave.
+  /// Starts a thread and adds it, before it can leave.
   ///
-  /// - Returns: Whether it could be started.
+  /// - Returns: Whether the thread started.
   func add(_ start: () -> pthread_t?) -> Bool {
     self.threads.withLock { threads in
       guard let thread = start() else { return false }
@@ -167,7 +168,7 @@ final class ThreadRoster: Sendable {
     }
   }
 
-  /// The calling thread ends: nobody has to look after it.
+  /// Removes and detaches the calling thread, which is about to end.
   func leave() {
     let me = pthread_self()
     let wasHere = self.threads.withLock { threads in
@@ -180,7 +181,7 @@ final class ThreadRoster: Sendable {
     if wasHere { pthread_detach(me) }
   }
 
-  /// All of them; they are the caller's then.
+  /// Removes and returns all threads; the caller joins or detaches them.
   func takeAll() -> [pthread_t] {
     self.threads.withLock { threads in
       defer { threads = [] }

@@ -1,12 +1,12 @@
 import CKernels
 
-/// The instruction set that the pixel rows were compiled for, chosen once when the process starts:
-/// the best that the machine has, or what `SIDELIGHT_ISA` names.
+/// The instruction set of the C rows, chosen once when the process starts: the best that the
+/// machine supports, or the one that `SIDELIGHT_ISA` names.
 ///
-/// Machines other than x86-64 run the portable rows: vector code without intrinsics, for whatever the
-/// compiler targets (NEON on arm64).
+/// Machines other than x86-64 run the portable rows: vector code without intrinsics, for the
+/// compiler's target (NEON on arm64).
 public enum InstructionSet: String, Sendable, Hashable, CaseIterable {
-  /// Portable vector code, for whatever the compiler targets by default.
+  /// Portable vector code, for the compiler's default target.
   case portable
   /// x86-64 with AVX2 and FMA.
   case avx2
@@ -18,7 +18,7 @@ public enum InstructionSet: String, Sendable, Hashable, CaseIterable {
     InstructionSet(rawValue: unsafe String(cString: sl_rows_current().pointee.name)) ?? .portable
   }
 
-  /// Those of the calling thread's tables of rows, family by family: all the same.
+  /// The sets of the calling thread's tables of rows. All are the same.
   package static var ofTables: [InstructionSet?] {
     let names = unsafe [
       sl_rows_current().pointee.name, sl_area_rows_current().pointee.name,
@@ -27,12 +27,12 @@ public enum InstructionSet: String, Sendable, Hashable, CaseIterable {
     return unsafe names.map { InstructionSet(rawValue: unsafe String(cString: $0)) }
   }
 
-  /// Those that this machine can run, ``portable`` first.
+  /// The sets that this machine can run, ``portable`` first.
   package static var available: [InstructionSet] {
     Self.allCases.filter { unsafe sl_rows_named($0.rawValue) != nil }
   }
 
-  /// Has the calling thread compute with these rows from now on, where the machine can run them.
+  /// Switches the calling thread to these rows, if the machine can run them.
   func useOnThisThread() {
     unsafe sl_rows_use(sl_rows_named(self.rawValue))
   }

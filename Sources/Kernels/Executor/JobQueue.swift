@@ -9,20 +9,20 @@ import Synchronization
   import Darwin
 #endif
 
-/// Jobs waiting for a compute thread, first in, first out.
+/// A queue of jobs for the compute threads, first in, first out.
 @safe
 final class JobQueue: @unchecked Sendable {  // everything below is read and written under the lock
   private struct Entry {
     let job: UnownedJob
-    /// Kept alive while the job runs: its last part may be what lets the pool's owner go.
+    /// Retained while the job runs: the end of the job may release the pool's owner.
     let pool: ComputePool
   }
 
-  /// Why a thread has nothing more to do.
+  /// The reason why a thread ends.
   enum End {
     /// The queue is closed and empty.
     case closed
-    /// There are more threads than are wanted.
+    /// The pool has more threads than it needs.
     case retired
   }
 
@@ -35,12 +35,12 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
   private var entries = RingQueue<Entry>()
   private var isClosed = false
-  /// How many threads are to end.
+  /// The number of threads that are asked to end.
   private var retiring = 0
-  /// How many entries wait; read without the lock by threads that are about to sleep.
+  /// The number of waiting entries. Threads that are about to sleep read it without the lock.
   private let waiting = Atomic<Int>(0)
-  /// How often a thread looks again before it sleeps: some 20 us. To be woken costs 40 us, and the
-  /// bands of one pass follow those of the last within a few.
+  /// The number of polls before a thread sleeps, some 20 us: waking a thread costs 40 us, and the
+  /// bands of a pass follow those of the previous pass within a few.
   private static let spins = 1000
 
   init() {
@@ -57,9 +57,9 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     unsafe self.lock.deallocate()
   }
 
-  /// Hands in a job.
+  /// Appends a job.
   ///
-  /// - Returns: `false` if the queue is closed; the job is still the caller's then.
+  /// - Returns: `false` if the queue is closed; the caller keeps the job.
   func append(_ job: UnownedJob, for pool: ComputePool) -> Bool {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
@@ -70,14 +70,14 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return true
   }
 
-  /// The number of jobs for which there is room without allocating more.
+  /// The number of jobs that fit without allocating memory.
   var capacity: Int {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
     return self.entries.capacity
   }
 
-  /// Lets the workers go once the queue is empty. A second call does nothing.
+  /// Closes the queue: threads end when it is empty. A second call does nothing.
   func close() {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
@@ -85,7 +85,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     unsafe pthread_cond_broadcast(self.arrived)
   }
 
-  /// As many threads end when they next look for a job.
+  /// Asks threads to end when they next look for a job.
   func retire(_ count: Int) {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
@@ -93,9 +93,9 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     unsafe pthread_cond_broadcast(self.arrived)
   }
 
-  /// One of the threads that were to end may stay.
+  /// Cancels the retirement of one thread.
   ///
-  /// - Returns: Whether there was one that had not ended yet.
+  /// - Returns: Whether a thread was asked to end and had not ended yet.
   func cancelRetirement() -> Bool {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
@@ -104,7 +104,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return true
   }
 
-  /// Runs jobs until the queue is closed and empty, or the thread is not wanted any more.
+  /// Runs jobs until the queue is closed and empty, or the thread is asked to end.
   func work() -> End {
     while true {
       switch self.next() {
@@ -122,7 +122,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     while true {
       if self.retiring > 0 {
         self.retiring -= 1
-        // It may have been woken for a job, which is another's then.
+        // The thread may have been woken for a job, which another thread must take.
         if !self.entries.isEmpty { unsafe pthread_cond_signal(self.arrived) }
         return .end(.retired)
       }
@@ -138,9 +138,8 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
 
 /// A first-in, first-out queue in a ring of memory.
 ///
-/// The ring doubles when it is full and halves when a quarter of it is used, so its capacity follows
-/// the number of waiting elements and not the number that ever passed. Both operations take amortized
-/// constant time.
+/// The ring doubles when it is full and halves when at most a quarter of it is used, so its
+/// capacity follows the number of waiting elements. Both operations take amortized constant time.
 package struct RingQueue<Element> {
   private var slots: [Element?]
   /// The slot of the first element.
@@ -148,26 +147,26 @@ package struct RingQueue<Element> {
   /// The number of waiting elements.
   package private(set) var count = 0
 
-  /// The least capacity, to which the ring returns.
+  /// The least capacity.
   package static var minimumCapacity: Int { 16 }
 
   package init() {
     self.slots = Array(repeating: nil, count: Self.minimumCapacity)
   }
 
-  /// The number of elements for which there is room without allocating more.
+  /// The number of elements that fit without allocating memory.
   package var capacity: Int { self.slots.count }
 
   package var isEmpty: Bool { self.count == 0 }
 
-  /// Adds an element behind the others.
+  /// Appends an element.
   package mutating func append(_ element: Element) {
     if self.count == self.slots.count { self.resize(to: 2 * self.slots.count) }
     self.slots[(self.head + self.count) % self.slots.count] = element
     self.count += 1
   }
 
-  /// Removes the element that was added first.
+  /// Removes and returns the element that was appended first.
   ///
   /// - Returns: `nil` if the queue is empty.
   package mutating func popFirst() -> Element? {

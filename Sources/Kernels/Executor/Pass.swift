@@ -1,14 +1,14 @@
-/// One pass over the picture: reads rasters, writes another.
+/// One pass over a picture: it reads rasters and writes another.
 package protocol Pass: Sendable {
-  /// What the pass does, for people.
+  /// The description for traces, metrics and `sidelight check`.
   var description: PassDescription { get }
 
-  /// Whether the output may be the very memory of an input: each sample is written only after
-  /// everything was read that depends on it, by this band and by all others. By default it may not.
+  /// Whether the output may be the memory of an input. Then no band reads an input sample after any
+  /// band has written the output sample in its place. `false` by default.
   var worksInPlace: Bool { get }
 
-  /// Computes every sample of the context's output, and writes nothing else: neither padding between
-  /// rows nor anything beyond the last.
+  /// Computes every sample of the context's output, and writes nothing else: neither padding
+  /// between rows nor bytes after the last row.
   func run(_ context: PassContext) async throws
 }
 
@@ -16,32 +16,33 @@ extension Pass {
   package var worksInPlace: Bool { false }
 }
 
-/// What a pass works with while it runs on one frame.
+/// The inputs and resources of a pass on one frame.
 package struct PassContext: Sendable {
-  /// What the pass reads, in the order that its plan says.
+  /// The rasters that the pass reads, in the order of its plan.
   package let inputs: [Raster]
-  /// What the pass writes.
+  /// The raster that the pass writes.
   package let output: Raster
-  /// Which frame of the stream this is.
+  /// The frame's position in its stream.
   package let moment: FrameMoment
-  /// Where scratch buffers come from.
+  /// The pool of scratch buffers.
   package let pool: BufferPool
-  /// Splits rows over threads.
+  /// Divides rows among threads.
   package let bands: BandRunner
 }
 
-/// Stands around each pass of a frame: to measure it, to trace it, or to stop before it.
+/// An observer that encloses each pass of a frame: it can measure or trace a pass, or stop the
+/// frame.
 public protocol PassObserver: Sendable {
-  /// Called once a pass, in order. Call `body` exactly once and return what it returns; or throw,
-  /// and the frame ends with that error.
+  /// Called once per pass, in order. An implementation calls `body` exactly once and returns its
+  /// result, or throws, which ends the frame with that error.
   func pass<Result: Sendable>(
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result
 }
 
-/// Looks on and does nothing.
+/// An observer that does nothing.
 public struct NoPassObserver: PassObserver {
-  /// Observes nothing.
+  /// Creates the observer.
   public init() {}
 
   /// Runs the pass.
@@ -50,20 +51,4 @@ public struct NoPassObserver: PassObserver {
   ) async throws -> Result {
     try await body()
   }
-}
-
-// The pointwise passes: what they write to a place depends on that place alone, and they read it
-// first. Where 2x2 pixels share their chroma, the band that writes them is the only one to read them,
-// and reads all of them before.
-
-extension FoldedPixelsPass {
-  package var worksInPlace: Bool { true }
-}
-
-extension FoldedPlanesPass {
-  package var worksInPlace: Bool { true }
-}
-
-extension StripPass {
-  package var worksInPlace: Bool { true }
 }

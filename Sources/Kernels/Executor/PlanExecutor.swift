@@ -1,47 +1,51 @@
 import Synchronization
 
-/// Runs plans on frames, over row bands, on compute threads.
+/// An executor of plans on frames: it divides passes into bands and runs them on compute threads.
 ///
-/// Any number of frames may be run at once; the more are in flight, the fewer bands each is split
-/// into, because splitting shortens one frame and does not make more of them.
+/// Any number of frames may run at the same time. The more frames are in flight, the fewer bands a
+/// pass has, because bands shorten one frame but do not increase throughput.
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
   private let compute: ComputePool
-  /// How each pass is split, where it does not depend on the frames in flight.
+  /// The division of passes, if it does not depend on the frames in flight.
   private let fixedBands: BandRunner?
   private let framesInFlight = Atomic<Int>(0)
 
+  /// Creates an executor.
+  ///
   /// - Parameters:
-  ///   - pool: Where frames come from.
-  ///   - compute: Where the work is done.
+  ///   - pool: The pool of frames' buffers.
+  ///   - compute: The threads that do the work.
   public convenience init(pool: BufferPool, compute: ComputePool) {
     self.init(pool: pool, compute: compute, fixedBands: nil)
   }
 
+  /// Creates an executor.
+  ///
   /// - Parameters:
-  ///   - pool: Where frames come from.
-  ///   - compute: Where the work is done.
-  ///   - fixedBands: How each pass is split, however many frames are in flight.
+  ///   - pool: The pool of frames' buffers.
+  ///   - compute: The threads that do the work.
+  ///   - fixedBands: The division of each pass; `nil` divides by the frames in flight.
   package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
     self.pool = pool
     self.compute = compute
     self.fixedBands = fixedBands
   }
 
-  /// Computes a plan's result, in a buffer of the pool.
+  /// Runs a plan on a frame. The result is in a buffer of the pool.
   ///
-  /// A plan that is the identity returns the frame itself. Cancellation is seen between passes.
+  /// An identity plan returns the frame itself. Cancellation is checked between passes.
   ///
   /// - Parameters:
   ///   - plan: A plan for the frame's geometry.
   ///   - frame: The input; unchanged.
-  ///   - moment: Which frame of its stream it is.
-  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
-  ///   - observer: Stands around each pass, and may stop the frame by throwing.
-  ///   - meter: Is told what the bands cost.
-  /// - Returns: The result in aligned strides, with the input's orientation unless the plan turns it.
-  /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
-  /// - Precondition: The plan was made for `frame.geometry`, and not refused.
+  ///   - moment: The frame's position in its stream.
+  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - meter: Receives the time of the bands.
+  /// - Returns: The result with aligned strides and the input's orientation.
+  /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
+  /// - Precondition: The plan was compiled for `frame.geometry`, and was not refused.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
@@ -57,36 +61,36 @@ public final class PlanExecutor: Sendable {
     return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
-  /// Computes a plan's result into memory of the caller's choice, which may be the frame's own.
+  /// Runs a plan on a frame and writes the result into memory of the caller, which may be the
+  /// frame's own.
   ///
-  /// The law: the samples that end up in the destination are those that ``run(_:on:at:observer:)``
-  /// returns, byte for byte, whatever the destination's strides and wherever it lies; its padding is
-  /// left alone.
+  /// The destination's samples are those that ``run(_:on:at:bands:observer:meter:)`` returns, byte
+  /// for byte, whatever its strides and position. Its padding is not changed.
   ///
-  /// - If the destination lies apart from the frame, the last pass writes it directly.
-  /// - If it is the frame's own memory, plane for plane, pointwise plans work in place; others read
-  ///   the frame, go through buffers of the pool, and write the destination with their last pass, or
-  ///   copy into it where that pass still reads the frame's neighbourhoods.
-  /// - If it shares bytes with the frame in any other way, the result is made in a buffer of the pool
-  ///   and copied.
+  /// - If the destination shares no byte with the frame, the last pass writes it directly.
+  /// - If it is the frame's memory, plane for plane, pointwise plans work in place. Other plans
+  ///   read the frame, use buffers of the pool, and write the destination with their last pass; if
+  ///   that pass reads the frame's neighbourhoods, the result is copied.
+  /// - If it shares bytes with the frame in any other way, the result is computed in a buffer of
+  ///   the pool and copied.
   ///
-  /// A plan that is the identity copies the frame, unless the destination is the frame. Cancellation
-  /// is seen between passes.
+  /// An identity plan copies the frame, unless the destination is the frame. Cancellation is
+  /// checked between passes.
   ///
   /// - Parameters:
   ///   - plan: A plan for the frame's geometry.
   ///   - frame: The input. Unchanged unless it shares memory with the destination; then it must not
-  ///     be read any more, not even if this throws.
-  ///   - destination: Where the result goes. What it says of colour and orientation does not matter.
-  ///     Undefined if this throws.
-  ///   - moment: Which frame of its stream it is.
-  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
-  ///   - observer: Stands around each pass, and may stop the frame by throwing.
-  ///   - meter: Is told what the bands cost.
-  /// - Returns: The destination as a frame, with the input's orientation unless the plan turns it.
-  /// - Throws: `CancellationError`, what the observer throws, or what a user's filter throws.
-  /// - Precondition: The plan was made for `frame.geometry`, and the destination has the format and
-  ///   size of `plan.output`.
+  ///     be read afterwards, even if this call throws.
+  ///   - destination: The memory of the result. Its colour description and orientation are ignored.
+  ///     Undefined if this call throws.
+  ///   - moment: The frame's position in its stream.
+  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - meter: Receives the time of the bands.
+  /// - Returns: The destination as a frame, with the input's orientation.
+  /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
+  /// - Precondition: The plan was compiled for `frame.geometry` and was not refused, and the
+  ///   destination has the format and size of `plan.output`.
   @concurrent
   @discardableResult
   public func run(
@@ -122,28 +126,29 @@ public final class PlanExecutor: Sendable {
   }
 }
 
-/// One frame's way through a plan.
+/// The run of a plan on one frame.
 struct PlanRun: Sendable {
   let plan: Plan
   let moment: FrameMoment
-  /// Where the pictures between passes come from.
+  /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
 
-  /// Runs the passes, in order, on the task's preferred executor from the first on: a function that
-  /// inherits its caller's place would start the first pass on the caller's thread.
+  /// Runs the passes, in order, on the task's preferred executor. `@concurrent` puts the first pass
+  /// there too; a function that inherits its caller's isolation would start it on the caller's
+  /// thread.
   ///
   /// - Parameters:
   ///   - input: The frame's samples.
-  ///   - target: Where the result goes; a buffer of the pool if `nil`.
-  ///   - observer: Stands around each pass.
-  /// - Returns: The target, or what was made instead of it.
+  ///   - target: The memory of the result; `nil` for a buffer of the pool.
+  ///   - observer: Encloses each pass.
+  /// - Returns: The target, or the pool's buffer with the result.
   @concurrent
   func callAsFunction(
     on input: Raster, into target: Raster?, _ observer: some PassObserver
   ) async throws -> Raster {
     let relation = target?.relation(to: input) ?? .apart
-    // One slot for the input, and one for each pass's result until its last reader is done.
+    // One slot for the input, and one for each pass's result until its last reader has finished.
     var slots: [Raster?] = [input]
     var latest = input
     for (index, step) in self.plan.steps.enumerated() {
@@ -161,7 +166,7 @@ struct PlanRun: Sendable {
     return target
   }
 
-  /// Whether the last pass may write the target, which lies to the input as told.
+  /// Whether the last pass may write the target, given its relation to the input.
   private static func mayWriteOver(_ relation: MemoryRelation, _ step: PlannedPass) -> Bool {
     switch relation {
     case .apart: true
@@ -174,7 +179,7 @@ struct PlanRun: Sendable {
     var source = source
     let shapes = PlaneShape.planes(source.format, source.size)
     if target.relation(to: source) == .entangled {
-      // Rows would overwrite others before those are copied.
+      // A direct copy would overwrite rows that are not yet copied.
       let apart = Raster(layout: source.layout, depth: .eight, pool: self.pool)
       for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], apart)) }
       source = apart

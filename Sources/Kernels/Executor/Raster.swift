@@ -1,11 +1,11 @@
-/// The samples that a pass reads or writes: a frame's, or a picture between two passes.
+/// The samples that a pass reads or writes: those of a frame, or of a picture between two passes.
 @safe
 package struct Raster: Sendable {
-  /// Where the samples would lie if they were bytes in a buffer of their own.
+  /// The layout of the samples as bytes in a separate buffer. Deep samples have other strides.
   package let layout: FrameLayout
   /// How each sample is stored.
   package let depth: SampleDepth
-  /// Where the rows are; valid while the raster lives.
+  /// The addresses of the rows; valid while the raster lives.
   package let view: RasterView
   private let buffer: PixelBuffer
 
@@ -14,20 +14,20 @@ package struct Raster: Sendable {
     self.init(frame.layout, .eight, frame.layout.planes, frame.buffer)
   }
 
-  /// The samples of a frame in the making, for passes to write. The frame's planes may lie anywhere
+  /// The samples of a frame that is being written, for passes. The frame's planes may be anywhere
   /// in a buffer.
   package init(_ frame: borrowing MutableFrame) {
     self.init(frame.layout, .eight, frame.layout.planes, frame.buffer)
   }
 
-  /// Samples to be written into a buffer that nobody else writes.
+  /// Samples to be written, in a buffer of the pool.
   package init(layout: FrameLayout, depth: SampleDepth, pool: BufferPool) {
     guard depth == .deep else {
       let buffer = pool.makeBuffer(byteCount: layout.byteCount)
       self.init(layout, depth, layout.planes, buffer)
       return
     }
-    // Doubled strides may become multiples of 4096, which vertical passes suffer from.
+    // Doubled strides may become multiples of 4096, which slow vertical passes down.
     var planes: [PlaneLayout] = []
     var offset = 0
     for (index, plane) in layout.planes.enumerated() {
@@ -54,23 +54,23 @@ package struct Raster: Sendable {
   /// The size in pixels.
   package var size: FrameSize { self.layout.size }
 
-  /// The first byte of a row. What lies there may be written only by the pass whose output this is,
-  /// and by one band at a time.
+  /// The first byte of a row. Only the pass whose output this is may write the row, one band at a
+  /// time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
     unsafe self.view.row(row, plane: plane)
   }
 
-  /// The samples as a frame in the making, for a user's function to write.
+  /// Returns the samples as a frame to be written by a custom function.
   ///
-  /// - Precondition: The samples are bytes, and nobody else writes them meanwhile.
+  /// - Precondition: The samples are bytes, and no other code writes them meanwhile.
   package func mutableFrame(color: ColorDescription) -> MutableFrame {
     precondition(self.depth == .eight, "a deep picture is no frame")
     return MutableFrame(
       layout: self.layout, color: color, orientation: .upright, buffer: self.buffer)
   }
 
-  /// The samples as a frame.
+  /// Returns the samples as a frame.
   ///
   /// - Precondition: The samples are bytes.
   package func frame(
@@ -81,8 +81,8 @@ package struct Raster: Sendable {
   }
 }
 
-/// Where the rows of a raster are: plain figures and addresses. Rows are asked for by many threads at
-/// once, and an array or an object on that path would have them all fight for its reference count.
+/// The addresses of a raster's rows: plain numbers. Many threads read them at the same time and
+/// would contend for the reference count of an array or object.
 @safe
 package struct RasterView: @unchecked Sendable {  // used only while its raster lives
   /// The layout of samples.
@@ -102,14 +102,14 @@ package struct RasterView: @unchecked Sendable {  // used only while its raster 
     self.size = size
     self.depth = depth
     let start = unsafe buffer.bytes.baseAddress.unsafelyUnwrapped
-    // For a plane that the format does not have, its last stands in.
+    // Formats with fewer planes repeat their last one.
     let all = (0 ..< 3).map { planes[min($0, planes.count - 1)] }
     unsafe self.bases = (start + all[0].offset, start + all[1].offset, start + all[2].offset)
     self.strides = (all[0].stride, all[1].stride, all[2].stride)
   }
 
-  /// The first byte of a row. What lies there may be written only by the pass whose output this is,
-  /// and by one band at a time.
+  /// The first byte of a row. Only the pass whose output this is may write the row, one band at a
+  /// time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
     switch plane {
@@ -127,12 +127,12 @@ extension RasterView {
   }
 }
 
-/// How a sample is stored between passes.
+/// The storage of a sample.
 package enum SampleDepth: Sendable, Hashable {
-  /// A byte: a level 0 ... 255. Frames have it.
+  /// A byte: a level 0 ... 255. The samples of frames.
   case eight
-  /// A signed 16-bit number of 1/32 levels, about -1024 ... 1024: what one pass leaves to the next,
-  /// so that nothing is clamped or rounded to a level before the end.
+  /// A signed 16-bit number in units of 1/32 level, about -1024 ... 1024. The samples between
+  /// passes, so that nothing is clamped or rounded to a level before the last pass.
   case deep
 
   /// The bytes of one sample.
@@ -144,19 +144,19 @@ package enum SampleDepth: Sendable, Hashable {
   }
 }
 
-/// How the memory of one raster lies to that of another.
+/// The relation of one raster's memory to that of another.
 enum MemoryRelation: Sendable, Hashable {
   /// They share no byte.
   case apart
   /// Each sample of one is the same sample of the other.
   case same
-  /// Neither: to write one may change others' samples in the other.
+  /// They share bytes in another way: writing one may change other samples of the other.
   case entangled
 }
 
 extension Raster {
-  /// How this raster's memory lies to another's. Rasters whose planes interlace without sharing a
-  /// byte count as entangled.
+  /// Returns the relation of this raster's memory to another's. Rasters whose planes are
+  /// interleaved without sharing a byte count as entangled.
   func relation(to other: Raster) -> MemoryRelation {
     let (mine, theirs) = (self.extents, other.extents)
     guard mine.contains(where: { extent in theirs.contains { $0.overlaps(extent) } }) else {

@@ -1,17 +1,17 @@
-/// One picture: planes of samples in a buffer, what they mean as colours, and how to show them.
+/// A picture: planes of samples in a buffer, with their colour description and orientation.
 ///
-/// A frame is an immutable value; copies share the buffer. Filters make new frames.
+/// A frame is an immutable value; copies share the buffer. Filters write new frames.
 public struct Frame: Sendable {
   /// Format, size and planes.
   public let layout: FrameLayout
-  /// What the samples mean as colours.
+  /// The meaning of the samples as colours.
   public let color: ColorDescription
-  /// How the frame is to be shown.
+  /// The orientation in which the frame is displayed.
   public let orientation: Orientation
   /// The bytes that the layout's offsets refer to.
   public let buffer: PixelBuffer
 
-  /// Puts a layout on a buffer.
+  /// Creates a frame from a layout and a buffer.
   ///
   /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
   public init(
@@ -31,7 +31,7 @@ public struct Frame: Sendable {
   public var format: PixelFormat { self.layout.format }
   /// The size in pixels.
   public var size: FrameSize { self.layout.size }
-  /// What plans are compiled for.
+  /// The geometry: all that plans depend on.
   public var geometry: FrameGeometry {
     FrameGeometry(format: self.format, size: self.size, color: self.color)
   }
@@ -41,6 +41,7 @@ public struct Frame: Sendable {
   /// - Parameters:
   ///   - row: The row, from the top, `0 ..< rowCount` of the plane.
   ///   - plane: The plane's index.
+  ///   - body: Receives the row's bytes, which are valid during the call.
   /// - Precondition: Row and plane exist.
   public func withRow<Result>(
     _ row: Int, plane: Int = 0, _ body: (RawSpan) throws -> Result
@@ -63,24 +64,26 @@ public struct Frame: Sendable {
   }
 }
 
-/// A frame in the making: the only owner of its buffer, until ``finish()`` makes it a ``Frame``.
+/// A frame that is being written: the only owner of its buffer until ``finish()`` turns it into a
+/// ``Frame``.
 public struct MutableFrame: ~Copyable, Sendable {
   /// Format, size and planes.
   public let layout: FrameLayout
-  /// What the samples will mean as colours.
+  /// The meaning of the samples as colours.
   public var color: ColorDescription
-  /// How the frame is to be shown.
+  /// The orientation in which the frame is displayed.
   public var orientation: Orientation
   let buffer: PixelBuffer
 
-  /// Puts a layout on a buffer that is to be written: one of the pool's, or somebody else's memory,
-  /// such as a slot of shared memory or part of an outgoing message.
+  /// Creates a frame to be written in a buffer of the pool or in other memory, such as a slot of
+  /// shared memory or a part of an outgoing message.
   ///
   /// - Parameters:
-  ///   - layout: Where the planes lie in the buffer.
-  ///   - color: What the samples will mean as colours.
-  ///   - orientation: How the frame is to be shown.
-  ///   - buffer: Bytes that nobody else reads or writes until ``finish()``; undefined until written.
+  ///   - layout: The position of the planes in the buffer.
+  ///   - color: The meaning of the samples as colours.
+  ///   - orientation: The orientation in which the frame is displayed.
+  ///   - buffer: Bytes that no other code reads or writes until ``finish()``; undefined until
+  ///     written.
   /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
   public init(
     layout: FrameLayout, color: ColorDescription = ColorDescription(),
@@ -93,8 +96,12 @@ public struct MutableFrame: ~Copyable, Sendable {
     self.buffer = buffer
   }
 
-  /// Writes one row of one plane; its padding is left alone.
+  /// Writes one row of one plane. The row's padding is not changed.
   ///
+  /// - Parameters:
+  ///   - row: The row, from the top, `0 ..< rowCount` of the plane.
+  ///   - plane: The plane's index.
+  ///   - body: Receives the row's bytes, which are valid during the call.
   /// - Precondition: Row and plane exist.
   public mutating func withMutableRow<Result>(
     _ row: Int, plane: Int = 0, _ body: (inout MutableRawSpan) throws -> Result
@@ -110,46 +117,49 @@ public struct MutableFrame: ~Copyable, Sendable {
     return try body(&span)
   }
 
-  /// The first sample of a plane. Bands of one frame write disjoint rows through it at a time.
+  /// The first sample of a plane. Bands of one frame write disjoint rows at the same time.
   package func baseAddress(plane: Int) -> UnsafeMutablePointer<UInt8> {
     unsafe self.buffer.bytes.baseAddress.unsafelyUnwrapped
       .advanced(by: self.layout.planes[plane].offset)
       .assumingMemoryBound(to: UInt8.self)
   }
 
-  /// Ends the writing.
+  /// Ends the writing and returns the frame.
   public consuming func finish() -> Frame {
     Frame(
       layout: self.layout, color: self.color, orientation: self.orientation, buffer: self.buffer)
   }
 }
 
-/// How a frame is to be shown: first mirrored, then turned. Passed on as it came; pixels stay.
+/// The orientation in which a frame is displayed: first mirrored, then rotated. Filters pass it on;
+/// they do not rotate pixels by it.
 public struct Orientation: Sendable, Hashable {
   /// Clockwise quarter turns, 0 ... 3.
   public var quarterTurns: Int
-  /// Whether left and right are exchanged before the turn.
+  /// Whether left and right are exchanged before the rotation.
   public var isMirrored: Bool
 
-  /// States an orientation; ``upright`` by default.
+  /// Creates an orientation; ``upright`` by default.
   public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
     self.quarterTurns = quarterTurns
     self.isMirrored = isMirrored
   }
 
-  /// Shown as stored.
+  /// Displayed as stored.
   public static let upright = Orientation()
 }
 
-/// Which frame of a stream is being filtered, for filters that change with time.
+/// The position of a frame in its stream, for filters that change with time.
 public struct FrameMoment: Sendable, Hashable {
   /// The frame's number in its stream. The same number gives the same noise.
   ///
-  /// In a session of the server: how many frames arrived on the stream before it, those that were
-  /// dropped or refused included.
+  /// In a session of the server: the number of frames that arrived on the stream before it,
+  /// including dropped and refused frames.
   public var index: UInt64
 
-  /// - Parameter index: The frame's number; 0 for a still image, unless it is to be filtered as
+  /// Creates a position.
+  ///
+  /// - Parameter index: The frame's number; 0 for a still image, unless it is to be filtered like
   ///   another frame of a session.
   public init(index: UInt64 = 0) {
     self.index = index

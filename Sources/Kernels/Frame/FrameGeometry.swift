@@ -1,13 +1,14 @@
-/// What a plan is compiled for: everything about a frame but its strides and its samples.
+/// All that a plan depends on: format, size and colour description of a frame, without its strides
+/// and samples.
 public struct FrameGeometry: Sendable, Hashable {
   /// The layout of samples.
   public var format: PixelFormat
   /// The size in pixels.
   public var size: FrameSize
-  /// What the samples mean as colours.
+  /// The meaning of the samples as colours.
   public var color: ColorDescription
 
-  /// States a geometry.
+  /// Creates a geometry.
   public init(format: PixelFormat, size: FrameSize, color: ColorDescription = ColorDescription()) {
     self.format = format
     self.size = size
@@ -17,12 +18,12 @@ public struct FrameGeometry: Sendable, Hashable {
 
 /// The size of a frame in pixels.
 public struct FrameSize: Sendable, Hashable, CustomStringConvertible {
-  /// Pixels a row; at least 1 in a valid frame.
+  /// Pixels per row; at least 1 in a valid frame.
   public var width: Int
   /// Rows; at least 1 in a valid frame.
   public var height: Int
 
-  /// States a size; whether a frame can have it, ``FrameLayout`` finds out.
+  /// Creates a size. ``FrameLayout`` checks whether a frame can have it.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
@@ -35,21 +36,22 @@ public struct FrameSize: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(self.width)x\(self.height)" }
 }
 
-/// How a picture is to be encoded, whatever its size: what somebody asks the results of a pipeline to
-/// be.
+/// A pixel format with a colour description: the encoding that a caller requests for a pipeline's
+/// results, independent of their size.
 public struct FrameEncoding: Sendable, Hashable {
   /// The layout of samples.
   public var format: PixelFormat
-  /// What the samples mean as colours.
+  /// The meaning of the samples as colours.
   public var color: ColorDescription
 
-  /// States an encoding.
+  /// Creates an encoding.
   public init(format: PixelFormat, color: ColorDescription = ColorDescription()) {
     self.format = format
     self.color = color
   }
 
-  /// Whether frames of the geometry are encoded like this already, as far as it has a meaning.
+  /// Whether frames of the geometry have this encoding. Fields that the format ignores are not
+  /// compared.
   package func matches(_ geometry: FrameGeometry) -> Bool {
     guard self.format == geometry.format else { return false }
     if self.format.isYUV {
@@ -57,4 +59,12 @@ public struct FrameEncoding: Sendable, Hashable {
     }
     return !self.format.hasAlpha || self.color.alpha == geometry.color.alpha
   }
+}
+
+extension FrameGeometry {
+  /// The meaning of alpha; opaque for formats without alpha.
+  var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
+
+  /// Whether frames have no alpha, or their alpha is ignored.
+  var isOpaque: Bool { self.alpha == .opaque }
 }

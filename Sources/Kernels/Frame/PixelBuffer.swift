@@ -6,23 +6,24 @@
   import Darwin
 #endif
 
-/// The bytes that hold a frame's planes, and the duty to give them back.
+/// The bytes of a frame's planes, with the function that releases them.
 ///
-/// A buffer is written by one owner while it is a ``MutableFrame``, and only read once it stands
-/// behind a ``Frame``. When the last frame that refers to it goes, so do the bytes: to the pool they
-/// came from, or to whoever lent them.
+/// One owner writes a buffer while it is part of a ``MutableFrame``; after that, as part of
+/// ``Frame`` values, it is only read. When the last frame that refers to it is released, the bytes
+/// return to their pool or their owner.
 @safe
 public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
-  /// The thing that the bytes are part of, for those who know its kind; `nil` if there is none.
+  /// The object that the bytes are part of, for code that knows its type; `nil` if there is none.
   package let origin: (any Sendable)?
 
-  /// Wraps bytes that somebody else owns.
+  /// Wraps bytes that other code owns.
   ///
   /// - Parameters:
   ///   - bytes: Memory that stays valid and unchanged until `release` is called.
-  ///   - release: Called once, on any thread, when the last frame that refers to the bytes is gone.
+  ///   - release: Called once, on any thread, when the last frame that refers to the bytes is
+  ///     released.
   public init(
     borrowing bytes: UnsafeMutableRawBufferPointer,
     release: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
@@ -32,7 +33,7 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     self.origin = nil
   }
 
-  /// Wraps bytes that are valid as long as something is kept.
+  /// Wraps bytes that stay valid as long as `origin` exists, which the buffer retains.
   package init(_ bytes: UnsafeMutableRawBufferPointer, of origin: some Sendable) {
     unsafe self.bytes = bytes
     unsafe self.release = { _ in }
@@ -43,21 +44,21 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     unsafe self.release(self.bytes)
   }
 
-  /// The number of bytes; the pool rounds up, so this can exceed what a layout needs.
+  /// The number of bytes. The pool rounds up, so this can exceed the size of a layout.
   public var byteCount: Int { unsafe self.bytes.count }
 }
 
-/// Memory of whole pages from the system, beside the heap: for what is large, lives long, and comes and
-/// goes at others' wish. In the heap it would leave holes that only the like of it fills.
+/// Mapped pages of the system, for large buffers with a long life that callers create and release
+/// at any time. In the heap they would leave gaps that only buffers of the same size can fill.
 enum PageMemory {
-  /// Takes memory, aligned to a page. Where the system has none the process ends, as it does where the heap
-  /// has none.
+  /// Maps memory, aligned to a page. The process ends if the system has none, as it does when the
+  /// heap has none.
   ///
-  /// An error would help nobody. The decoder of an asset could carry it; but filters take buffers of the
-  /// same pools where no error can be told, and the same upload asks the heap, which has no error either,
-  /// for its file. What a caller may ask for is bounded before: by the shelf that an asset goes to, the
-  /// limits of frames, and the budget of plans. And Linux, as it comes, hands out pages without counting: who
-  /// has none to fill them is ended by the system, and nobody is asked.
+  /// An error would have no receiver: filters take buffers of the same pools and cannot fail for
+  /// memory, and the upload of an asset allocates its file from the heap, which has no error
+  /// either. Sizes that callers control are bounded earlier: by asset quotas, the limits of frames,
+  /// and the memory budget of plans. Linux overcommits by default: a process that touches pages
+  /// which do not exist is ended without an error.
   ///
   /// - Parameter byteCount: At least 1.
   /// - Returns: Bytes that are zero.
@@ -70,7 +71,7 @@ enum PageMemory {
     return unsafe UnsafeMutableRawBufferPointer(start: start, count: byteCount)
   }
 
-  /// Gives memory back that ``allocate(byteCount:)`` has taken.
+  /// Unmaps memory of ``allocate(byteCount:)``.
   static func deallocate(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     _ = unsafe munmap(start, bytes.count)

@@ -1,24 +1,25 @@
-/// The value of a filter's parameter, as it travels and as it is written.
+/// The value of a filter's parameter.
 public enum ParameterValue: Sendable, Hashable {
-  /// A number; also accepted where a length in pixels is meant.
+  /// A number; also accepted for a length, as pixels.
   case number(Double)
   /// A length, absolute or relative to the frame.
   case length(Length)
-  /// A place in the frame.
+  /// A position in the frame.
   case point(Point)
   /// A colour.
   case color(Color)
-  /// Numbers, as many as the parameter says.
+  /// Numbers; the parameter's description states their count.
   case vector([Double])
-  /// Yes or no.
+  /// A flag.
   case flag(Bool)
   /// A name: an asset's, or one of a parameter's choices.
   case text(String)
 }
 
-/// A length in the frame, so that a look survives a change of resolution in mid-call.
+/// A length in the frame, in pixels or relative to the frame, so that a look does not change with
+/// the resolution.
 public struct Length: Sendable, Hashable {
-  /// What a length is counted in.
+  /// The unit of a length.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     /// Pixels.
     case pixels
@@ -30,12 +31,12 @@ public struct Length: Sendable, Hashable {
     case shortSide
   }
 
-  /// How many of ``unit``.
+  /// The length in ``unit``.
   public var value: Double
-  /// What ``value`` counts.
+  /// The unit of ``value``.
   public var unit: Unit
 
-  /// States a length; in pixels unless said otherwise.
+  /// Creates a length; in pixels by default.
   public init(_ value: Double, _ unit: Unit = .pixels) {
     self.value = value
     self.unit = unit
@@ -52,38 +53,38 @@ public struct Length: Sendable, Hashable {
   }
 }
 
-/// A place in the frame, from the top left corner; x to the right, y down.
+/// A position in the frame, from the top left corner; x to the right, y down.
 public struct Point: Sendable, Hashable {
   /// From the left edge.
   public var x: Length
   /// From the top edge.
   public var y: Length
 
-  /// States a place.
+  /// Creates a position.
   public init(x: Length, y: Length) {
     self.x = x
     self.y = y
   }
 
-  /// The place in pixels in a frame of the given size.
+  /// The position in pixels in a frame of the given size.
   public func pixels(in size: FrameSize) -> (x: Double, y: Double) {
     (self.x.pixels(in: size), self.y.pixels(in: size))
   }
 
-  /// The middle of the frame, whatever its size.
+  /// The centre of the frame, for every size.
   public static let center = Point(x: Length(0.5, .width), y: Length(0.5, .height))
 }
 
-/// An upright rectangle in the frame.
+/// An axis-aligned rectangle in the frame.
 public struct Region: Sendable, Hashable {
-  /// The left top corner.
+  /// The top left corner.
   public var origin: Point
-  /// To the right.
+  /// The extent to the right.
   public var width: Length
-  /// Down.
+  /// The extent downwards.
   public var height: Length
 
-  /// States a rectangle.
+  /// Creates a rectangle.
   public init(origin: Point, width: Length, height: Length) {
     self.origin = origin
     self.width = width
@@ -91,8 +92,8 @@ public struct Region: Sendable, Hashable {
   }
 }
 
-/// A colour in gamma-encoded sRGB with straight alpha; 0 ... 1, and beyond it where extended range
-/// is meant.
+/// A colour in gamma-encoded sRGB with straight alpha: 0 ... 1, and values beyond for extended
+/// range.
 public struct Color: Sendable, Hashable {
   /// Red.
   public var red: Double
@@ -103,7 +104,7 @@ public struct Color: Sendable, Hashable {
   /// Opacity: 0 is clear, 1 opaque.
   public var alpha: Double
 
-  /// States a colour; opaque unless said otherwise.
+  /// Creates a colour; opaque by default.
   public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
     self.red = red
     self.green = green

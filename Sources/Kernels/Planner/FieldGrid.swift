@@ -1,23 +1,24 @@
-/// A smooth field, sampled on a grid of knots at plan time; pixels interpolate between them.
+/// A smooth field, sampled on a grid of knots when a plan is compiled. Pixels interpolate between
+/// the knots linearly.
 @safe
 package final class FieldGrid: @unchecked Sendable {  // the knots are written once, in init
-  /// Where the knots are: plain figures and an address.
+  /// The knots: plain numbers and an address.
   @safe
   package struct View: @unchecked Sendable {  // only read, while the grid lives
-    /// Pixels from knot to knot: a power of two, 1 ... 32. Knot k stands at pixel k * spacing.
+    /// Pixels from knot to knot: a power of two, 1 ... 32. Knot k is at pixel k * spacing.
     let spacing: Int
-    /// Knots a row.
+    /// Knots per row.
     let columns: Int
     fileprivate let knots: UnsafePointer<Float>
 
-    /// The two rows of knots between which a row of pixels lies, and how far between.
+    /// The two rows of knots around a row of pixels, and its position between them, 0 ..< 1.
     func rows(y: Int) -> (upper: UnsafePointer<Float>, lower: UnsafePointer<Float>, Float) {
       let upper = unsafe self.knots + y / self.spacing * self.columns
       return unsafe (upper, upper + self.columns, Float(y % self.spacing) / Float(self.spacing))
     }
   }
 
-  /// Where the knots are; valid while the grid lives.
+  /// The knots; valid while the grid lives.
   package let view: View
   /// The bytes of the knots.
   package let byteCount: Int
@@ -25,14 +26,14 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
   package let maximum: Float
   private let knots: UnsafeMutablePointer<Float>
 
-  /// An interpolated value may differ from the field by this: a quarter of a level.
+  /// The greatest error of an interpolated value: a quarter of a level.
   private static let tolerance = 1.0 / 1024
 
-  /// The most knots: one a pixel of 1080p. Larger frames have fields that are as steep only where
-  /// somebody wants to spend our time and memory, and these are less accurate.
+  /// The most knots: one for each pixel of 1080p. Fields of larger frames with steep gradients are
+  /// less accurate, which bounds time and memory.
   private static let maxKnots = 1 << 21
 
-  /// Samples a field for a frame, with the widest spacing that is accurate.
+  /// Samples a field for a frame with the widest spacing that is accurate.
   package init(_ field: (Double, Double) -> Double, size: FrameSize) {
     var spacing = 32
     while spacing > 1, Self.knotCount(size, spacing / 2) <= Self.maxKnots,
@@ -74,8 +75,9 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
     field(Double(x) + 0.5, Double(y) + 0.5)
   }
 
-  /// Compares the field with its interpolation in the middle of what the frame has of each cell,
-  /// where it is worst; in frames with few cells at more places of each, up to all.
+  /// Compares the field with its interpolation in the middle of each cell's part of the frame,
+  /// where the error is greatest; in frames with few cells also at more positions of each, up to
+  /// all.
   private static func isAccurate(
     _ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int
   ) -> Bool {

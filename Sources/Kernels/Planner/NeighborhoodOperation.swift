@@ -1,33 +1,35 @@
-/// Something that makes each pixel from its neighbourhood, before the planner knows on which
+/// An operation that computes each pixel from its neighbourhood, independent of the format of
 /// pictures.
 ///
-/// It works plane by plane: on premultiplied colour where there is alpha, and directly on luma and
-/// chroma where the format has them.
+/// It works plane by plane: on premultiplied colour in pictures with alpha, and directly on luma
+/// and chroma in YUV formats.
 package protocol NeighborhoodOperation: Sendable {
-  /// What is done, in words.
+  /// The operation in words.
   var words: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
-  /// Whether a pixel is made from several, so that colour must be multiplied by alpha before.
+  /// Whether a pixel depends on several pixels, so that colour must be premultiplied.
   var mixesPixels: Bool { get }
   /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
-  /// One that does not limits colour to alpha where it makes a premultiplied frame.
+  /// The planner limits the colour of premultiplied frames to alpha after operations that do not
+  /// average.
   var averages: Bool { get }
-  /// Whether colour may exceed its alpha, and is limited to it by the pass itself where that makes
-  /// the frame.
+  /// Whether colour may exceed its alpha, and the pass itself limits it to alpha if its output is a
+  /// frame.
   var limitsLast: Bool { get }
-  /// Whether the operation is a weighted sum over pixels, so that chroma which 2x2 pixels share becomes
-  /// exactly what it becomes for those pixels: each of them has the sample, and the result is the mean
-  /// of theirs. Others work on the smaller plane, whose samples lie in the middle of their pixels.
+  /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
+  /// exactly the result of full-size chroma: each pixel has the shared sample, and the result is
+  /// the mean of the four results. Other operations work on the chroma plane, whose samples lie in
+  /// the middle of their pixels.
   var sumsPixels: Bool { get }
-  /// The pictures that come out for those that go in.
+  /// The geometry of the output for that of the input.
   func output(for geometry: FrameGeometry) -> FrameGeometry
-  /// The pass for pictures as described.
+  /// Creates the pass for pictures of the setting's geometry.
   func makePass(_ setting: PassSetting) -> any Pass
-  /// The operation on one plane, as it is defined: naive, in double precision.
+  /// Applies the operation to one plane by its definition: naive, in double precision.
   func reference(_ plane: ReferencePlane) -> ReferencePlane
-  /// The operation on all planes of a picture, for one that treats them differently; by default
-  /// each plane by itself.
+  /// Applies the operation to all planes of a picture by its definition. The default applies it to
+  /// each plane independently.
   func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane]
@@ -51,28 +53,14 @@ extension NeighborhoodOperation {
   }
 }
 
-/// What a neighbourhood operation is told of the pictures that it will work on.
+/// The pictures that a neighbourhood operation's pass works on.
 package struct PassSetting: Sendable {
-  /// The pass in words.
+  /// The description of the pass.
   package let description: PassDescription
-  /// The pictures that go in.
+  /// The geometry of the input.
   package let geometry: FrameGeometry
-  /// Whether the fourth channel is no alpha, and is to be passed on untouched.
+  /// Whether the fourth channel is not alpha and is passed through unchanged.
   package var keepsFourthChannel: Bool {
     self.geometry.format.hasAlpha && self.geometry.color.alpha == .opaque
   }
-}
-
-// The operations whose passes write by a ``LimitedFinish``.
-
-extension BlurLeanOperation {
-  var limitsLast: Bool { true }
-}
-
-extension ConvolutionOperation {
-  var limitsLast: Bool { true }
-}
-
-extension LumaSharpenOperation {
-  var limitsLast: Bool { true }
 }

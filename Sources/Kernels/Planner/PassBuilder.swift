@@ -1,33 +1,34 @@
-/// Collects passes while it walks the items of a pipeline.
+/// A builder of passes, which walks the items of a pipeline.
 ///
-/// Pointwise operations wait until something needs their result, so that they share a pass. Pictures
-/// between passes are deep. Where there is alpha, neighbourhoods are taken of premultiplied colour.
+/// Pointwise operations are deferred until another item needs their result, so that they share a
+/// pass. Pictures between passes are deep. In pictures with alpha, neighbourhoods are computed on
+/// premultiplied colour.
 ///
 /// Pictures in linear light hold red, green and blue for every pixel
 /// (``WorkingSpace/format(for:)``): chroma that 2x2 pixels share is chroma of gamma-encoded colour,
-/// and the linear colours of the four have no chroma in common.
+/// and the four linear colours have no chroma in common.
 struct PassBuilder {
   private let input: FrameGeometry
-  /// The frame that the items so far make.
+  /// The geometry of the frame after the items so far.
   private var geometry: FrameGeometry
   /// The working space after the items so far.
   private var space = WorkingSpace.sRGBGamma
-  /// The layout of the latest picture's samples.
+  /// The format of the latest picture.
   private var pictureFormat: PixelFormat
   private var steps: [PlannedPass] = []
-  /// The latest picture: 0 is the frame, n the result of pass n - 1.
+  /// The latest picture: 0 is the input frame, n the result of pass n - 1.
   private var slot = 0
   private let budget: PlanBudget
-  /// Whether the latest picture (not the waiting operations' result) is premultiplied.
+  /// Whether the latest picture is premultiplied. The deferred operations do not count.
   private var isPremultiplied: Bool
   /// Whether the latest picture may hold premultiplied colour that exceeds its alpha.
   private var exceedsAlpha = false
-  /// Whether the latest pass limits colour to alpha if what it makes is a frame.
+  /// Whether the latest pass limits colour to alpha if its output is a frame.
   private var limitsLast = false
-  /// The frame as it came in, by the sizes in which it was asked for.
+  /// The source frame by the sizes in which it was needed.
   private var sources: [FrameSize: Int] = [:]
-  private var waiting: [PointOperation] = []
-  private var waitingFilters: [String] = []
+  private var deferred: [PointOperation] = []
+  private var deferredFilters: [String] = []
 
   init(geometry: FrameGeometry, budget: PlanBudget) {
     self.budget = budget
@@ -41,11 +42,11 @@ struct PassBuilder {
     for item in items { self.append(item) }
   }
 
-  /// Computes what still waits, and makes the last picture a frame again.
+  /// Computes the deferred operations, and turns the last picture into a frame.
   ///
   /// - Parameters:
-  ///   - encoding: How results are to be encoded; by default like the frames.
-  ///   - analyses: What looks at the frames.
+  ///   - encoding: The encoding of results; `nil` for that of the input.
+  ///   - analyses: The analyses of the pipeline.
   consuming func finish(
     as encoding: FrameEncoding?, analyses: [PlannedAnalysis]
   ) -> Plan {
@@ -65,11 +66,11 @@ struct PassBuilder {
       byteCost: self.budget.spent)
   }
 
-  /// Computes what still waits, and makes the latest picture a frame's samples.
+  /// Computes the deferred operations, and turns the latest picture into a frame's samples.
   mutating func makeFrame() {
     let wanted = self.geometry.alpha == .premultiplied
     let exceeds = wanted && self.exceedsAlpha && !self.limitsLast
-    if !self.waiting.isEmpty || self.isPremultiplied != wanted || exceeds {
+    if !self.deferred.isEmpty || self.isPremultiplied != wanted || exceeds {
       self.flush(depth: .eight, premultiplied: wanted)
     } else if self.slot > 0 {
       self.steps[self.slot - 1].depth = .eight
@@ -80,8 +81,8 @@ struct PassBuilder {
     if case .convert(let space) = item { self.space = space }
     if let (operation, filters) = item.pointwise {
       if case .matrix(let matrix) = operation, matrix == .identity { return }
-      PointOperation.append(operation, to: &self.waiting)
-      self.waitingFilters = self.waiting.isEmpty ? [] : self.waitingFilters + filters
+      PointOperation.append(operation, to: &self.deferred)
+      self.deferredFilters = self.deferred.isEmpty ? [] : self.deferredFilters + filters
       return
     }
     switch item {
@@ -94,12 +95,12 @@ struct PassBuilder {
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
       case .source(let kernel): self.append(kernel, filter)
-      case .analysis: break  // the planner has it, beside the frame's path
-      case .matrix, .field, .kernel: break  // pointwise, and so done with
+      case .analysis: break  // the planner collects analyses
+      case .matrix, .field, .kernel: break  // pointwise, handled above
       }
     case .group(let items, let amount, let rect):
       self.append(group: items, amount: amount, rect: rect)
-    case .convert: break  // pointwise
+    case .convert: break  // pointwise, handled above
     }
   }
 
@@ -132,7 +133,7 @@ struct PassBuilder {
     _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void,
     _ filter: String
   ) {
-    // The function is given, and gives, a frame like any other.
+    // The function reads and writes ordinary frames.
     self.makeFrame()
     let description = PassDescription(
       filters: [filter], kind: .frame, words: "a function of the whole frame")
@@ -143,12 +144,12 @@ struct PassBuilder {
   private mutating func append(_ kernel: SourceKernel, _ filter: String) {
     let source = self.source(for: filter)
     self.makeRoom(for: source.slot)
-    self.waiting.append(
+    self.deferred.append(
       .source(kernel, slot: source.slot, isPremultiplied: source.isPremultiplied))
-    self.waitingFilters.append(filter)
+    self.deferredFilters.append(filter)
   }
 
-  /// The frame as it came in, in the size of the latest picture.
+  /// Returns the source frame, scaled to the size of the latest picture.
   private mutating func source(for filter: String) -> (slot: Int, isPremultiplied: Bool) {
     let alpha = self.input.alpha
     guard self.geometry.size != self.input.size else { return (0, alpha == .premultiplied) }
@@ -160,7 +161,7 @@ struct PassBuilder {
       let program = compiler.compile([], premultiplied: true, limited: false)
       let description = PassDescription(
         filters: [filter], kind: .pointwise, words: "the frame's colour times alpha")
-      slot = self.emitBeside(
+      slot = self.emitAuxiliary(
         StripPass(description: description, program: program, color: self.input.color),
         input: 0, self.input)
     }
@@ -171,44 +172,45 @@ struct PassBuilder {
     let description = PassDescription(
       filters: [filter], kind: operation.kind, words: "the frame as it came in: \(operation.words)")
     let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
-    slot = self.emitBeside(pass, input: slot, self.geometry)
+    slot = self.emitAuxiliary(pass, input: slot, self.geometry)
     self.sources[self.geometry.size] = slot
     return (slot, alpha != .opaque)
   }
 
   private mutating func append(group items: [PlanItem], amount: Double, rect: PixelRect?) {
-    if !self.waiting.isEmpty {
+    if !self.deferred.isEmpty {
       self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
     self.append(items)
     self.makeRoom(for: saved.slot)
-    self.waiting.append(
+    self.deferred.append(
       .blend(
         slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
   }
 
-  /// A pass reads at most one earlier picture: computes what waits if it reads another one.
+  /// Computes the deferred operations if they read another earlier picture: a pass reads at most
+  /// one.
   private mutating func makeRoom(for slot: Int) {
-    guard self.waiting.contains(where: { ($0.slot ?? slot) != slot }) else { return }
+    guard self.deferred.contains(where: { ($0.slot ?? slot) != slot }) else { return }
     self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
   }
 
-  /// Computes the waiting operations, if any, or converts alpha, if it must be.
+  /// Computes the deferred operations, if any, or converts alpha, if needed.
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
-    guard !self.waiting.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
-    // Nothing is limited between passes, and brighter colours exceed their alpha.
-    self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.waiting.isEmpty)
+    guard !self.deferred.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
+    // Nothing is limited between passes, and colour may become brighter than its alpha.
+    self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.deferred.isEmpty)
     var inputs = [self.slot]
-    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
+    if let slot = self.deferred.lazy.compactMap(\.slot).first { inputs.append(slot) }
     let words =
-      self.waiting.isEmpty
+      self.deferred.isEmpty
       ? limits
         ? "colour limited to alpha"
         : premultiplied ? "colour times alpha" : "colour divided by alpha"
-      : PointOperation.words(self.waiting).joined(separator: ", then ")
-    let filters = self.waitingFilters.isEmpty ? self.latestFilters : self.waitingFilters
+      : PointOperation.words(self.deferred).joined(separator: ", then ")
+    let filters = self.deferredFilters.isEmpty ? self.latestFilters : self.deferredFilters
     let description = PassDescription(
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
       words: words + ", in strips")
@@ -222,14 +224,14 @@ struct PassBuilder {
       ?? self.stripPass(
         description, premultiplied: premultiplied,
         limited: depth == .eight && self.geometry.alpha == .premultiplied)
-    self.waiting = []
-    self.waitingFilters = []
+    self.deferred = []
+    self.deferredFilters = []
     self.isPremultiplied = premultiplied
     self.pictureFormat = format
     self.emit(pass, inputs: inputs, depth: depth)
   }
 
-  /// The waiting operations in strips of floats.
+  /// Creates a pass that computes the deferred operations in strips of floats.
   private func stripPass(
     _ description: PassDescription, premultiplied: Bool, limited: Bool
   ) -> StripPass {
@@ -237,20 +239,21 @@ struct PassBuilder {
       size: self.geometry.size, isOpaque: self.geometry.alpha == .opaque,
       isPremultiplied: self.isPremultiplied, budget: self.budget)
     let program = compiler.compile(
-      self.waiting, premultiplied: premultiplied, limited: limited)
+      self.deferred, premultiplied: premultiplied, limited: limited)
     return StripPass(description: description, program: program, color: self.geometry.color)
   }
 
-  /// Computes what still waits, and makes the latest picture a frame of another encoding.
+  /// Computes the deferred operations, and converts the latest picture to a frame of another
+  /// encoding.
   private mutating func convert(to encoding: FrameEncoding) {
     let target = FrameGeometry(
       format: encoding.format, size: self.geometry.size, color: encoding.color)
     let conversion = FormatConversion(
       from: self.geometry, to: target, budget: self.budget)
-    let words = PointOperation.words(self.waiting) + [conversion.words]
-    let filters = self.waitingFilters + ["convert"]
+    let words = PointOperation.words(self.deferred) + [conversion.words]
+    let filters = self.deferredFilters + ["convert"]
     var inputs = [self.slot]
-    if let slot = self.waiting.lazy.compactMap(\.slot).first { inputs.append(slot) }
+    if let slot = self.deferred.lazy.compactMap(\.slot).first { inputs.append(slot) }
     func described(_ words: String) -> PassDescription {
       PassDescription(
         filters: filters, kind: inputs.count > 1 ? .composite : .pointwise, words: words)
@@ -260,24 +263,25 @@ struct PassBuilder {
     let integers =
       isFrame && !self.exceedsAlpha
       ? conversion.integerPass(
-        described("folded: " + words.joined(separator: ", ")), self.waiting) : nil
+        described("folded: " + words.joined(separator: ", ")), self.deferred) : nil
     let pass: any Pass =
       integers
       ?? conversion.stripPass(
-        described(words.joined(separator: ", then ") + ", in strips"), self.waiting,
+        described(words.joined(separator: ", then ") + ", in strips"), self.deferred,
         isPremultiplied: self.isPremultiplied)
     self.geometry = target
     self.pictureFormat = target.format
     self.emit(pass, inputs: inputs, depth: .eight)
   }
 
-  /// The waiting operations in integers on the frame's own bytes, if they are such.
+  /// Returns a pass that computes the deferred operations in integers on the frame's bytes; `nil`
+  /// if they do not allow it.
   private func foldedPass(_ description: PassDescription) -> (any Pass)? {
     let isOpaque = self.geometry.alpha == .opaque
-    guard let form = NormalForm(self.waiting, isOpaque: isOpaque) else { return nil }
+    guard let form = NormalForm(self.deferred, isOpaque: isOpaque) else { return nil }
     let described = PassDescription(
       filters: description.filters, kind: .pointwise,
-      words: "folded: " + PointOperation.words(self.waiting).joined(separator: ", "))
+      words: "folded: " + PointOperation.words(self.deferred).joined(separator: ", "))
     return FoldedPixelsPass(
       description: described, form: form, from: self.geometry, to: self.geometry,
       budget: self.budget)
@@ -286,13 +290,13 @@ struct PassBuilder {
         budget: self.budget)
   }
 
-  /// The latest picture.
+  /// The geometry of the latest picture.
   private var picture: FrameGeometry {
     FrameGeometry(
       format: self.pictureFormat, size: self.geometry.size, color: self.geometry.color)
   }
 
-  /// How the latest picture's samples are stored.
+  /// The depth of the latest picture.
   private var latestDepth: SampleDepth {
     self.slot > 0 ? self.steps[self.slot - 1].depth : .eight
   }
@@ -305,10 +309,10 @@ struct PassBuilder {
     self.limitsLast = false
   }
 
-  /// Adds a pass whose result is not the latest picture; a deep one.
+  /// Adds a pass whose deep result is not the latest picture.
   ///
-  /// - Returns: Which picture it is.
-  private mutating func emitBeside(
+  /// - Returns: The number of the result.
+  private mutating func emitAuxiliary(
     _ pass: any Pass, input: Int, _ geometry: FrameGeometry
   ) -> Int {
     self.steps.append(
@@ -317,20 +321,20 @@ struct PassBuilder {
   }
 
   private static func layout(_ geometry: FrameGeometry) -> FrameLayout {
-    // Every geometry here was checked: the input's is a frame's, and filters keep within limits.
+    // Every geometry here is valid: the input's is a frame's, and filters keep within the limits.
     guard let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
     else { preconditionFailure("no frame has the geometry \(geometry)") }
     return layout
   }
 
-  /// For passes that only serve others.
+  /// The filters of the latest pass, for passes that prepare or finish the work of others.
   private var latestFilters: [String] {
     self.slot > 0 ? self.steps[self.slot - 1].pass.description.filters : []
   }
 }
 
 extension PointOperation {
-  /// The earlier picture that is read; `nil` if none is.
+  /// The number of the earlier picture that the operation reads; `nil` if it reads none.
   var slot: Int? {
     switch self {
     case .blend(let slot, _, _, _), .source(_, let slot, _): slot

@@ -1,4 +1,4 @@
-/// An upright rectangle of whole pixels within a frame; never empty.
+/// An axis-aligned rectangle of whole pixels within a frame; never empty.
 package struct PixelRect: Sendable, Hashable {
   /// Columns.
   package let x: Range<Int>
@@ -10,10 +10,10 @@ package struct PixelRect: Sendable, Hashable {
     self.y = y
   }
 
-  /// A region in a frame of the given size: edges rounded to the nearest pixel and cut off at the
+  /// Rounds a region's edges to the nearest pixel in a frame of the given size, and clips it to the
   /// frame.
   ///
-  /// - Returns: `nil` if nothing of it is in the frame.
+  /// - Returns: `nil` if no pixel is left.
   package init?(_ region: Region, in size: FrameSize) {
     func span(_ origin: Double, _ length: Double, _ limit: Int) -> Range<Int>? {
       let lower = min(max(origin.rounded(), 0), Double(limit))
@@ -30,7 +30,7 @@ package struct PixelRect: Sendable, Hashable {
     self.y = y
   }
 
-  /// Whether this is the whole of a frame.
+  /// Whether the rectangle is the whole frame.
   package func covers(_ size: FrameSize) -> Bool {
     self.x == 0 ..< size.width && self.y == 0 ..< size.height
   }

@@ -1,22 +1,24 @@
-/// What is done to every frame of one geometry: passes, in order. Holds no pixels and no state.
+/// The compiled passes for frames of one geometry, in order. A plan holds no pixels of frames and
+/// no state.
 public struct Plan: Sendable, CustomStringConvertible {
-  /// The frames that the plan is for.
+  /// The geometry of input frames.
   public let input: FrameGeometry
-  /// The frames that it makes.
+  /// The geometry of output frames.
   public let output: FrameGeometry
-  /// What looks at the input beside the frame's path, in the stages' order.
+  /// The analyses of input frames, in the order of their stages.
   public let analyses: [PlannedAnalysis]
-  /// What keeping the plan costs, in bytes, roughly: the images that were brought into the frame, the
-  /// grids of fields, and a few thousand bytes a pass. The frames that it works on are not counted.
+  /// The approximate memory of the plan, in bytes: images placed in the frame, grids of fields, and
+  /// 4096 bytes per pass. Frames are not counted.
   public let byteCost: Int
-  /// Why this is no plan: it has no passes then, and must not be run; `nil` for one that is.
+  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan has no passes and
+  /// must not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
-  /// What it has of what all plans may hold together.
+  /// The plan's share of the memory that all plans may hold.
   let share: PlanAllowance.Share?
   private let lastReaders: [[Int]]
 
-  /// What a pass costs that holds no picture: its object, tables, words.
+  /// The cost of a pass without pictures: its object, tables and texts.
   private static let passBytes = 4096
 
   package init(
@@ -39,7 +41,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     }
   }
 
-  /// No plan.
+  /// Creates a refused plan.
   init(input: FrameGeometry, output: FrameGeometry, refused refusal: PlanRefusal) {
     self.input = input
     self.output = output
@@ -62,16 +64,16 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.share = share
   }
 
-  /// The same plan, which counts among others for as long as anybody refers to it.
+  /// Returns the same plan with a share, which is released with the last reference to the plan.
   func holding(_ share: PlanAllowance.Share) -> Plan { Plan(self, share: share) }
 
-  /// What each pass does.
+  /// The descriptions of the passes.
   public var passes: [PassDescription] { self.steps.map(\.pass.description) }
 
-  /// Whether frames come back as they are, byte for byte.
+  /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
-  /// The passes in words, numbered, one a line.
+  /// The passes in words, numbered, one per line.
   public var description: String {
     guard !self.isIdentity else { return "no pass: frames come back as they are" }
     if let refusal {
@@ -83,49 +85,49 @@ public struct Plan: Sendable, CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The pictures that nobody reads after the given pass.
+  /// The pictures that no pass after the given one reads.
   package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
 }
 
-/// Why there is no plan: it would hold too much memory.
+/// The reason of a refused plan: it would hold too much memory.
 public struct PlanRefusal: Sendable, Hashable {
-  /// What it would hold, at least; in bytes.
+  /// The bytes that the plan would hold, at least.
   public let byteCount: Int
-  /// What it may hold; in bytes.
+  /// The bytes that the plan may hold.
   public let limit: Int
-  /// Whether that is what other plans have left of what all may hold together, rather than what one may.
+  /// Whether ``limit`` is the remainder of the memory of all plans, and not the limit of one plan.
   public let isShared: Bool
 }
 
-/// What one pass over a frame does, for traces, metrics and `sidelight check`.
+/// The description of one pass over a frame, for traces, metrics and `sidelight check`.
 public struct PassDescription: Sendable, Hashable {
   /// The kind of work.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Each pixel from itself.
+    /// Each pixel depends on itself.
     case pointwise
-    /// Each pixel from a neighbourhood.
+    /// Each pixel depends on a neighbourhood.
     case neighborhood
-    /// Each pixel from another place.
+    /// Each pixel is read from another position.
     case warp
-    /// Two pictures into one.
+    /// Two pictures are combined.
     case composite
-    /// A user's function of the whole frame.
+    /// A custom function of the whole frame.
     case frame
-    /// Between a file and a frame.
+    /// Conversion between a file and a frame.
     case codec
   }
 
-  /// The filters that the pass computes, joined by `+`; for a pass that serves a filter without
-  /// being all of it, the same.
+  /// The names of the pass's filters, joined by `+`. A pass that computes a part of a filter has
+  /// the filter's name.
   public let name: String
   /// The filters that the pass computes, in order.
   public let filters: [String]
   /// The kind of work.
   public let kind: Kind
-  /// What is done, in words.
+  /// The work in words.
   public let words: String
 
-  /// Describes a pass; its name is made of its filters' names.
+  /// Creates a description; its name joins the names of the filters.
   public init(filters: [String], kind: Kind, words: String) {
     self.name = filters.joined(separator: "+")
     self.filters = filters
@@ -134,14 +136,14 @@ public struct PassDescription: Sendable, Hashable {
   }
 }
 
-/// A pass in its place in a plan.
+/// A pass in a plan, with its inputs and the layout of its result.
 package struct PlannedPass: Sendable {
-  /// The work.
+  /// The pass.
   package let pass: any Pass
-  /// Which pictures it reads: 0 is the frame, n the result of the plan's pass n - 1.
+  /// The pictures that it reads: 0 is the input frame, n the result of pass n - 1.
   package let inputs: [Int]
   /// The layout of its result.
   package let layout: FrameLayout
-  /// How its result's samples are stored.
+  /// The depth of its result's samples.
   package var depth: SampleDepth
 }

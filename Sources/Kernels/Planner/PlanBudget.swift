@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Counts what a plan in the making holds in memory, and says when that is too much: then nothing more is
-/// allocated for it, and it comes to nothing. Used by one thread, for one plan.
+/// The memory of a plan that is being compiled. When the limit is exceeded, nothing more is
+/// allocated and the plan is refused. Used by one thread, for one plan.
 package final class PlanBudget {
-  /// The most bytes that the plan may hold.
+  /// The most bytes of the plan.
   let limit: Int
-  /// What it holds so far.
+  /// The bytes so far.
   private(set) var spent = 0
 
   init(limit: Int = .max) {
     self.limit = limit
   }
 
-  /// Whether the plan holds too much.
+  /// Whether the limit is exceeded.
   var isExceeded: Bool { self.spent > self.limit }
 
-  /// Something was allocated.
+  /// Counts allocated bytes.
   func spend(_ byteCount: Int) {
     self.spent += byteCount
   }
 
   /// Samples a field.
   ///
-  /// - Returns: `nil` if the plan comes to nothing anyway.
+  /// - Returns: `nil` if the limit is exceeded already.
   func plan(_ field: ScalarField, size: FrameSize) -> PlannedField? {
     guard !self.isExceeded else { return nil }
     let planned = PlannedField(field, size: size)
@@ -30,16 +30,16 @@ package final class PlanBudget {
     return planned
   }
 
-  /// Fields that were sampled are not needed after all.
-  func giveBack(_ fields: [PlannedField]) {
+  /// Releases the bytes of sampled fields that are not needed.
+  func release(_ fields: [PlannedField]) {
     self.spent -= fields.reduce(0) { $0 + $1.byteCost }
   }
 }
 
-/// Bounds what all plans of a cache hold in memory together: those that it keeps, and those that it does
-/// not keep any more but somebody still uses.
+/// A bound of the memory of all plans of a cache: those that it keeps, and those that it has
+/// evicted and that are still in use.
 final class PlanAllowance: Sendable {
-  /// A plan's part, given back when nobody refers to the plan any more.
+  /// A plan's part, released with the last reference to the plan.
   final class Share: Sendable {
     private let allowance: PlanAllowance
     private let byteCount: Int
@@ -61,12 +61,12 @@ final class PlanAllowance: Sendable {
     self.limit = limit
   }
 
-  /// What is left, in bytes.
+  /// The remaining bytes.
   var rest: Int { self.taken.withLock { max(0, self.limit - $0) } }
 
-  /// Takes a part.
+  /// Reserves bytes.
   ///
-  /// - Returns: `nil` if not as much is left.
+  /// - Returns: `nil` if fewer bytes remain.
   func take(_ byteCount: Int) -> Share? {
     let isThere = self.taken.withLock { taken in
       guard byteCount <= self.limit - taken else { return false }

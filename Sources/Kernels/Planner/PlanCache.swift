@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Keeps plans by pipeline and geometry, so that each is made once.
+/// A cache of plans by pipeline and geometry.
 ///
-/// Bounded by how many there are and by what they hold in memory (``Plan/byteCost``); when it is
-/// full, the plans that were asked for longest ago go. What one plan may hold, and what all do that
-/// anybody still uses, is bounded too: a plan beyond is refused (``Plan/refusal``).
+/// It is bounded by the number of plans and by their memory (``Plan/byteCost``); when it is full,
+/// it evicts the least recently used plans. The memory of one plan, and of all plans that are still
+/// in use, is bounded too: a plan beyond the limit is refused (``Plan/refusal``).
 public final class PlanCache: Sendable {
   private struct Key: Hashable {
     let pipeline: ResolvedPipeline
@@ -18,8 +18,8 @@ public final class PlanCache: Sendable {
     var clock: UInt64 = 0
   }
 
-  /// Plans that hold less than this do not count among all: there are never so many that it mattered,
-  /// and what others hold should not refuse them.
+  /// Smaller plans do not count towards the memory of all plans: their number is small, and the
+  /// memory of others must not refuse them.
   private static let smallBytes = 64 << 10
 
   private let capacity: Int
@@ -28,13 +28,15 @@ public final class PlanCache: Sendable {
   private let allowance: PlanAllowance
   private let state = Mutex(State())
 
+  /// Creates an empty cache.
+  ///
   /// - Parameters:
   ///   - capacity: The most plans to keep; at least 1, by default 64.
-  ///   - maxBytes: The most that the plans that are kept may hold together, by default 256 MiB. A plan
-  ///     that alone holds more is made each time that it is asked for.
-  ///   - maxPlanBytes: The most that a plan may hold; by default any amount.
-  ///   - maxLiveBytes: The most that plans may hold which are kept here or used by anybody, those of
-  ///     less than 64 KiB not counted; by default any amount.
+  ///   - maxBytes: The most memory of the kept plans, by default 256 MiB. A larger plan is compiled
+  ///     on each request.
+  ///   - maxPlanBytes: The most memory of one plan; by default unlimited.
+  ///   - maxLiveBytes: The most memory of all plans that are kept or in use, without plans of less
+  ///     than 64 KiB; by default unlimited.
   public init(
     capacity: Int = 64, maxBytes: Int = 256 << 20, maxPlanBytes: Int = .max,
     maxLiveBytes: Int = .max
@@ -45,23 +47,23 @@ public final class PlanCache: Sendable {
     self.allowance = PlanAllowance(limit: maxLiveBytes)
   }
 
-  /// How many plans are kept, and what they cost in bytes.
+  /// The number of kept plans, and their memory in bytes.
   public var contents: (plans: Int, bytes: Int) {
     self.state.withLock { ($0.plans.count, $0.byteCost) }
   }
 
-  /// The plan of a pipeline for a geometry, made now if it is not there.
+  /// Returns the plan of a pipeline for a geometry; compiles it if the cache does not have it.
   ///
-  /// - Parameter encoding: What results are to be encoded as; by default like what goes in.
+  /// - Parameter encoding: The encoding of results; by default that of the input.
   public func plan(
     for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, as encoding: FrameEncoding? = nil
   ) -> Plan {
     let key = Key(pipeline: pipeline, geometry: geometry, encoding: encoding)
     if let plan = self.state.withLock({ Self.find(key, &$0) }) { return plan }
-    // Outside the lock: two threads may make the same plan, and neither waits.
+    // Outside the lock: two threads may compile the same plan, and neither waits.
     let made = pipeline.plan(for: geometry, as: encoding, maxBytes: self.maxPlanBytes)
     let plan = self.sharing(made)
-    // What others have left now may be more the next time.
+    // The memory of other plans may be released before the next request.
     guard plan.byteCost <= self.maxBytes, plan.refusal?.isShared != true else { return plan }
     self.state.withLock { state in
       Self.remove(key, &state)
@@ -75,9 +77,9 @@ public final class PlanCache: Sendable {
     return plan
   }
 
-  /// Lets the plans go that use an asset that the condition holds for.
+  /// Evicts the plans that use an asset for which the condition holds.
   package func removePlans(usingAssetWhere condition: (Asset) -> Bool) {
-    // What they hold is freed outside the lock.
+    // The plans' memory is freed outside the lock.
     var removed: [Plan] = []
     self.state.withLock { state in
       for (key, entry) in state.plans where key.pipeline.usesAsset(where: condition) {
@@ -87,7 +89,7 @@ public final class PlanCache: Sendable {
     }
   }
 
-  /// A plan with its share of what all may hold. Plans that are only kept make room for it.
+  /// Returns a plan with its share of the memory of all plans. Evicts plans to make room.
   private func sharing(_ plan: Plan) -> Plan {
     guard plan.byteCost >= Self.smallBytes else { return plan }
     while true {
@@ -101,6 +103,8 @@ public final class PlanCache: Sendable {
         byteCount: plan.byteCost, limit: self.allowance.rest, isShared: true))
   }
 
+  /// Evicts the least recently used plan.
+  ///
   /// - Returns: Whether there was one.
   private static func removeOldest(_ state: inout State) -> Bool {
     guard let oldest = state.plans.min(by: { $0.value.used < $1.value.used }) else { return false }

@@ -1,16 +1,16 @@
-/// Turns a pipeline into passes for one geometry. Pure: it sees no pixels.
+/// A compiler of pipelines to passes for one geometry. Pure: it reads no pixels.
 ///
-/// Stages become items (inactive ones and identities vanish, nested pipelines dissolve); runs of
-/// pointwise items become one pass; everything else becomes passes of its own.
+/// Stages become items: inactive stages and identities are dropped, and nested pipelines are
+/// flattened. A run of pointwise items becomes one pass; other items become separate passes.
 struct Planner {
   private let input: FrameGeometry
-  /// The geometry after the items so far: some filters change it.
+  /// The geometry after the items so far; some filters change it.
   private var geometry: FrameGeometry
   private let budget: PlanBudget
-  /// What only looks.
+  /// The analyses of the pipeline.
   private var analyses: [PlannedAnalysis] = []
 
-  /// - Parameter budget: What the plan may hold in memory.
+  /// - Parameter budget: Counts the memory of the plan.
   init(geometry: FrameGeometry, budget: PlanBudget) {
     self.budget = budget
     self.input = geometry
@@ -26,17 +26,19 @@ struct Planner {
     builder.append(items)
     let shaping = pipeline.shape.nodes(for: copy.geometry)
     if !shaping.isEmpty {
-      // What is asked of results has no say in how they look: it is done to the very frames that the
-      // pipeline makes, and those stay as cheap to make as they are.
+      // The shape applies to the finished frames: the pipeline's passes are the same with it and
+      // without it.
       builder.makeFrame()
       builder.append(shaping.map { .node($0, filter: FrameShape.name) })
     }
     return builder.finish(as: encoding, analyses: copy.analyses)
   }
 
+  /// Returns the items of stages.
+  ///
   /// - Parameters:
-  ///   - space: Where colour is computed.
-  ///   - path: Where the stages stand, with a trailing dot unless empty.
+  ///   - space: The working space of the stages.
+  ///   - path: The path of the stages, with a trailing dot unless empty.
   private mutating func items(
     _ stages: [ResolvedStage], in space: WorkingSpace, path: String
   ) -> [PlanItem] {
@@ -58,7 +60,7 @@ struct Planner {
           Self.convert(
             self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
         }
-      // A picture of another size cannot be mixed with what it was.
+      // A picture of another size cannot be mixed with its input.
       guard stage.mix < 1 || rect != nil, !inner.isEmpty, self.geometry == before else {
         return inner
       }
@@ -72,7 +74,7 @@ struct Planner {
   ) -> [PlanItem] {
     var items: [PlanItem] = []
     let name = identity.filter
-    let isOpaque = !self.geometry.format.hasAlpha || self.geometry.color.alpha == .opaque
+    let isOpaque = self.geometry.isOpaque
     for node in filter.nodes(for: self.geometry, in: space)
       .map({ isOpaque ? $0.keepingOpaque : $0 })
     {
@@ -83,7 +85,7 @@ struct Planner {
         continue
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
       case .frame:
-        // A user's function is given, and gives, a frame like any other.
+        // A custom function reads and writes ordinary frames.
         items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
         continue
       case .matrix, .field, .kernel, .source, .window, .mixed: break
@@ -93,7 +95,7 @@ struct Planner {
     return items
   }
 
-  /// Items that work in one space, among others that work in another.
+  /// Encloses items of one working space with conversions from another and back.
   private static func convert(
     _ items: [PlanItem], to inner: WorkingSpace, from outer: WorkingSpace
   ) -> [PlanItem] {

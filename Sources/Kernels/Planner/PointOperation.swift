@@ -1,19 +1,19 @@
-/// A step that makes each pixel from itself and its place, before it is known how.
+/// A step that computes each pixel from itself and its position, before it is lowered to a pass.
 package indirect enum PointOperation: Sendable {
   case matrix(ColorMatrix)
   case field(ScalarField)
   case kernel(StripKernel)
-  /// From the other working space into this one.
+  /// A conversion of colour from the other working space into this one.
   case transfer(to: WorkingSpace)
-  /// A function of the pixel and that of the frame as it came in, which is a picture of its own.
+  /// A function of the pixel and of the source frame's pixel, which is a separate picture.
   case source(SourceKernel, slot: Int, isPremultiplied: Bool)
   /// Operations whose result is mixed with their input, within a rectangle.
   case group([PointOperation], amount: Double, rect: PixelRect?)
-  /// Mixes with an earlier picture: earlier + (this - earlier) * amount; the earlier one alone
-  /// outside the rectangle.
+  /// A mix with an earlier picture: earlier + (this - earlier) * amount. Outside the rectangle the
+  /// result is the earlier picture.
   case blend(slot: Int, isPremultiplied: Bool, amount: Double, rect: PixelRect?)
 
-  /// Appends an operation, folding matrices; the way into a space and out of it is nothing.
+  /// Appends an operation. Matrices are folded; opposite conversions of working space cancel out.
   package static func append(_ next: PointOperation, to operations: inout [PointOperation]) {
     if case .transfer(let space) = next, case .transfer(let other) = operations.last,
       space != other
@@ -30,7 +30,7 @@ package indirect enum PointOperation: Sendable {
     if folded != .identity { operations.append(.matrix(folded)) }
   }
 
-  /// What the operations are, in words.
+  /// The operations in words.
   package static func words(_ operations: [PointOperation]) -> [String] {
     operations.map { operation in
       switch operation {
@@ -50,18 +50,18 @@ package indirect enum PointOperation: Sendable {
   }
 }
 
-/// A pipeline between its stages and its passes: nodes with the filters that they come from.
+/// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
 indirect enum PlanItem {
   case node(Node, filter: String)
-  /// From the other working space into this one.
+  /// A conversion of colour from the other working space into this one.
   case convert(to: WorkingSpace)
   /// Items whose result is mixed with their input, within a rectangle.
   case group([PlanItem], amount: Double, rect: PixelRect?)
 
-  /// What stands for a filter's name where colour changes its space.
+  /// The filter name of conversions between working spaces.
   static let conversionName = "workingSpace"
 
-  /// The item as a pointwise operation, and its filters; `nil` if it needs more than the pixel.
+  /// The item as a pointwise operation, with its filters; `nil` if the item is not pointwise.
   var pointwise: (operation: PointOperation, filters: [String])? {
     switch self {
     case .node(let node, let filter):

@@ -1,31 +1,33 @@
 import CKernels
 
-/// A number for every place of a frame, by which colour is multiplied.
+/// A number for every position of a frame, by which colour is multiplied.
 public struct ScalarField: Sendable {
   package enum Kind: Sendable {
-    /// Changes slowly; a function of the place in pixels.
+    /// A field that changes slowly: a function of the position in pixels.
     case smooth(@Sendable (_ x: Double, _ y: Double) -> Double)
-    /// New noise for every pixel and frame.
+    /// Noise that differs for every pixel and frame.
     case grain(GrainField)
   }
 
   package let kind: Kind
 
-  /// A field that changes slowly, so that it may be sampled on a grid and interpolated. The grid is
-  /// refined until the interpolation is within a thousandth.
+  /// A field that changes slowly. It is sampled on a grid and interpolated linearly; the grid is
+  /// refined until the error is within 1/1024.
   ///
-  /// - Parameter value: The field at a place in pixels from the top left corner; pixel centres lie
-  ///   at halves. Must be pure.
+  /// - Parameter value: The field at a position in pixels from the top left corner; pixel centres
+  ///   are at halves. Must be pure.
   public static func smooth(
     _ value: @escaping @Sendable (_ x: Double, _ y: Double) -> Double
   ) -> ScalarField {
     ScalarField(kind: .smooth(value))
   }
 
-  /// Noise between 1 - amount and 1, a new one for every pixel and frame; the same for the same seed
-  /// and frame number on every machine.
+  /// Noise in 1 - amount ... 1, which differs for every pixel and frame. The same seed and frame
+  /// number give the same noise on every machine.
   ///
-  /// - Parameter amount: 0 ... 1.
+  /// - Parameters:
+  ///   - amount: The greatest share of light that the noise removes, 0 ... 1.
+  ///   - seed: The seed.
   public static func grain(amount: Double, seed: UInt64) -> ScalarField {
     ScalarField(kind: .grain(GrainField(amount: amount, seed: seed)))
   }
@@ -39,12 +41,12 @@ public struct ScalarField: Sendable {
   }
 }
 
-/// A field, ready to be evaluated for rows of frames of a known size.
+/// A field, prepared for rows of frames of one size.
 package final class PlannedField: Sendable {
   private let grid: FieldGrid?
-  /// How rows are evaluated; valid while this object lives.
+  /// The evaluation of rows; valid while this object lives.
   package let view: FieldView
-  /// What the field holds in memory, in bytes.
+  /// The memory of the field, in bytes.
   package var byteCost: Int { self.grid?.byteCount ?? 0 }
   /// The greatest magnitude of the field.
   package let maximum: Float
@@ -64,7 +66,8 @@ package final class PlannedField: Sendable {
   }
 }
 
-/// How rows of a field are evaluated: plain figures and addresses, so that threads share it freely.
+/// The evaluation of a field's rows: plain numbers and addresses, so that threads share it without
+/// reference counting.
 @safe
 package enum FieldView: Sendable {
   case grid(FieldGrid.View)
@@ -85,7 +88,8 @@ package enum FieldView: Sendable {
     }
   }
 
-  /// Writes the field's values for a whole row in 1/16384, or multiplies them onto what is there.
+  /// Writes the field's values for a whole row in units of 1/16384, or multiplies the existing
+  /// values by them.
   func fillFixed(
     _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment,
     multiplies: Bool, _ rows: sl_rows
@@ -96,7 +100,7 @@ package enum FieldView: Sendable {
       unsafe rows.field_row(upper, lower, fraction, grid.spacing, width, multiplies ? 1 : 0, out)
     case .grain(let grain):
       let noise = unsafe NoiseTable.start + grain.offset(y: y, moment: moment)
-      // The rows divide by 256 where noise is of 255 parts.
+      // The C rows divide by 256; noise has 255 parts.
       let amount = Int16((grain.amount * 16384 * 256 / 255).rounded())
       unsafe rows.grain_row(noise, amount, width, multiplies ? 1 : 0, out)
     }
@@ -104,11 +108,11 @@ package enum FieldView: Sendable {
 }
 
 extension Node {
-  /// Multiplies red, green and blue by a number that is computed for every pixel: for what changes
-  /// too quickly for ``field(_:)``.
+  /// A factor of red, green and blue, evaluated for every pixel: for fields that change too quickly
+  /// for ``field(_:)``.
   ///
-  /// - Parameter value: The number at a place in pixels from the top left corner; pixel centres lie
-  ///   at halves. Must be pure.
+  /// - Parameter value: The factor at a position in pixels from the top left corner; pixel centres
+  ///   are at halves. Must be pure.
   package static func exactField(
     _ value: @escaping @Sendable (_ x: Double, _ y: Double) -> Double
   ) -> Node {

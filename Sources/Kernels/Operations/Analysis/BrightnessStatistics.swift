@@ -1,24 +1,24 @@
-/// Measures how bright frames are, how much contrast they have, and how much moves.
+/// An analysis of brightness, contrast and motion.
 struct BrightnessStatistics: CatalogueFilter {
   static let description = FilterDescription(
     name: "brightnessStatistics",
-    summary: "Measures brightness, contrast, the histogram and motion; touches nothing.",
+    summary: "Measures brightness, contrast, the histogram and motion. Does not change frames.",
     category: .analysis, reach: .frame, fidelity: .formula,
     formula: """
-      Y is the frame's luma where it has a plane of it, limited to black ... white (16 ... 235 in \
-      video range), else .2126 r + .7152 g + .0722 b of the stored samples, rounded to a level; \
-      y = (Y - black) / (white - black), of every pixel, whatever its alpha. mean: the mean of y. \
-      contrast: its standard deviation. histogram: the shares of 16 bins, bin floor(16 y) and white \
-      in the last. motion: the mean of |y - y'|, y' that of the frame looked at before, if there was \
-      one of this size and range
+      Y is the luma plane where the format has one, clamped to black ... white (16 ... 235 in \
+      video range); else .2126 r + .7152 g + .0722 b of the stored samples, rounded to a level. y \
+      = (Y - black) / (white - black) for every pixel; alpha is ignored. mean: the mean of y. \
+      contrast: its standard deviation. histogram: the shares of 16 bins, bin floor(16 y), with \
+      white in the last. motion: the mean of |y - y'|, y' of the frame analysed before, if there \
+      was one of the same size and range
       """,
     parameters: [
       ParameterDescription(
         "everyNth", .number, default: .number(5), slider: 1 ... 30, limits: 1 ... 100_000,
-        "Every how many frames to look.")
+        "The interval in frames: 5 analyses every fifth frame.")
     ])
 
-  /// How many equal steps from black to white the histogram has.
+  /// The number of equal bins from black to white.
   static let binCount = 16
 
   private let everyNth: Int

@@ -1,44 +1,44 @@
-/// Something that looks at frames and never touches them.
+/// An analysis of frames, which does not change them.
 ///
-/// Analyses run beside the frames' path, on every nth frame, and see the frame as it came in.
+/// Analyses run off the frame's path, on every nth frame, and read the frame before the first
+/// stage.
 ///
-/// One that compares a frame with those before it also says how a session's frames are looked at:
-/// ``makeAnalyzer()`` is asked once a session, and what it gives may remember.
+/// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
+/// session and returns a value that may keep state.
 public protocol FrameAnalysis: Sendable {
-  /// How often to look: 1 is every frame.
+  /// The interval between analysed frames: 1 is every frame.
   var everyNth: Int { get }
 
-  /// Looks at one frame by itself.
+  /// Analyses one frame, independently of others.
   ///
-  /// - Returns: What was found, by name.
+  /// - Returns: The results by name.
   func analyze(_ frame: Frame, at moment: FrameMoment) async throws -> [String: AnalysisValue]
 
-  /// Begins to look at the frames of one session. There is no need to write this one: by default
-  /// each frame is looked at by itself.
+  /// Creates the analyzer of one session's frames. The default implementation analyses each frame
+  /// independently.
   func makeAnalyzer() -> any FrameAnalyzer
 }
 
 extension FrameAnalysis {
-  /// Looks at each frame by itself.
+  /// Creates an analyzer that analyses each frame independently.
   public func makeAnalyzer() -> any FrameAnalyzer {
     FrameByFrameAnalyzer(analysis: self)
   }
 }
 
-/// Looks at the frames of one session, one after the other, and may remember what it saw.
+/// An analyzer of the frames of one session, in order; it may keep state.
 ///
-/// A value with one owner: whoever looks at a session's frames keeps it in a variable.
+/// A session's analysis worker is the only owner of the value.
 public protocol FrameAnalyzer: Sendable {
-  /// Looks at the next frame. Frames come in their order, not all of them, and their size and format
-  /// may change on the way.
+  /// Analyses the next frame. Frames are in order, with gaps, and their size and format may change.
   ///
-  /// - Returns: What was found, by name.
+  /// - Returns: The results by name.
   mutating func analyze(
     _ frame: Frame, at moment: FrameMoment
   ) async throws -> [String: AnalysisValue]
 }
 
-/// Looks at each frame by itself.
+/// An analyzer without state.
 struct FrameByFrameAnalyzer: FrameAnalyzer {
   let analysis: any FrameAnalysis
 
@@ -49,36 +49,35 @@ struct FrameByFrameAnalyzer: FrameAnalyzer {
   }
 }
 
-/// Something that an analysis found.
+/// A value that an analysis reports.
 public enum AnalysisValue: Sendable, Hashable {
   /// A number.
   case number(Double)
-  /// Numbers: a histogram, for instance.
+  /// Numbers, such as a histogram.
   case vector([Double])
   /// A name.
   case text(String)
-  /// Where something is in the frame.
+  /// A detected region of the frame.
   case region(Region, confidence: Double, id: UInt64)
-  /// Several of these.
+  /// A list of values.
   case list([AnalysisValue])
 }
 
-/// An analysis in its place in a pipeline.
+/// An analysis and its stage in a pipeline.
 public struct PlannedAnalysis: Sendable {
-  /// What an analyzer was made from: with another filter or other parameters it is another.
+  /// The filter and its arguments. An analyzer is reused only for the same identity.
   package struct Identity: Sendable, Hashable {
     var filter: String
     var arguments: Arguments
   }
 
-  /// The id of the stage that asks for it, or else its place: `stages[1]`,
-  /// `stages[1].pipeline.stages[0]`.
+  /// The id of the analysis's stage, or its path: `stages[1]`, `stages[1].pipeline.stages[0]`.
   public let stage: String
   /// The filter's name.
   public let filter: String
-  /// How often to look: 1 is every frame.
+  /// The interval between analysed frames: 1 is every frame.
   public let everyNth: Int
-  /// What looks.
+  /// The analysis.
   public let analysis: any FrameAnalysis
   package let identity: Identity
 

@@ -1,6 +1,6 @@
 import CKernels
 
-/// A frame's luma, a byte a pixel: levels from black to white.
+/// The luma of a frame, one byte per pixel: levels from black to white.
 struct LumaLevels: Sendable {
   /// The frame's size in pixels.
   let size: FrameSize
@@ -10,8 +10,8 @@ struct LumaLevels: Sendable {
   let white: Int
   private let levels: [UInt8]
 
-  /// Takes luma from a frame of any format: the plane's own where there is one, limited to black ...
-  /// white; Rec. 709's of the stored red, green and blue elsewhere, rounded to a level.
+  /// Reads luma from a frame of any format: the luma plane where there is one, clamped to black ...
+  /// white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
   init(_ frame: Frame) {
     let isVideo = frame.format.isYUV && frame.color.range == .video
     let (black, white): (UInt8, UInt8) = isVideo ? (16, 235) : (0, 255)
@@ -40,7 +40,7 @@ struct LumaLevels: Sendable {
     }
   }
 
-  /// How many pixels have each of the 256 levels.
+  /// The number of pixels of each of the 256 levels.
   var counts: [UInt32] {
     var counts = Array(repeating: UInt32(0), count: 256)
     unsafe self.levels.withUnsafeBufferPointer { levels in
@@ -53,8 +53,8 @@ struct LumaLevels: Sendable {
     return counts
   }
 
-  /// The mean of the absolute differences from another frame's levels; `nil` if sizes or ranges
-  /// differ.
+  /// Returns the mean of the absolute differences from another frame's levels; `nil` if sizes or
+  /// ranges differ.
   func meanDifference(from other: LumaLevels) -> Double? {
     guard self.size == other.size, self.black == other.black else { return nil }
     let sum = unsafe self.levels.withUnsafeBufferPointer { left in

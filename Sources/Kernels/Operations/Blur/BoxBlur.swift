@@ -1,19 +1,20 @@
 import CKernels
 
-/// The mean over a square about each pixel.
+/// The mean over a square around each pixel.
 struct BoxBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "boxBlur",
-    summary: "Spreads pixels evenly over a square.",
+    summary: "Blurs by the mean over a square.",
     category: .blur, reach: .neighborhood, fidelity: .formula,
     formula: """
-      The mean over the square of side 2 radius + 1 about the pixel; pixels that it covers in part \
-      count in part. Beyond the edges lies border; alpha is blurred with premultiplied colour. 0 changes nothing
+      The mean over the square of side 2 radius + 1 around the pixel; pixels that it covers in \
+      part count in part. border sets the pixels beyond the edges. Colour is blurred multiplied by \
+      alpha, and alpha too. radius 0 changes nothing
       """,
     parameters: [
       ParameterDescription(
         "radius", .length, default: .number(10), slider: 1 ... 100, limits: 0 ... 1024,
-        unit: .pixels, "How far the square reaches beyond the pixel."),
+        unit: .pixels, "The extent of the square beyond the pixel, on each side."),
       Border.parameter,
     ])
 
@@ -34,12 +35,12 @@ struct BoxBlur: CatalogueFilter {
   }
 }
 
-/// The mean over a square about each pixel.
+/// The mean over a square around each pixel, applied as two one-dimensional means.
 struct BoxBlurOperation: NeighborhoodOperation {
-  /// How far the square reaches beyond the pixel on each side, in pixels; at least 0.
+  /// The extent of the square beyond the pixel on each side, in pixels; at least 0.
   let radius: Double
 
-  /// The reach on a plane, in its samples, of what reaches so far in the frame.
+  /// The extent on a plane, in its samples, for an extent in pixels of the frame.
   static func reach(_ radius: Double, scale: Double) -> Double {
     max(0, ((2 * radius + 1) * scale - 1) / 2)
   }
@@ -68,23 +69,27 @@ struct BoxBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// Means over boxes of each plane, by sums that slide: down the rows, and then along each.
+/// Means over boxes of each plane, by sliding sums: first down the columns, then along the rows.
 ///
-/// A box that ends within a pixel takes that share of it. The result down the rows is rounded to
-/// 1/64 level (1/32 for deep pictures); the sums themselves are exact.
+/// A pixel that a box covers in part counts in part. The vertical mean is rounded to 1/64 level
+/// (1/32 for deep pictures); the sums are exact.
 package struct BoxBlurPass: Pass {
   package let description: PassDescription
   private let horizontal: Double
   private let vertical: Double
   private let keepsFourthChannel: Bool
 
-  /// The greatest reach of a box in pixels whose chroma is filtered by weights where boxes of chroma
-  /// are not the same. Those of larger boxes differ by less than two hundredths.
+  /// The greatest extent of a box in pixels for which shared chroma is filtered by weights where
+  /// boxes of chroma samples give another result. The results of larger boxes differ by less than
+  /// 0.02 levels.
   private static let greatestWeighted = 64.0
 
+  /// Creates a pass.
+  ///
   /// - Parameters:
-  ///   - horizontal: How far boxes reach to both sides, in pixels of the frame; 0 for not at all.
-  ///   - vertical: How far they reach up and down.
+  ///   - setting: The pictures.
+  ///   - horizontal: The extent of boxes to the left and right, in pixels of the frame; 0 for none.
+  ///   - vertical: The extent up and down.
   init(_ setting: PassSetting, horizontal: Double, vertical: Double) {
     self.description = setting.description
     self.horizontal = horizontal
@@ -110,7 +115,7 @@ package struct BoxBlurPass: Pass {
         await PlaneCopy(shape: shape).run(context)
         continue
       }
-      // Bytes only where they stay: nothing is rounded between stages.
+      // In bytes only if the output has bytes too: nothing is rounded to levels between stages.
       if source.depth == .eight, context.output.view.depth == .eight,
         let box = NarrowBox(reach: reach)
       {
@@ -133,8 +138,9 @@ package struct BoxBlurPass: Pass {
     }
   }
 
-  /// Whether boxes of half the size are not what the frame's boxes are for shared chroma: along odd
-  /// sides, and where they end within a pixel that shares its chroma with the next one outwards.
+  /// Whether boxes of chroma samples differ from the frame's boxes for shared chroma: along odd
+  /// sides, and where a box ends within a pixel that shares its chroma with the next pixel
+  /// outwards.
   private func needsWeights(_ shape: PlaneShape, _ size: FrameSize) -> Bool {
     func differs(_ reach: Double, _ length: Int) -> Bool {
       guard reach > 0, reach <= Self.greatestWeighted else { return false }

@@ -8,16 +8,16 @@ import CKernels
   import Darwin
 #endif
 
-/// Spreads each pixel by a Gaussian.
+/// A Gaussian blur.
 struct GaussianBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "gaussianBlur",
-    summary: "Spreads pixels by a Gaussian distribution.",
+    summary: "Blurs by a Gaussian distribution.",
     category: .blur, reach: .neighborhood, fidelity: .formula,
     formula: """
       The convolution with exp(-(x^2 + y^2) / (2 radius^2)), normalised: radius is the standard \
-      deviation. Beyond the edges lies border; alpha is blurred with premultiplied colour. Below .16 nothing \
-      changes
+      deviation. border sets the pixels beyond the edges. Colour is blurred multiplied by alpha, \
+      and alpha too. A radius below .16 changes nothing
       """,
     parameters: [
       ParameterDescription(
@@ -46,7 +46,7 @@ struct GaussianBlurOperation: NeighborhoodOperation {
   /// The standard deviation in pixels.
   let sigma: Double
 
-  /// Below this a Gaussian is narrower than a pixel can show.
+  /// The least standard deviation that changes a picture.
   static let leastSigma = 0.16
 
   var words: String {
@@ -68,7 +68,7 @@ struct GaussianBlurOperation: NeighborhoodOperation {
     let radius = Int((sigma * 6).rounded(.up))
     let weights = (-radius ... radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
     let sum = weights.reduce(0, +)
-    // Separable, so exact in two steps.
+    // The Gaussian is separable, so two steps are exact.
     let down = plane.map { x, y, channel in
       zip(-radius ... radius, weights).reduce(0) { $0 + plane[x, y + $1.0, channel] * $1.1 } / sum
     }
@@ -78,12 +78,13 @@ struct GaussianBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// A Gaussian blur of each plane; chroma of 4:2:0 formats as the pixels that share it
-/// (``PlaneWeights``), which is very nearly a Gaussian of variance sigma^2 / 4 + 1/8 in its samples.
+/// A Gaussian blur of each plane. Chroma of 4:2:0 formats is blurred like the pixels that share it
+/// (``PlaneWeights``), which is nearly a Gaussian of variance sigma^2 / 4 + 1/8 in samples of the
+/// plane.
 ///
-/// Narrow ones are computed as they are defined, first down and then across. Wide ones on a picture
-/// of means over squares, with the standard deviation that is left after what the means
-/// ((f^2 - 1) / 12) and the linear interpolation back (f^2 / 6) blur by themselves.
+/// Narrow Gaussians are computed by their definition, first vertically and then horizontally. Wide
+/// ones are computed on a picture of means over squares of side f, with the variance that remains
+/// after that of the means ((f^2 - 1) / 12) and of the linear interpolation back (f^2 / 6).
 package struct GaussianBlurPass: Pass {
   package let description: PassDescription
   private let sigma: Double
@@ -95,16 +96,15 @@ package struct GaussianBlurPass: Pass {
     self.keepsFourthChannel = setting.keepsFourthChannel
   }
 
-  /// How many-fold a plane is reduced for a standard deviation in its own pixels: the largest power
-  /// of two that leaves 2.4 reduced pixels, and no more than 64.
+  /// The factor by which a plane is reduced for a standard deviation in its pixels: the largest
+  /// power of two that leaves at least 2.4 reduced pixels, at most 64.
   static func factor(sigma: Double) -> Int {
     var factor = 1
     while factor < 64, sigma / Double(2 * factor) >= 2.4 { factor *= 2 }
     return factor
   }
 
-  /// The standard deviation on a plane in its samples, for one in pixels of the frame that is not
-  /// small.
+  /// The standard deviation in samples of a plane, for a large one in pixels of the frame.
   static func sigma(_ sigma: Double, on shape: PlaneShape) -> Double {
     shape.scale < 1 ? (sigma * sigma / 4 + 0.125).squareRoot() : sigma
   }
@@ -128,5 +128,14 @@ package struct GaussianBlurPass: Pass {
         ).run(context)
       }
     }
+  }
+}
+
+extension Node {
+  /// A Gaussian blur with clamped edges. A sigma below 0.16 changes nothing.
+  ///
+  /// - Parameter sigma: The standard deviation in pixels.
+  public static func gaussianBlur(sigma: Double) -> Node {
+    Node(.neighborhood(GaussianBlurOperation(sigma: sigma)))
   }
 }

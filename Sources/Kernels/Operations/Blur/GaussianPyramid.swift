@@ -2,11 +2,12 @@ import CKernels
 
 /// A wide Gaussian of one plane, computed on means over squares of `factor` pixels.
 ///
-/// The reduced picture has a margin that holds what clamped edges read: the frame's outermost
-/// pixels and not the outermost means, or edges would be off by several levels.
+/// The reduced picture has a margin with the values that clamped edges read: the frame's edge
+/// pixels and not the outermost means, which would be wrong by several levels.
 ///
-/// The last sample of chroma along an odd side belongs to one pixel and not to two (``PlaneWeights``).
-/// That pixel lies a quarter of a sample before the sample's middle, and so is the result read there.
+/// The last sample of chroma along an odd side belongs to one pixel and not to two
+/// (``PlaneWeights``). That pixel is a quarter of a sample before the sample's centre, and the
+/// result is read there.
 struct GaussianPyramid {
   let shape: PlaneShape
   /// The standard deviation in the plane's pixels.
@@ -30,12 +31,12 @@ struct GaussianPyramid {
     await self.expand(blurred, context)
   }
 
-  /// Means over squares, margin included.
+  /// Computes the means over squares, with the margin.
   private func reduce(_ context: PassContext, to means: CellGrid) async {
     let source = context.inputs[0].view
     let shape = self.shape
     let factor = self.factor
-    // From bytes in 1/64 level, from deep samples in their own unit.
+    // From bytes in units of 1/64 level, from deep samples in their own unit.
     let unit: Float = source.depth == .eight ? 64 : 1
     let cost = Double(shape.samples * shape.height) * 0.1
     await context.bands.run(rows: means.rowCount, nanoseconds: cost) { band in
@@ -46,7 +47,7 @@ struct GaussianPyramid {
         .bindMemory(to: Int32.self, capacity: shape.samples)
       for row in band {
         let first = (row - means.margin) * factor
-        // In the margin all rows are one.
+        // In the margin all rows are the edge row.
         let isMargin = first < 0 || first >= shape.height
         let height = isMargin ? 1 : factor
         unsafe RowPointers.withRows(source, shape, first ... first + height - 1) {
@@ -67,7 +68,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// The Gaussian that is left to do, on the cells and one beyond each edge.
+  /// Applies the remaining Gaussian to the cells and to one cell beyond each edge.
   private func blur(
     _ means: CellGrid, to blurred: CellGrid, _ weights: SymmetricWeights, _ context: PassContext
   ) async {
@@ -91,7 +92,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// Linear interpolation back to the plane: across once a row of cells, down for each row.
+  /// Interpolates linearly: horizontally once for each row of cells, vertically for each row.
   private func expand(_ blurred: CellGrid, _ context: PassContext) async {
     let shape = self.shape
     let factor = self.factor
@@ -146,14 +147,14 @@ struct GaussianPyramid {
   }
 }
 
-/// A reduced plane: cells of 16-bit samples with a margin all round.
+/// A reduced plane: cells of 16-bit samples with a margin on all sides.
 @safe
 struct CellGrid: Sendable {
-  /// Cells without the margin.
+  /// The number of cells without the margin.
   let size: FrameSize
   /// Samples from cell to cell.
   let step: Int
-  /// Cells of margin on each side.
+  /// The margin in cells.
   let margin: Int
   private let buffer: PixelBuffer
 
@@ -165,18 +166,18 @@ struct CellGrid: Sendable {
       byteCount: (size.width + 2 * margin) * (size.height + 2 * margin) * step * 2)
   }
 
-  /// Rows with the margin.
+  /// The number of rows with the margin.
   var rowCount: Int { self.size.height + 2 * self.margin }
-  /// Samples a row with the margin.
+  /// The samples of a row with the margin.
   var rowSamples: Int { (self.size.width + 2 * self.margin) * self.step }
 
-  /// The start of a row, margin included; rows count from the margin's first.
+  /// The start of a row, with its margin; row 0 is the first row of the margin.
   func row(_ row: Int) -> UnsafeMutablePointer<Int16> {
     unsafe self.buffer.bytes.baseAddress.unsafelyUnwrapped
       .assumingMemoryBound(to: Int16.self) + row * self.rowSamples
   }
 
-  /// The first cell of a row, behind the margin; rows count from the margin's first.
+  /// The first cell of a row after the margin; row 0 is the first row of the margin.
   func cell(row: Int) -> UnsafeMutablePointer<Int16> {
     unsafe self.row(row) + self.margin * self.step
   }
@@ -190,7 +191,7 @@ struct CellGrid: Sendable {
     }
   }
 
-  /// Calls `body` with a pointer to each row of a range.
+  /// Calls `body` with pointers to the rows of a range.
   func withRows<Result>(
     _ range: ClosedRange<Int>, _ body: (UnsafePointer<UnsafeRawPointer>) -> Result
   ) -> Result {

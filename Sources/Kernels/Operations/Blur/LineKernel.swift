@@ -1,7 +1,7 @@
-/// A weighted sum of pixels, by twos, as the rows in C add them.
+/// A weighted sum of pixels, in pairs, as the C rows take them.
 struct LineKernel: Sendable {
-  /// Two pixels by their places from the one that is computed, and their weights, which are at least
-  /// 0 and together at most 1.
+  /// Two pixels by their offsets from the computed pixel, with weights of at least 0 whose sum is
+  /// at most 1.
   struct Pair: Sendable {
     let first: (x: Int, y: Int)
     let second: (x: Int, y: Int)
@@ -11,12 +11,12 @@ struct LineKernel: Sendable {
   /// The pixels; at least one pair.
   let pairs: [Pair]
 
-  /// How many pixels to the left or right are read.
+  /// The greatest horizontal offset.
   var margin: Int { self.pairs.reduce(1) { max($0, abs($1.first.x), abs($1.second.x)) } }
-  /// How many rows above or below are read.
+  /// The greatest vertical offset.
   var reach: Int { self.pairs.reduce(1) { max($0, abs($1.first.y), abs($1.second.y)) } }
 
-  /// The pixels along a line.
+  /// Creates the kernel of a line.
   init(_ line: LineTaps) {
     let (right, down) = line.isFlat ? (0, 1) : (1, 0)
     self.pairs = line.taps.map { tap in
@@ -26,8 +26,9 @@ struct LineKernel: Sendable {
     }
   }
 
-  /// The kernel for chroma that 2x2 pixels share. A sample counts for each of its pixels, and a result is
-  /// the mean of their results; the last sample of an odd side has one column or row of pixels.
+  /// Returns the kernel for chroma that 2x2 pixels share. A sample counts for each of its pixels,
+  /// and a result is the mean of its pixels' results. The last sample along an odd side belongs to
+  /// one column or row of pixels.
   func onSharedChroma(isLastColumn: Bool, isLastRow: Bool) -> LineKernel {
     struct Place: Hashable {
       let x, y: Int
@@ -64,31 +65,33 @@ struct LineKernel: Sendable {
   }
 }
 
-/// The pixels along a line through the origin, as weights of neighbouring pairs.
+/// The pixels along a line through the origin, as weighted pairs of neighbours.
 ///
-/// One tap for each whole step along the line's greater extent; across it, the tap lies between two
-/// pixels and takes its share of both.
+/// There is one tap for each whole step along the line's greater extent. Across the line, a tap is
+/// between two pixels and interpolates them.
 struct LineTaps: Sendable {
   /// One step along the line.
   struct Tap: Sendable, Hashable {
-    /// The nearer of the two pixels to the left or above.
+    /// The left or upper pixel of the pair.
     let x: Int
     let y: Int
-    /// The share of the other pixel, 0 ..< 1.
+    /// The weight of the other pixel, 0 ..< 1.
     let share: Double
-    /// How much of the step the line covers, more than 0 and at most 1.
+    /// The share of the step that the line covers, greater than 0 and at most 1.
     let weight: Double
   }
 
   /// The steps, from one end to the other.
   let taps: [Tap]
-  /// Whether the pairs lie one above the other; else side by side.
+  /// Whether pairs are vertical neighbours; otherwise they are horizontal neighbours.
   let isFlat: Bool
 
+  /// Creates the taps of a line.
+  ///
   /// - Parameters:
   ///   - length: The line's length, in pixels.
-  ///   - cosine: Its direction to the right.
-  ///   - sine: Its direction downwards.
+  ///   - cosine: The line's direction to the right.
+  ///   - sine: The line's direction downwards.
   init(length: Double, cosine: Double, sine: Double) {
     self.isFlat = abs(cosine) >= abs(sine)
     let major = self.isFlat ? cosine : sine
@@ -99,7 +102,7 @@ struct LineTaps: Sendable {
     for step in -steps ... steps {
       let weight = steps == 0 ? 1 : min(1, half + 0.5 - Double(abs(step)))
       let across = Double(step) * slope
-      // What is a pixel but for rounding is one.
+      // Positions within rounding errors of a pixel count as that pixel.
       let nearest = across.rounded()
       let place = abs(across - nearest) < 1e-9 ? nearest : across
       let floor = place.rounded(.down)
@@ -112,22 +115,25 @@ struct LineTaps: Sendable {
   }
 }
 
-/// A line's weights in the whole numbers that rows in C take.
+/// The weights of a line as integers for the C rows.
 struct LineWeights: Sendable {
   /// The weights of each pair.
   let pairs: [(first: Int16, second: Int16)]
-  /// How many pairs fit 16 bits together; `nil` if products need 32.
+  /// The number of pairs whose sum fits 16 bits; `nil` if products need 32 bits.
   let group: Int?
-  /// One over the sum of all weights.
+  /// The reciprocal of the sum of all weights.
   let scale: Float
 
-  /// Few pairs need fine weights; of many, each counts little, and bytes times 1/16 will do.
+  /// A few pairs need precise weights. Each of many pairs has a small weight, for which units of
+  /// 1/16 suffice.
   private static let leastCoarse = 17
   private static let coarseUnit = 16.0
 
+  /// Creates integer weights.
+  ///
   /// - Parameters:
   ///   - kernel: The pixels and their weights.
-  ///   - allowsCoarse: Whether samples are bytes, and weights mostly 1.
+  ///   - allowsCoarse: Whether samples are bytes, and most weights are 1.
   init(_ kernel: LineKernel, allowsCoarse: Bool) {
     let isCoarse = allowsCoarse && kernel.pairs.count >= Self.leastCoarse
     let finest = min(4096, (65535 / Double(kernel.pairs.count)).rounded(.down))

@@ -12,17 +12,18 @@ import CKernels
 struct MotionBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "motionBlur",
-    summary: "Blurs as if the camera moved while the picture was taken.",
+    summary: "Blurs along a line, like a moving camera.",
     category: .blur, reach: .neighborhood, fidelity: .formula,
     formula: """
-      The mean along the line of length 2 radius + 1 through the pixel, one sample for each whole \
+      The mean along the line of length 2 radius + 1 through the pixel: one sample for each whole \
       step along its greater extent, interpolated between the two pixels across it; the ends count \
-      in part. Beyond the edges lies border; alpha is blurred with premultiplied colour. 0 changes nothing
+      in part. border sets the pixels beyond the edges. Colour is blurred multiplied by alpha, and \
+      alpha too. radius 0 changes nothing
       """,
     parameters: [
       ParameterDescription(
         "radius", .length, default: .number(20), slider: 0 ... 100, limits: 0 ... 1024,
-        unit: .pixels, "How far the line reaches to both sides."),
+        unit: .pixels, "The extent of the line beyond the pixel, on each side."),
       ParameterDescription(
         "angle", .number, default: .number(0), slider: -3.141592653589793 ... 3.141592653589793,
         limits: -1000 ... 1000, unit: .radians,
@@ -51,9 +52,9 @@ struct MotionBlur: CatalogueFilter {
 
 /// The mean along a line through each pixel.
 struct LineBlurOperation: NeighborhoodOperation {
-  /// How far the line reaches beyond the pixel to both sides, in pixels; at least 0.
+  /// The extent of the line beyond the pixel on each side, in pixels; at least 0.
   let radius: Double
-  /// The line's angle to the horizontal in radians, counterclockwise as one sees it.
+  /// The line's angle to the horizontal in radians, counterclockwise on the display.
   let angle: Double
 
   /// The line in pixels of the frame.
@@ -67,7 +68,8 @@ struct LineBlurOperation: NeighborhoodOperation {
   var sumsPixels: Bool { true }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    // Level and upright lines are boxes, whose means need no sum for each pixel of the line.
+    // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
+    // the line.
     if abs(sin(self.angle)) < 1e-9 {
       return BoxBlurPass(setting, horizontal: self.radius, vertical: 0)
     }
@@ -91,17 +93,17 @@ struct LineBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// Means along a line, of each plane: shifted rows, weighted and added.
+/// Means along a line in each plane, as weighted sums of shifted rows.
 package struct LineBlurPass: Pass {
   /// The sums of one plane.
   private struct PlaneLine: Sendable {
     let shape: PlaneShape
-    /// The sums of all rows but perhaps the last.
+    /// The kernels of all rows except, for odd heights, the last.
     let inner: [LineKernel]
-    /// The sums of the last row.
+    /// The kernels of the last row.
     let last: [LineKernel]
 
-    /// A row's sums are those of its pixels and, if they differ, those of its last pixel.
+    /// Each row has a kernel of its pixels and, if it differs, a kernel of its last pixel.
     init(_ shape: PlaneShape, _ line: LineTaps, of size: FrameSize) {
       self.shape = shape
       let whole = LineKernel(line)

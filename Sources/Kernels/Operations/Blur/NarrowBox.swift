@@ -1,22 +1,26 @@
 import CKernels
 
-/// Means over boxes of bytes, in 16 bits: for boxes whose sums those can hold.
+/// Means over boxes of bytes with 16-bit sums, for boxes whose sums fit.
 ///
-/// Down the rows the sums are exact. Their means keep as many bits below a level as the sums along
-/// the row have room for, at least two.
+/// Vertical sums are exact. Their means keep as many fractional bits as the horizontal sums have
+/// room for, at least two.
 struct NarrowBox: Sendable {
-  /// How far boxes reach along one axis, and how their sums become means.
+  /// The extent of boxes along one axis, and the scale from their sums to means.
   private struct Axis: Sendable {
     let radius: Int
     let scale: sl_box_scale
 
+    /// Creates an axis.
+    ///
     /// - Parameters:
-    ///   - reach: Samples to either side, a share of the last one included; greater than 0.
-    ///   - sampleBits: How many bits the samples have below a level.
-    ///   - bits: How many the means are to have.
+    ///   - reach: The extent to each side in samples, greater than 0; the fraction is the share of
+    ///     the last sample.
+    ///   - sampleBits: The fractional bits of the samples.
+    ///   - bits: The fractional bits of the means.
     init(reach: Double, sampleBits: Int, bits: Int = 0) {
       let length = (2 * reach + 1) * Double(1 << sampleBits)
-      // Sums fill their 16 bits as far as they can; that of two samples may not exceed them either.
+      // Sums use as many of their 16 bits as possible; the sum of two adjacent samples must fit
+      // too.
       var shift = 0
       while length * Double(2 << shift) <= NarrowBox.capacity, shift + sampleBits < 7 { shift += 1 }
       self.radius = Int(reach)
@@ -28,14 +32,16 @@ struct NarrowBox: Sendable {
     }
   }
 
-  /// So many times 255 fit 16 bits.
+  /// The number of bytes of value 255 whose sum fits 16 bits.
   private static let capacity = 257.0
 
   private let horizontal: Axis?
   private let vertical: Axis?
 
-  /// - Parameter reach: How far boxes reach to both sides, in samples; 0 for not at all.
-  /// - Returns: `nil` if the sums would not fit.
+  /// Creates the filter.
+  ///
+  /// - Parameter reach: The extent of boxes to each side, in samples; 0 for none.
+  /// - Returns: `nil` if the sums do not fit 16 bits.
   init?(reach: (x: Double, y: Double)) {
     let (width, height) = (2 * reach.x + 1, 2 * reach.y + 1)
     guard width <= Self.capacity, height <= Self.capacity else { return nil }
@@ -61,7 +67,7 @@ struct NarrowBox: Sendable {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
     let margin = ((self.horizontal?.radius ?? 0) + 1) * shape.step
-    // Sums of columns, a row that adds nothing, means of columns with a margin, and a result.
+    // The sums of columns, a row of zeros, the means of columns with a margin, and a result.
     let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
     let nothing = unsafe UnsafeRawPointer(memory[shape.samples])
     let means = unsafe memory[2 * shape.samples + margin]
@@ -102,7 +108,7 @@ struct NarrowBox: Sendable {
     }
   }
 
-  /// Rows of 16-bit samples as rows of sums.
+  /// A row of 16-bit samples as a row of sums.
   private static func sums(
     _ samples: UnsafeMutablePointer<Int16>, _ shape: PlaneShape
   ) -> UnsafeMutablePointer<UInt16> {

@@ -8,16 +8,21 @@ import CKernels
   import Darwin
 #endif
 
-/// A narrow symmetric filter of one plane: for each row, down and then across.
+/// A narrow symmetric filter of one plane: for each row, first vertically and then horizontally.
 struct SymmetricPlane {
   let shape: PlaneShape
   let across: PlaneWeights
   let down: PlaneWeights
   let keepsAlpha: Bool
 
+  /// Creates a filter.
+  ///
   /// - Parameters:
+  ///   - shape: The plane.
+  ///   - size: The size of the frame.
   ///   - horizontal: The weights along rows at distances 0 and up, in pixels of the frame.
   ///   - vertical: The weights along columns.
+  ///   - keepsAlpha: Whether to copy every fourth sample from the source.
   init(
     _ shape: PlaneShape, of size: FrameSize, horizontal: [Double], vertical: [Double],
     keepsAlpha: Bool
@@ -81,20 +86,22 @@ extension PlaneWeights {
 
 /// The weights of a symmetric filter along one axis of a plane.
 ///
-/// Chroma of 4:2:0 formats is filtered as the pixels that share it: each pixel has its block's sample,
-/// and a block's result is the mean of its pixels' results. With g the weights by distance in pixels,
-/// that is a symmetric filter of the smaller plane, with g[2j] + (g[2j - 1] + g[2j + 1]) / 2 at
-/// distance j. The last block along an odd side is one pixel wide, and beyond it lies its own sample;
-/// so there it is g[2j - 1] + g[2j] at distance j, and g[0] in the middle.
+/// Chroma of 4:2:0 formats is filtered like the pixels that share it: each pixel has its block's
+/// sample, and a block's result is the mean of its pixels' results. With g the weights by distance
+/// in pixels, this is a symmetric filter of the chroma plane with the weight g[2j] + (g[2j - 1] +
+/// g[2j + 1]) / 2 at distance j. The last block along an odd side is one pixel wide, and its sample
+/// repeats beyond it, so its weights are g[2j - 1] + g[2j] at distance j, and g[0] at its centre.
 struct PlaneWeights: Sendable {
-  /// The weights of all samples but perhaps the last.
+  /// The weights of all samples except, along odd sides, the last.
   let inner: SymmetricWeights
   /// The weights of the last sample along the axis, if they differ.
   let last: SymmetricWeights?
 
-  /// The furthest neighbour that counts anywhere.
+  /// The distance of the furthest neighbour.
   var radius: Int { max(self.inner.radius, self.last?.radius ?? 0) }
 
+  /// Creates the weights of a plane.
+  ///
   /// - Parameters:
   ///   - weights: The weights at distances 0 and up, in pixels of the frame.
   ///   - shape: The plane.
@@ -119,40 +126,43 @@ struct PlaneWeights: Sendable {
   }
 }
 
-/// The weights of a symmetric filter as the rows in C take them.
+/// The weights of a symmetric filter as the C rows take them.
 struct SymmetricWeights: Sendable, Hashable {
-  /// The weights at distances 0 ... ``radius``, in 1/32768; all of them, both sides, sum to 32768
-  /// (one less where the centre alone would overflow).
+  /// The weights at distances 0 ... ``radius``, in units of 1/32768. The sum over both sides is
+  /// 32768 (one less where the centre alone would overflow).
   let values: [Int16]
-  /// The furthest neighbour that counts.
+  /// The distance of the furthest neighbour.
   var radius: Int { self.values.count - 1 }
 
-  /// - Parameter exact: The weights at distances 0 and up; normalized here. Not empty.
+  /// Normalises and rounds weights.
+  ///
+  /// - Parameter exact: The weights at distances 0 and up; not empty.
   init(_ exact: [Double]) {
     let sum = exact.reduce(-exact[0]) { $0 + 2 * $1 }
     var values = exact.map { Int(($0 / sum * 32768).rounded()) }
-    // The centre takes the rounding error, so that a flat field stays flat.
+    // The centre takes the rounding error, so that flat areas do not change.
     values[0] += 32768 - (2 * values.reduce(0, +) - values[0])
     self.values = values.map { Int16(clamping: $0) }
   }
 
-  /// A sampled Gaussian.
+  /// Creates a sampled Gaussian.
   ///
   /// - Parameters:
   ///   - sigma: The standard deviation in samples, greater than 0.
-  ///   - reach: How many standard deviations count. Beyond 3.3 lies a thousandth.
+  ///   - reach: The radius in standard deviations. A thousandth of the weight is beyond 3.3.
   init(sigma: Double, reach: Double = 3.3) {
     self.init(Self.gaussian(sigma: sigma, reach: reach))
   }
 
-  /// A sampled Gaussian at distances 0 and up, not normalized.
+  /// A sampled Gaussian at distances 0 and up, not normalised.
   static func gaussian(sigma: Double, reach: Double = 3.3) -> [Double] {
     let radius = max(1, Int((sigma * reach).rounded(.up)))
     return (0 ... radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
   }
 
-  /// How many standard deviations of a Gaussian count, where its error is magnified: what is cut off
-  /// is invisible still. Beyond 3.3 of them lies a thousandth; beyond 4.4, a hundred thousandth.
+  /// The radius of a Gaussian, in standard deviations, for which a truncation error that is
+  /// amplified by `gain` stays invisible. A thousandth of the weight is beyond 3.3, a hundred
+  /// thousandth beyond 4.4.
   static func reach(gain: Double) -> Double {
     gain <= 1 ? 3.3 : gain <= 8 ? 3.9 : 4.4
   }

@@ -4,19 +4,20 @@ import CKernels
 struct ZoomBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "zoomBlur",
-    summary: "Blurs as if the camera zoomed while the picture was taken.",
+    summary: "Blurs along rays to a point, like a zooming camera.",
     category: .blur, reach: .neighborhood, fidelity: .modelled,
     formula: """
       The mean of 64 points of the ray to the center, at center + (p - center) s t, \
       s = 1 - a (i + 1/2) / 64, t = 1 - a k / 8, i, k = 0 ..< 8, a = amount / 100: first over s, \
-      then over t. At the centre nothing is blurred. Bilinear; beyond the edges lies border; alpha is blurred \
-      with premultiplied colour. 0 changes nothing
+      then over t. The center is not blurred. Bilinear. border sets the pixels beyond the edges. \
+      Colour is blurred multiplied by alpha, and alpha too. amount 0 changes nothing
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "What is zoomed to."),
+      ParameterDescription("center", .point, default: .point(.center), "The end of the rays."),
       ParameterDescription(
         "amount", .number, default: .number(20), slider: -200 ... 200, limits: -400 ... 400,
-        "The length of the ray in hundredths of the distance; less than 0 is away."),
+        "The length of the ray in hundredths of the distance to the center; negative values point "
+          + "away from it."),
       Border.parameter,
     ])
 
@@ -36,22 +37,23 @@ struct ZoomBlur: CatalogueFilter {
     let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
     return self.border.nodes(for: geometry) { left, top in
       let center = (x: center.x + Double(left), y: center.y + Double(top))
-      return [Node(.neighborhood(RayBlurOperation(center: center, extent: self.amount / 100)))]
+      return [Node(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]
     }
   }
 }
 
 /// The mean along a ray from each pixel to a centre.
-struct RayBlurOperation: NeighborhoodOperation {
+struct ZoomBlurOperation: NeighborhoodOperation {
   /// The centre in pixels from the top left.
   let center: (x: Double, y: Double)
-  /// How far the ray goes: 1 is the centre, less than 0 away from it.
+  /// The length of the ray: 1 ends at the centre; negative values point away from it.
   let extent: Double
-  /// Points a stage; two stages make their square.
+  /// The number of points per stage; two stages give its square.
   static let tapCount = 8
 
-  /// How far from the centre the points of each stage are, as shares of the pixel's own distance:
-  /// first close together over an eighth of the ray, and then an eighth of the ray apart.
+  /// The distances of each stage's points from the centre, as shares of the pixel's distance: the
+  /// first stage covers an eighth of the ray, and the points of the second are an eighth of the ray
+  /// apart.
   var stages: [[Double]] {
     let (count, extent) = (Self.tapCount, self.extent)
     return [
@@ -63,7 +65,7 @@ struct RayBlurOperation: NeighborhoodOperation {
   var words: String { "means of 64 points along rays to a centre, in two stages of 8" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    RayBlurPass(setting, self)
+    ZoomBlurPass(setting, self)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
@@ -91,14 +93,14 @@ struct RayBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// Means along rays to a centre, plane by plane and row by row: at one point of the rays, a row is
+/// Means along rays to a centre, plane by plane and row by row: for one point of the rays, a row is
 /// another row, resampled evenly.
-package struct RayBlurPass: Pass {
+package struct ZoomBlurPass: Pass {
   package let description: PassDescription
-  private let operation: RayBlurOperation
+  private let operation: ZoomBlurOperation
   private let keepsFourthChannel: Bool
 
-  init(_ setting: PassSetting, _ operation: RayBlurOperation) {
+  init(_ setting: PassSetting, _ operation: ZoomBlurOperation) {
     self.description = setting.description
     self.operation = operation
     self.keepsFourthChannel = setting.keepsFourthChannel
@@ -106,7 +108,8 @@ package struct RayBlurPass: Pass {
 
   package func run(_ context: PassContext) async {
     let stages = self.operation.stages
-    // Means of bytes are within their range, and the mean of several hides their rounding.
+    // Means of bytes are within the range of bytes, and the mean of eight reduces their rounding
+    // errors.
     let between = Raster(
       layout: context.output.layout, depth: context.inputs[0].depth, pool: context.pool)
     await self.run(
@@ -129,7 +132,7 @@ package struct RayBlurPass: Pass {
       let samples = Double(shape.samples * shape.height)
       let places =
         source.depth == .eight
-        ? RayPlaces(shape, scales: scales, center: center.x * shape.scale - 0.5) : nil
+        ? ZoomBlurPositions(shape, scales: scales, center: center.x * shape.scale - 0.5) : nil
       let cost = places == nil ? 0.1 : 0.05
       await context.bands.run(
         rows: shape.height, nanoseconds: samples * cost * Double(scales.count)
@@ -139,12 +142,12 @@ package struct RayBlurPass: Pass {
     }
   }
 
-  /// Samples that rows in C make at once.
+  /// The number of samples that the C rows compute at once.
   private static let lanes = 32
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ center: (x: Double, y: Double), _ scales: [Double], _ places: RayPlaces?,
+    _ center: (x: Double, y: Double), _ scales: [Double], _ places: ZoomBlurPositions?,
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
@@ -190,18 +193,20 @@ package struct RayBlurPass: Pass {
   }
 }
 
-/// Where the pixels of a row are read along rays: every row of a plane reads at the same columns.
+/// The positions at which the pixels of a row are read along rays, the same for all rows of a
+/// plane.
 @safe
-final class RayPlaces: @unchecked Sendable {
-  /// The places as rows in C take them. Written by nobody after `init`.
+final class ZoomBlurPositions: @unchecked Sendable {
+  /// The positions as the C rows take them. Not written after `init`.
   let pointers: UnsafeMutablePointer<sl_ray_places>
 
-  /// Works out the places, if the rows in C gain from them.
+  /// Computes the positions, if the C rows use them.
   ///
   /// - Parameters:
   ///   - shape: The plane.
-  ///   - scales: How far from the centre each tap reads, as shares of a pixel's own distance.
+  ///   - scales: The distance of each tap from the centre, as a share of the pixel's distance.
   ///   - center: The centre's column.
+  /// - Returns: `nil` if the C rows do not use positions for this plane.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {
     let area = unsafe sl_area_rows_current().pointee
     let block = unsafe area.ray_block

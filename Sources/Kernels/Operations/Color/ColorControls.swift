@@ -14,10 +14,10 @@ struct ColorControls: CatalogueFilter {
         "0 is grey, 1 changes nothing."),
       ParameterDescription(
         "brightness", .number, default: .number(0), slider: -1 ... 1, limits: -4 ... 4,
-        "What is added to each channel; 0 changes nothing."),
+        "The amount added to each channel; 0 changes nothing."),
       ParameterDescription(
         "contrast", .number, default: .number(1), slider: 0.25 ... 4, limits: -64 ... 64,
-        "The slope about middle grey; 1 changes nothing."),
+        "The slope around middle grey; 1 changes nothing."),
     ])
 
   private let saturation: Double
@@ -31,7 +31,7 @@ struct ColorControls: CatalogueFilter {
   }
 
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    // Exactly the identity where nothing is to change, so that it vanishes.
+    // Exactly the identity if nothing changes, so that the planner drops it.
     let saturated =
       self.saturation == 1
       ? ColorMatrix.identity

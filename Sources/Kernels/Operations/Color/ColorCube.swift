@@ -1,11 +1,10 @@
 import CKernels
 
-/// Looks colours up in a table of the user's own.
+/// A colour lookup table.
 struct ColorCube: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "colorCube",
-    summary: "Maps colours through a lookup table: a .cube file of curves or of a cube.",
+    summary: "Maps colours through a lookup table: a .cube file with curves or a cube.",
     category: .color, reach: .pixel, fidelity: .formula,
     formula: """
       rgb' = rgb + intensity * (table(rgb) - rgb), rgb clamped to the table's domain. A cube is \
@@ -17,19 +16,17 @@ struct ColorCube: CatalogueFilter {
         "asset", .asset, default: nil, assetKind: .cube, "The name of the table."),
       ParameterDescription(
         "intensity", .number, default: .number(1), slider: 0 ... 1, limits: 0 ... 1,
-        "How much of the table's colour is seen; 0 changes nothing."),
+        "The weight of the table's colour; 0 changes nothing."),
     ])
 
   private let cube: CubeAsset?
   private let intensity: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.cube = arguments.cube("asset")
     self.intensity = arguments.number("intensity")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard let cube = self.cube, self.intensity > 0 else { return [] }
     let node = Node(
@@ -44,7 +41,7 @@ struct ColorCube: CatalogueFilter {
 }
 
 extension CubeAsset {
-  /// Replaces the colours of a strip by the table's.
+  /// Replaces the colours of a strip by the table's colours.
   func apply(to strip: Strip) {
     switch self.shape {
     case .curves(let count): self.applyCurves(count, to: strip)
@@ -79,7 +76,8 @@ extension CubeAsset {
     }
   }
 
-  /// The table's colour for a colour, in double precision.
+  /// The table's colour for a colour, in double precision: the definition that ``apply(to:)``
+  /// approximates.
   func color(of color: SIMD3<Double>) -> SIMD3<Double> {
     let low = SIMD3<Double>(self.domainLow)
     let unit = ((color - low) / (SIMD3<Double>(self.domainHigh) - low))

@@ -1,10 +1,10 @@
-/// Turns each colour into its opposite.
+/// The complement of each colour.
 struct ColorInvert: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorInvert",
     summary: "Inverts the colours.",
     category: .color, reach: .pixel, fidelity: .formula,
-    formula: "rgb' = 1 - rgb; alpha is kept. Twice is nothing")
+    formula: "rgb' = 1 - rgb; alpha is kept. Applied twice, it changes nothing")
 
   init(_ arguments: Arguments) {}
 

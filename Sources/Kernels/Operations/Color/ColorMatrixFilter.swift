@@ -1,25 +1,23 @@
-/// Any affine map of colour and alpha.
+/// An affine map of colour and alpha.
 struct ColorMatrixFilter: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "colorMatrix",
     summary: "Multiplies the colours by vectors and adds a bias.",
     category: .color, reach: .pixel, fidelity: .formula,
     formula: """
-      r' = dot((r, g, b, a), rVector) + biasVector.r, and so on; straight alpha, whose result is \
-      clamped. Where a picture is opaque, a is 1 and stays
+      r' = dot((r, g, b, a), rVector) + biasVector.r, and so on; straight alpha, the resulting \
+      alpha clamped. In opaque pictures a is 1 and does not change
       """,
     parameters: [
       Self.vector("rVector", [1, 0, 0, 0], "The weights of r, g, b, a in the resulting red."),
       Self.vector("gVector", [0, 1, 0, 0], "The weights of r, g, b, a in the resulting green."),
       Self.vector("bVector", [0, 0, 1, 0], "The weights of r, g, b, a in the resulting blue."),
       Self.vector("aVector", [0, 0, 0, 1], "The weights of r, g, b, a in the resulting alpha."),
-      Self.vector("biasVector", [0, 0, 0, 0], "What is added to r, g, b, a."),
+      Self.vector("biasVector", [0, 0, 0, 0], "The amounts added to r, g, b, a."),
     ])
 
   private let matrix: ColorMatrix
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     func row(_ name: String) -> SIMD4<Double> { SIMD4(arguments.vector(name)) }
     self.matrix = ColorMatrix(
@@ -27,11 +25,9 @@ struct ColorMatrixFilter: CatalogueFilter {
       bias: row("biasVector"))
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    let isOpaque = !geometry.format.hasAlpha || geometry.color.alpha == .opaque
-    if isOpaque || self.matrix.keepsAlpha { return [.matrix(self.matrix)] }
-    // Alpha beyond 0 ... 1 means nothing, and colour that is multiplied by it would be wrong.
+    if geometry.isOpaque || self.matrix.keepsAlpha { return [.matrix(self.matrix)] }
+    // Alpha outside 0 ... 1 has no meaning, and premultiplied colour would be wrong.
     let clamp = StripKernel { pixel, _, _, _ in
       [pixel.x, pixel.y, pixel.z, min(max(pixel.w, 0), 1)]
     } apply: { strip in

@@ -1,6 +1,5 @@
-/// Brightens or darkens the middle tones.
+/// A power function of each channel.
 struct GammaAdjust: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Raises each channel to a power.",
@@ -9,17 +8,15 @@ struct GammaAdjust: CatalogueFilter {
     parameters: [
       ParameterDescription(
         "power", .number, default: .number(1), slider: 0.25 ... 4, limits: 0.01 ... 16,
-        "The exponent; 1 changes nothing, more darkens.")
+        "The exponent; 1 changes nothing, greater values darken.")
     ])
 
   private let power: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.power = arguments.number("power")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.power == 1 ? [] : [.curve(.power(self.power))]
   }

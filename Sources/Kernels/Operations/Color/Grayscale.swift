@@ -1,8 +1,8 @@
-/// Turns colours into greys of the same luma.
+/// The luma of each pixel as grey.
 struct Grayscale: CatalogueFilter {
   static let description = FilterDescription(
     name: "grayscale",
-    summary: "Turns colours into greys of the same luma.",
+    summary: "Converts colours to greys of the same luma.",
     category: .color, reach: .pixel, fidelity: .formula,
     formula: "r' = g' = b' = .2126 r + .7152 g + .0722 b (ITU-R BT.709 luma); alpha is kept")
 
@@ -16,21 +16,23 @@ struct Grayscale: CatalogueFilter {
   }
 }
 
-/// The weights of a pixel's first three channels in its luma (ITU-R BT.709).
+/// The weights of a pixel's first three channels in its Rec. 709 luma.
 struct LumaWeights {
-  /// In the order of the channels in memory.
+  /// The weights in the order of the channels in memory.
   let exact: [Double]
 
-  /// - Parameter format: A format of colour channels.
+  /// Creates the weights of a format.
+  ///
+  /// - Parameter format: A format with colour channels.
   init(_ format: PixelFormat) {
     let luma = Grayscale.luma
     self.exact = format == .bgra8 ? [luma.z, luma.y, luma.x] : [luma.x, luma.y, luma.z]
   }
 
-  /// In 1/32768; they sum to that.
+  /// The weights in units of 1/32768. Their sum is 32768.
   var fixed: [Int16] {
     var values = self.exact.map { Int16(($0 * 32768).rounded()) }
-    // The greatest takes what rounding lost.
+    // The greatest weight takes the rounding error.
     values[1] += Int16(32768 - values.reduce(0) { $0 + Int($1) })
     return values
   }

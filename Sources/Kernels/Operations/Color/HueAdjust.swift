@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Turns the colours about the axis of greys.
+/// A rotation of colours about the axis of greys.
 struct HueAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "hueAdjust",
@@ -14,7 +14,8 @@ struct HueAdjust: CatalogueFilter {
     category: .color, reach: .pixel, fidelity: .formula,
     formula: """
       rgb' = R rgb, the rotation by angle about (1, 1, 1) (Rodrigues): cos I + (1 - cos)/3 J + \
-      sin/sqrt(3) K; red turns towards yellow. At pi: -1/3 on the diagonal, 2/3 beside it. Greys stay
+      sin/sqrt(3) K; red turns towards yellow. At pi: -1/3 on the diagonal, 2/3 elsewhere. Greys \
+      do not change
       """,
     parameters: [
       ParameterDescription(

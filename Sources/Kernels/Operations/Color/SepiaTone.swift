@@ -1,4 +1,4 @@
-/// Mixes the picture with a brown monochrome of itself.
+/// A mix of the picture with a brown monochrome.
 struct SepiaTone: CatalogueFilter {
   static let description = FilterDescription(
     name: "sepiaTone",
@@ -11,7 +11,7 @@ struct SepiaTone: CatalogueFilter {
     parameters: [
       ParameterDescription(
         "intensity", .number, default: .number(1), slider: 0 ... 1, limits: -8 ... 8,
-        "How far towards sepia; 0 changes nothing.")
+        "The weight of the sepia colours; 0 changes nothing.")
     ])
 
   private let intensity: Double

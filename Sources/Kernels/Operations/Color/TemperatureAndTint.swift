@@ -6,35 +6,33 @@
   import Darwin
 #endif
 
-/// Changes the light that the picture seems to be taken in.
+/// A change of the white point.
 struct TemperatureAndTint: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "temperatureAndTint",
     summary: "Adapts the white point of the picture, by colour temperature and tint.",
     category: .color, reach: .pixel, fidelity: .modelled,
     formula: """
-      Chromatic adaptation (Bradford) from the white of neutral to that of targetNeutral; its gains \
-      are raised to 1/2.2, because colour is gamma-encoded. A white is Planck's at the temperature \
-      (Krystek 1985), moved by tint / 3000 in v of CIE 1960 across the locus, up to green. \
-      Temperatures are limited to 1000 ... 40000 K. Equal whites change nothing; 5500 to 6500 cools, \
-      although guides call it warm
+      Chromatic adaptation (Bradford) from the white of neutral to the white of targetNeutral; its \
+      gains are raised to 1/2.2, because colour is gamma-encoded. A white is Planck's at the \
+      temperature (Krystek 1985), moved by tint / 3000 in v of CIE 1960 across the locus, up to \
+      green. Temperatures are limited to 1000 ... 40000 K. Equal whites change nothing; 5500 to \
+      6500 cools, although some guides call it warm
       """,
     parameters: [
       ParameterDescription(
         "neutral", .vector(count: 2), default: .vector([6500, 0]), slider: 2000 ... 10000,
         limits: -1000 ... 100_000, unit: .kelvin,
-        "The white that the picture has: temperature in kelvin, and tint."),
+        "The white of the picture: temperature in kelvin, and tint."),
       ParameterDescription(
         "targetNeutral", .vector(count: 2), default: .vector([6500, 0]), slider: 2000 ... 10000,
         limits: -1000 ... 100_000, unit: .kelvin,
-        "The white that the picture is to have: temperature in kelvin, and tint."),
+        "The white of the result: temperature in kelvin, and tint."),
     ])
 
   private let neutral: WhitePoint
   private let target: WhitePoint
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     func white(_ name: String) -> WhitePoint {
       let vector = arguments.vector(name)
@@ -43,24 +41,24 @@ struct TemperatureAndTint: CatalogueFilter {
     self.init(from: white("neutral"), to: white("targetNeutral"))
   }
 
-  /// Adapts from one white to another.
+  /// Creates an adaptation from one white to another.
   init(from neutral: WhitePoint, to target: WhitePoint) {
     self.neutral = neutral
     self.target = target
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.neutral != self.target else { return [] }
     return [.matrix(self.neutral.adaptation(to: self.target))]
   }
 }
 
-/// A white, by its colour temperature and its distance from the Planckian locus.
+/// A white point: a colour temperature and the distance from the Planckian locus.
 struct WhitePoint: Sendable, Hashable {
   /// The correlated colour temperature, 1000 ... 40000.
   let kelvin: Double
-  /// 3000 times the distance from the locus in CIE 1960 (u, v); positive is green, negative magenta.
+  /// 3000 times the distance from the locus in CIE 1960 (u, v); positive is green, negative
+  /// magenta.
   let tint: Double
 
   /// Cone responses of CIE XYZ (Lam 1985, "Bradford").
@@ -86,11 +84,11 @@ struct WhitePoint: Sendable, Hashable {
     self.tint = min(max(tint, -300), 300)
   }
 
-  /// The map of gamma-encoded sRGB that makes this white the other.
+  /// The map of gamma-encoded sRGB from this white to the other.
   func adaptation(to target: WhitePoint) -> ColorMatrix {
     let from = Self.apply(Self.bradford, self.xyz)
     let to = Self.apply(Self.bradford, target.xyz)
-    // A gain on light is a gain of its 2.2nd root on what encodes the light.
+    // A gain of light is the gain's 2.2nd root on gamma-encoded colour.
     let gains = SIMD3(
       pow(to.x / from.x, 1 / 2.2), pow(to.y / from.y, 1 / 2.2), pow(to.z / from.z, 1 / 2.2))
     func column(_ color: SIMD3<Double>) -> SIMD3<Double> {
@@ -114,7 +112,7 @@ struct WhitePoint: Sendable, Hashable {
   /// CIE 1960 (u, v).
   private var uv: (Double, Double) {
     let here = Self.locus(self.kelvin)
-    // Along the locus from cold to warm; what is left of it is green.
+    // The direction of the locus from cold to warm; green is on its left.
     let (colder, warmer) = (Self.locus(self.kelvin * 1.001), Self.locus(self.kelvin * 0.999))
     let (du, dv) = (warmer.0 - colder.0, warmer.1 - colder.1)
     let length = (du * du + dv * dv).squareRoot()

@@ -1,31 +1,28 @@
 import CKernels
 
-/// Saturates what is dull more than what is not, and skin hardly.
+/// Saturation that affects dull colours more than saturated colours and skin.
 struct Vibrance: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "vibrance",
-    summary: "Adjusts the saturation while keeping saturated colours and the tones of skin.",
+    summary: "Adjusts the saturation of dull colours; saturated colours and skin change less.",
     category: .color, reach: .pixel, fidelity: .modelled,
     formula: """
       rgb' = Y + max(0, 1 + amount * (1 - s) * (1 - k)) * (rgb - Y), \
-      s = clamp(max(r, g, b) - min(r, g, b)), Y = .2126 r + .7152 g + .0722 b; k holds skin back: \
+      s = clamp(max(r, g, b) - min(r, g, b)), Y = .2126 r + .7152 g + .0722 b; k protects skin: \
       .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|) where r >= g >= b, else 0
       """,
     parameters: [
       ParameterDescription(
         "amount", .number, default: .number(0), slider: -1 ... 1, limits: -8 ... 8,
-        "How much more colour dull pixels get; 0 changes nothing.")
+        "The added saturation of dull pixels; 0 changes nothing.")
     ])
 
   private let amount: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.amount = arguments.number("amount")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount != 0 else { return [] }
     let amount = self.amount
@@ -44,8 +41,8 @@ struct Vibrance: CatalogueFilter {
     return [Node(.kernel(kernel))]
   }
 
-  /// How much the pixel is like skin, 0 to .75: of every shade it has green a little below the middle
-  /// between blue and red.
+  /// The similarity of a pixel to skin, 0 ... 0.75: in skin of every shade, green is slightly below
+  /// the middle between blue and red.
   private static func skin(_ pixel: SIMD4<Double>) -> Double {
     guard pixel.x >= pixel.y, pixel.y >= pixel.z else { return 0 }
     let place = (pixel.y - pixel.z) / max(pixel.x - pixel.z, 1e-6)

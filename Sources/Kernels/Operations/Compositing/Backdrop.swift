@@ -1,11 +1,11 @@
-/// The other picture of a composition.
+/// The second picture of a composition.
 enum Backdrop: Sendable {
-  /// The frame as it came in.
+  /// The source frame, as it was before the first stage.
   case source
   /// An image.
   case image(ImageAsset)
 
-  /// The picture that the parameter of that name names; `nil` if it names none.
+  /// Creates the picture that the parameter of that name names; `nil` if it names none.
   init?(_ name: String, of arguments: Arguments) {
     if arguments.text(name) == Asset.sourceName {
       self = .source
@@ -16,7 +16,7 @@ enum Backdrop: Sendable {
     }
   }
 
-  /// The picture brought into frames of a size; `nil` if nothing of it is in the frame.
+  /// Places the picture in frames of a size; `nil` if no pixel of it is in the frame.
   func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
     switch self {
     case .source: .source(space)
@@ -29,20 +29,21 @@ enum Backdrop: Sendable {
   }
 }
 
-/// The other picture of a composition, in its place.
+/// The second picture of a composition, placed in frames of one size.
 enum PlacedBackdrop: Sendable {
   case source(WorkingSpace)
   case image(PlacedImage)
 
-  /// A node that makes each pixel from itself and the other picture's.
+  /// Returns a node that computes each pixel from itself and the second picture's pixel.
   ///
   /// - Parameters:
-  ///   - skips: Whether pixels where the image is not stay as they are.
-  ///   - byteCost: What the functions hold in memory, in bytes.
-  ///   - reference: One pixel: straight, and the other's premultiplied.
-  ///   - apply: A strip: straight, and the other's premultiplied, which is scratch.
+  ///   - skips: Whether strips outside the image are left unchanged.
+  ///   - byteCost: The memory of the functions, in bytes.
+  ///   - reference: The definition for one pixel: `pixel` is straight, `source` premultiplied.
+  ///   - apply: The implementation for a strip: `strip` is straight, `source` premultiplied
+  ///     scratch.
   func node(
-    skips: Bool = false, beside byteCost: Int = 0,
+    skips: Bool = false, byteCost: Int = 0,
     reference: @escaping SourceKernel.Reference, apply: @escaping SourceKernel.Apply
   ) -> Node {
     switch self {
@@ -53,7 +54,7 @@ enum PlacedBackdrop: Sendable {
       let kernel = StripKernel { pixel, x, y, _ in
         reference(pixel, image.pixel(x, y), x, y)
       } apply: { strip in
-        // Most of a frame lies beside a sticker.
+        // A sticker covers a small part of a frame.
         guard !skips || image.meets(strip) else { return }
         ScratchStrip.with(strip) { other in
           image.load(other)
@@ -66,20 +67,20 @@ enum PlacedBackdrop: Sendable {
 }
 
 extension ParameterDescription {
-  /// The name of an image; with a default of "", none need be given.
+  /// The name of an image. The default of an optional one is "", for none.
   static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
     ParameterDescription(
       name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, summary)
   }
 
-  /// The name of an image, or of the frame as it came in.
+  /// The name of an image, or `source` for the frame before the first stage.
   static func backdrop(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
     ParameterDescription(
       name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, acceptsSource: true,
       summary)
   }
 
-  /// How an image is brought into the frame or a rectangle.
+  /// The fit of an image into the frame or a rectangle.
   static func fit(default fit: PictureFit, _ summary: String) -> Self {
     ParameterDescription(
       "fit", .choice(PictureFit.allCases.map(\.rawValue)), default: .text(fit.rawValue), summary)

@@ -1,43 +1,41 @@
 import CKernels
 
-/// Shows the picture where a mask is white, and a background where it is black.
+/// A composition of the picture and a background, weighted by a mask.
 struct BlendWithMask: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
     category: .compositing, reach: .pixel, fidelity: .formula,
     formula: """
       o + (s - o) m, colour multiplied by alpha, and alpha too; s the picture, o the background \
-      (transparent if there is none, or black in an opaque picture), m the mask's Rec. 709 luma times \
+      (by default transparent, or black in an opaque picture), m the mask's Rec. 709 luma times \
       its alpha
       """,
     parameters: [
       .backdrop(
         "backgroundImage", isOptional: true,
-        "The name of the image behind, or source: the frame as it came in; none by default."),
+        "The name of the background image, or source: the frame before the first stage. None by "
+          + "default."),
       .image("maskImage", "The name of the mask."),
-      .fit(default: .stretch, "How both images are brought into the frame."),
+      .fit(default: .stretch, "How both images are fitted into the frame."),
     ])
 
   private let background: Backdrop?
   private let mask: ImageAsset?
   private let fit: PictureFit
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.background = Backdrop("backgroundImage", of: arguments)
     self.mask = arguments.image("maskImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
-  /// What the filter does, with the background's colours in the same space. The mask is numbers, and
-  /// taken as it is.
+  /// The nodes in a working space: the background is converted to it. The mask is not, because it
+  /// holds weights and not colours.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
     let size = geometry.size
     guard
@@ -49,7 +47,7 @@ struct BlendWithMask: CatalogueFilter {
     let blend = Self.blend(mask, isOpaque: isOpaque)
     let reference = Self.reference(mask, isOpaque: isOpaque)
     if let background = self.background?.placed(self.fit, in: size, space) {
-      return [background.node(beside: mask.byteCount, reference: reference, apply: blend)]
+      return [background.node(byteCost: mask.byteCount, reference: reference, apply: blend)]
     }
     let kernel = StripKernel { pixel, x, y, _ in
       reference(pixel, .zero, x, y)

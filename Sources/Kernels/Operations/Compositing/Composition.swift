@@ -1,23 +1,23 @@
 import CKernels
 
-/// How the picture and another one become one, after Porter and Duff 1984 and W3C's Compositing and
-/// Blending: s the picture's premultiplied colour, o the other's, and their alphas.
+/// The rule by which two pictures are combined, after Porter and Duff 1984 and the W3C's
+/// Compositing and Blending: s the picture's premultiplied colour, o the other's, and their alphas.
 enum Composition: Sendable, Hashable {
   /// The picture in front: s + o (1 - sa).
   case over
-  /// The other in front: o + s (1 - oa).
+  /// The other picture in front: o + s (1 - oa).
   case under
   /// s o, alpha too.
   case multiply
   /// s + o - s o, alpha too.
   case screen
 
-  /// The composition with another picture as a node.
+  /// Returns a node that combines each pixel with another picture.
   ///
   /// - Parameters:
-  ///   - backdrop: The other picture; where it is not, it is transparent.
-  ///   - opacity: By how much the other is multiplied, 0 ... 1.
-  ///   - isOpaque: Whether the frame stays opaque: the result stands before black.
+  ///   - backdrop: The other picture; transparent outside its rectangle.
+  ///   - opacity: A factor of the other picture, 0 ... 1.
+  ///   - isOpaque: Whether the frame stays opaque: the result is composited on black.
   func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> Node {
     backdrop.node(skips: self != .multiply) { pixel, other, _, _ in
       self.reference(pixel, other * opacity, isOpaque: isOpaque)
@@ -57,9 +57,4 @@ enum Composition: Sendable, Hashable {
     case .screen: SL_COMPOSE_SCREEN
     }
   }
-}
-
-extension FrameGeometry {
-  /// Whether frames have no alpha, or none that counts.
-  var isOpaque: Bool { !self.format.hasAlpha || self.color.alpha == .opaque }
 }

@@ -1,22 +1,22 @@
-/// Puts a sticker on the picture.
+/// An image on top of the picture: a sticker, logo or frame.
 struct Overlay: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "overlay",
-    summary: "Puts an image on the picture: a logo, a frame, a sticker.",
+    summary: "Draws an image on the picture: a logo, a frame or a sticker.",
     category: .compositing, reach: .pixel, fidelity: .formula,
     formula: """
-      o p + s (1 - oa p), colour multiplied by alpha (Porter and Duff 1984), o the image, p opacity, s \
-      the picture. The image is brought into the rectangle, which is scaled about its middle and moved \
-      by offset; linear where the image grows, means where it shrinks
+      o p + s (1 - oa p), colour multiplied by alpha (Porter and Duff 1984), o the image, p \
+      opacity, s the picture. The image is fitted into the rectangle, which is scaled about its \
+      centre and then moved by offset. Linear interpolation where the image grows, the mean of the \
+      covered area where it shrinks
       """,
     parameters: [
       .image("asset", "The name of the image."),
       ParameterDescription(
         "anchor", .choice(["frame"]), default: .text("frame"),
-        "What the rectangle is fixed to: the frame."),
+        "The object that the rectangle is fixed to: the frame."),
       ParameterDescription(
-        "origin", .point, default: .vector([0, 0]), "The rectangle's left top corner."),
+        "origin", .point, default: .vector([0, 0]), "The top left corner of the rectangle."),
       ParameterDescription(
         "width", .length, default: .length(Length(1, .width)), slider: 0 ... 4096,
         limits: 0 ... 16384, unit: .pixels, "The rectangle's width."),
@@ -24,14 +24,14 @@ struct Overlay: CatalogueFilter {
         "height", .length, default: .length(Length(1, .height)), slider: 0 ... 4096,
         limits: 0 ... 16384, unit: .pixels, "The rectangle's height."),
       ParameterDescription(
-        "offset", .point, default: .vector([0, 0]), "How far the rectangle is moved."),
+        "offset", .point, default: .vector([0, 0]), "The displacement of the rectangle."),
       ParameterDescription(
         "scale", .number, default: .number(1), slider: 0 ... 4, limits: 0 ... 64,
-        "How many times the rectangle is enlarged, about its middle."),
+        "The factor of the rectangle's size, about its centre."),
       ParameterDescription(
         "opacity", .number, default: .number(1), slider: 0 ... 1, limits: 0 ... 1,
-        "How much of the image is seen; 0 changes nothing."),
-      .fit(default: .fit, "How the image is brought into the rectangle."),
+        "The opacity of the image; 0 changes nothing."),
+      .fit(default: .fit, "How the image is fitted into the rectangle."),
     ])
 
   private let image: ImageAsset?
@@ -41,7 +41,6 @@ struct Overlay: CatalogueFilter {
   private let opacity: Double
   private let fit: PictureFit
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.image = arguments.image("asset")
     self.region = Region(
@@ -53,12 +52,11 @@ struct Overlay: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fit
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
-  /// What the filter does, with the image's colours in the same space.
+  /// The nodes in a working space: the image is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
     let size = geometry.size
     let (wide, high) = (self.region.width.pixels(in: size), self.region.height.pixels(in: size))

@@ -1,29 +1,32 @@
 import CKernels
 import Synchronization
 
-/// An image resampled for its place in frames of one size: made for a plan, read with every frame.
+/// An image resampled for frames of one size: created with a plan, and read for every frame.
 /// ``ImageAsset/placed(x:y:width:height:fit:in:_:)`` shares it among plans.
 final class PlacedImage: Sendable {
   /// Premultiplied red, green, blue and alpha of the pixels in ``rect``.
   private let raster: Raster
   /// The pixels of the frame that the image covers.
   let rect: PixelRect
-  /// The image, where the raster is its own.
+  /// The image, if the raster belongs to it.
   private let owner: ImageAsset?
 
-  /// Brings an image into a rectangle of a frame.
+  /// Places an image in a rectangle of a frame.
   ///
   /// Where the image grows it is interpolated linearly; where it shrinks, a pixel is the mean of
-  /// what it covers. Pixels whose centre lies outside the rectangle, or outside the picture in it,
+  /// the covered area. Pixels whose centre is outside the rectangle, or outside the fitted picture,
   /// are not covered.
   ///
   /// - Parameters:
+  ///   - image: The image.
   ///   - x: The rectangle's left edge in pixels.
-  ///   - y: Its upper edge.
+  ///   - y: Its top edge.
   ///   - width: Its width.
   ///   - height: Its height.
-  ///   - space: Where the colours are to be mixed.
-  /// - Returns: `nil` if nothing of it is in the frame.
+  ///   - fit: The fit of the image into the rectangle.
+  ///   - size: The size of frames.
+  ///   - space: The space in which the image is composited.
+  /// - Returns: `nil` if no pixel is covered.
   init?(
     _ image: ImageAsset, x: Double, y: Double, width: Double, height: Double, fit: PictureFit,
     in size: FrameSize, _ space: WorkingSpace
@@ -36,7 +39,7 @@ final class PlacedImage: Sendable {
     case .fill: (scaleX, scaleY) = (max(scaleX, scaleY), max(scaleX, scaleY))
     case .stretch: break
     }
-    // The picture's left top corner: both have the same middle.
+    // The fitted picture's top left corner: picture and rectangle have the same centre.
     let left = x + (width - wide * scaleX) / 2
     let top = y + (height - high * scaleY) / 2
     guard scaleX > 0, scaleY > 0,
@@ -72,21 +75,20 @@ final class PlacedImage: Sendable {
     self.owner = nil
   }
 
-  /// The pixels whose centres lie between two edges.
+  /// The pixels whose centres are between two edges.
   private static func pixels(from low: Double, to high: Double, limit: Int) -> Range<Int>? {
     let lower = max((low - 0.5).rounded(.up), 0)
     let upper = min((high - 0.5).rounded(.up), Double(limit))
     return lower < upper ? Int(lower) ..< Int(upper) : nil
   }
 
-  /// What the pixels hold in memory, in bytes.
+  /// The memory of the pixels, in bytes.
   var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
 
   /// Whether any of the strip's pixels is covered.
   func meets(_ strip: Strip) -> Bool { self.rect.meets(strip) }
 
-  /// Fills a strip with the image's pixels at its place, premultiplied; transparent where there are
-  /// none.
+  /// Fills a strip with the image's premultiplied pixels; transparent outside the image.
   func load(_ strip: Strip) {
     let inside =
       self.rect.y.contains(strip.y)
@@ -106,7 +108,7 @@ final class PlacedImage: Sendable {
       strip.alpha + start)
   }
 
-  /// The image at a pixel of the frame, premultiplied; transparent where there is none.
+  /// The image's premultiplied pixel at a position in the frame; transparent outside the image.
   func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
     guard self.rect.x.contains(x), self.rect.y.contains(y) else { return .zero }
     let row = unsafe self.raster.view.row(y - self.rect.y.lowerBound)
@@ -118,11 +120,11 @@ final class PlacedImage: Sendable {
   }
 }
 
-/// Where an image was brought into frames lately, so that a change of another parameter (the
-/// opacity of a sticker, say) does not resample it anew.
+/// The latest placements of an image in frames, so that a change of another parameter (the opacity
+/// of a sticker, for example) does not resample the image.
 ///
-/// Knows a few, the latest, and holds none: the plans that use them do. So images that are kept cost
-/// no more than their own pixels, however large the frames are that they were laid over.
+/// The cache holds weak references to a few placements; the plans that use them own them. So an
+/// image costs no more than its own pixels, however large the frames are that it was placed in.
 final class ImagePlacements: Sendable {
   /// All that a placed image depends on.
   struct Key: Sendable, Hashable {
@@ -132,7 +134,7 @@ final class ImagePlacements: Sendable {
     let space: WorkingSpace
   }
 
-  /// The most that are known.
+  /// The most entries.
   static let capacity = 4
 
   private struct Entry {
@@ -142,17 +144,18 @@ final class ImagePlacements: Sendable {
 
   private struct State {
     var latest: [Entry] = []
-    var made = 0
+    var count = 0
   }
 
   private let state = Mutex(State())
 
-  /// How often the image was resampled, or taken over as it is.
-  var made: Int { self.state.withLock(\.made) }
+  /// How often the image was placed; a placement resamples the image or shares its pixels.
+  var count: Int { self.state.withLock(\.count) }
 
-  /// The image at a place: the one that is there, or else a new one.
+  /// Returns the placed image for a key: the cached one, or a new one.
   ///
-  /// - Parameter make: Called outside the lock; `nil` if nothing of the image is in the frame.
+  /// - Parameter make: Creates the placed image, outside the lock; `nil` if no pixel of it is in
+  ///   the frame.
   func image(_ key: Key, make: () -> PlacedImage?) -> PlacedImage? {
     let found = self.state.withLock { state -> PlacedImage? in
       state.latest.removeAll { $0.image == nil }
@@ -166,19 +169,20 @@ final class ImagePlacements: Sendable {
     self.state.withLock { state in
       if state.latest.count == Self.capacity { state.latest.removeFirst() }
       state.latest.append(Entry(key: key, image: image))
-      state.made += 1
+      state.count += 1
     }
     return image
   }
 }
 
 extension ImageAsset {
-  /// How often the image was brought into frames: plans that differ in other parameters share it.
-  package var placementsMade: Int { self.placements.made }
+  /// How often the image was placed in frames. Plans that differ in other parameters share a
+  /// placement.
+  package var placementCount: Int { self.placements.count }
 
-  /// The image brought into a rectangle of frames of a size, in a working space.
+  /// The image placed in a rectangle of frames of a size, in a working space.
   ///
-  /// - Returns: `nil` if nothing of it is in the frame.
+  /// - Returns: `nil` if no pixel of it is in the frame.
   func placed(
     x: Double, y: Double, width: Double, height: Double, fit: PictureFit, in size: FrameSize,
     _ space: WorkingSpace

@@ -1,16 +1,16 @@
 /// Weighted sums over a square of neighbours, plus a constant.
 struct ConvolutionOperation: NeighborhoodOperation {
-  /// Row by row from the top left; an odd number squared.
+  /// The weights, row by row from the top left; their number is an odd number squared.
   let weights: [Double]
-  /// What is added, in units of 0 ... 1.
+  /// The added constant, in units of 0 ... 1.
   let bias: Double
-  /// Whether alpha is passed on instead of convolved.
+  /// Whether alpha is kept instead of convolved.
   let keepsAlpha: Bool
 
-  /// The width of the square of weights.
+  /// The side of the square of weights.
   var side: Int { self.weights.count == 25 ? 5 : 3 }
 
-  /// Whether nothing changes.
+  /// Whether the convolution changes nothing.
   var isIdentity: Bool {
     let middle = self.weights.count / 2
     return self.bias == 0
@@ -24,12 +24,17 @@ struct ConvolutionOperation: NeighborhoodOperation {
   }
 
   var sumsPixels: Bool { true }
+  var limitsLast: Bool { true }
 
-  /// The convolution of one plane's code values.
+  /// Returns the convolution of one plane's code values.
   ///
   /// - Parameters:
-  ///   - isLastColumn: Whether it is for the last column of shared chroma of a frame of odd width.
-  ///   - isLastRow: Whether it is for the last row of shared chroma of a frame of odd height.
+  ///   - shape: The plane.
+  ///   - geometry: The geometry of pictures.
+  ///   - isLastColumn: Whether to return the kernel of the last column of shared chroma in a frame
+  ///     of odd width.
+  ///   - isLastRow: Whether to return the kernel of the last row of shared chroma in a frame of odd
+  ///     height.
   func kernel(
     _ shape: PlaneShape, of geometry: FrameGeometry, isLastColumn: Bool = false,
     isLastRow: Bool = false
@@ -46,19 +51,19 @@ struct ConvolutionOperation: NeighborhoodOperation {
   /// The bias of a plane, in code values.
   private func bias(scale: Double, of geometry: FrameGeometry) -> Double {
     guard geometry.format.isYUV else { return self.bias * 255 }
-    // YUV is an affine image of RGB: the zeros of the planes stay where they are.
+    // YUV is an affine map of RGB: the zero points of the planes do not change.
     let sum = self.weights.reduce(0, +)
     guard scale == 1 else { return 128 * (1 - sum) }
     return geometry.color.range == .video
       ? self.bias * 219 + 16 * (1 - sum) : self.bias * 255
   }
 
-  /// What the convolution of full-size chroma is on chroma of half the size: each sample counts for
-  /// the two pixels that share it, and is the mean of two results; the last one of an odd side counts
-  /// for one pixel, and is its result.
+  /// The weights on chroma of half the size that equal the convolution of full-size chroma: each
+  /// sample counts for the two pixels that share it and is the mean of two results. The last sample
+  /// along an odd side belongs to one pixel and is that pixel's result.
   private func chromaWeights(isLastColumn: Bool, isLastRow: Bool) -> [Double] {
     let reach = self.side / 2
-    // The chroma sample that the pixel `offset` from one of the two lies in.
+    // The chroma sample of the pixel at `offset` from one of the two pixels.
     func cell(_ offset: Int, _ half: Int) -> Int { ((offset + half) >> 1) + 1 }
     let rows = isLastRow ? 0 ... 0 : 0 ... 1
     let columns = isLastColumn ? 0 ... 0 : 0 ... 1
@@ -105,6 +110,6 @@ struct ConvolutionKernel: Sendable, Hashable {
   let side: Int
   /// Row by row from the top left.
   let weights: [Double]
-  /// What is added, in levels.
+  /// The added constant, in levels.
   let bias: Double
 }

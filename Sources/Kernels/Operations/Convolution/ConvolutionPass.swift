@@ -1,7 +1,7 @@
 import CKernels
 
-/// Convolutions of each plane with any weights: of bytes in integers if the weights allow it, else
-/// in floats. Weights of zero cost nothing.
+/// Convolution of each plane with any weights: of bytes in integers if ``FixedWeights`` accepts the
+/// weights, otherwise in floats. Zero weights are skipped.
 package struct ConvolutionPass: Pass {
   package let description: PassDescription
   private let operation: ConvolutionOperation
@@ -78,7 +78,7 @@ package struct ConvolutionPass: Pass {
   /// The kernels of a row.
   private struct RowKernels {
     let inner: ConvolutionKernel
-    /// The kernel of the last pixel, if it is another.
+    /// The kernel of the last pixel, if it differs.
     let last: ConvolutionKernel?
   }
 
@@ -93,7 +93,7 @@ package struct ConvolutionPass: Pass {
     var floats = FloatRows(source, shape, capacity: side, margin: reach)
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
-    // Weights of zero are left out.
+    // Zero weights are skipped.
     let lists = [kernels.inner, kernels.last].compactMap(\.self).map { kernel in
       let taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
       return (taps: taps, weights: taps.map { Float(kernel.weights[$0]) }, bias: Float(kernel.bias))
@@ -110,7 +110,7 @@ package struct ConvolutionPass: Pass {
               at: index, to: row + (tap % side - reach) * shape.step + start)
           }
           unsafe list.weights.withUnsafeBufferPointer { weights in
-            // Without taps the address is not used.
+            // The address is not used if there are no taps.
             let pointers = unsafe UnsafePointer(places.baseAddress.unsafelyUnwrapped)
             let first = unsafe weights.baseAddress ?? UnsafePointer(floats.row(y))
             unsafe area.convolve(
@@ -123,24 +123,27 @@ package struct ConvolutionPass: Pass {
   }
 }
 
-/// The weights of a convolution of bytes as 16-bit integers, for those that lose next to nothing so.
+/// The weights of a convolution of bytes as 16-bit integers.
 struct FixedWeights: Sendable {
   /// The width of the square of weights.
   let side: Int
-  /// Which of the square's places have weights, counted row by row from the top left; an even
-  /// number of them.
+  /// The positions in the square with nonzero weights, counted row by row from the top left; an
+  /// even number of them.
   let taps: [Int]
-  /// A weight for each.
+  /// A weight for each tap.
   let values: [Int16]
-  /// What is added, in the weights' unit.
+  /// The added constant, in the unit of the weights.
   let bias: Int32
-  /// How many bits too many the sums have for deep samples.
+  /// The number of bits by which sums are shifted to deep samples.
   let shift: Int
 
-  /// - Returns: `nil` if sums could be off by a quarter of a level, or leave 32 bits.
+  /// Converts a kernel.
+  ///
+  /// - Returns: `nil` if the rounding of weights could change a sum by more than a quarter of a
+  ///   level, or if sums exceed 32 bits.
   init?(_ kernel: ConvolutionKernel) {
     var taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
-    // Rows in C take them by twos; a weight of zero makes up the number.
+    // C rows take taps in pairs; a zero weight completes the last pair.
     if !taps.count.isMultiple(of: 2) { taps.append(taps[0]) }
     let greatest = kernel.weights.reduce(0) { max($0, abs($1)) }
     guard greatest < 1024, abs(kernel.bias) < 65536 else { return nil }

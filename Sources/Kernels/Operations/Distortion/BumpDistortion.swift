@@ -1,21 +1,22 @@
-/// Makes the picture bulge round a point.
+/// A bulge around a point.
 struct BumpDistortion: CatalogueFilter {
   static let description = FilterDescription(
     name: "bumpDistortion",
-    summary: "Makes the picture bulge, or sink, round a point.",
+    summary: "Makes the picture bulge or sink around a point.",
     category: .distortion, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      A pixel at distance d < radius from center comes from distance d (1 - scale (1 - u^2)^2), \
-      u = d / radius, in the same direction; what is further stays. Bilinear; edges are clamped
+      A pixel at distance d < radius from center is read from distance d (1 - scale (1 - u^2)^2), \
+      u = d / radius, in the same direction; pixels at radius and beyond do not change. Bilinear; \
+      edges are clamped
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "The middle of the bump."),
+      ParameterDescription("center", .point, default: .point(.center), "The centre of the bump."),
       ParameterDescription(
         "radius", .length, default: .number(300), slider: 0 ... 600, limits: 0 ... 32768,
-        unit: .pixels, "Where the bump ends."),
+        unit: .pixels, "The radius of the bump."),
       ParameterDescription(
         "scale", .number, default: .number(0.5), slider: -1 ... 1, limits: -16 ... 16,
-        "How far it bulges; less than 0 sinks, 0 changes nothing."),
+        "The height of the bump; negative values sink, 0 changes nothing."),
     ])
 
   private let center: Point

@@ -1,16 +1,17 @@
-/// Pushes the picture outwards round a hole that holds nothing.
+/// A displacement away from a circular hole.
 struct HoleDistortion: CatalogueFilter {
   static let description = FilterDescription(
     name: "holeDistortion",
-    summary: "Pushes pixels outwards round a circular hole.",
+    summary: "Moves pixels away from a point, around a circular hole.",
     category: .distortion, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      A pixel at distance d > radius from center comes from distance d - radius^2 / d in the same \
-      direction: the centre becomes the rim, and what is far stays. Within, transparent, or black \
-      where nothing can be; the rim is a pixel soft. Bilinear; edges are clamped
+      A pixel at distance d > radius from center is read from distance d - radius^2 / d in the \
+      same direction: the centre is mapped to the rim, and distant pixels hardly move. The hole is \
+      transparent, or black in opaque pictures; its rim is one pixel soft. Bilinear; edges are \
+      clamped
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "The middle of the hole."),
+      ParameterDescription("center", .point, default: .point(.center), "The centre of the hole."),
       ParameterDescription(
         "radius", .length, default: .number(150), slider: 0.01 ... 1000, limits: 0 ... 32768,
         unit: .pixels, "The hole's radius; below half a pixel nothing changes."),
@@ -33,7 +34,7 @@ struct HoleDistortion: CatalogueFilter {
       center: center, hole: radius,
       reach: max(radius, RadialMap.greatestDistance(from: center, in: size)) + 1
     ) { distance in
-      // Deep in the hole there is nothing, so anything finite will do.
+      // Pixels deep in the hole are empty; their factor must only be finite.
       let ratio = radius / max(distance, radius / 2)
       return RadialMap.Factor(re: 1 - ratio * ratio, im: 0)
     }

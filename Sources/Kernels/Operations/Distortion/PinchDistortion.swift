@@ -6,25 +6,25 @@
   import Darwin
 #endif
 
-/// Draws the picture together towards a point.
+/// A contraction towards a point.
 struct PinchDistortion: CatalogueFilter {
   static let description = FilterDescription(
     name: "pinchDistortion",
-    summary: "Draws the picture together towards a point.",
+    summary: "Pinches the picture towards a point.",
     category: .distortion, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      A pixel at distance d < radius from center comes from distance d exp(scale (1 - d / radius)^2) \
-      in the same direction; what is further stays. Nothing folds up to scale 2. Bilinear; edges are \
-      clamped
+      A pixel at distance d < radius from center is read from distance \
+      d exp(scale (1 - d / radius)^2) in the same direction; pixels at radius and beyond do not \
+      change. The map does not fold up to scale 2. Bilinear; edges are clamped
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "What is drawn to."),
+      ParameterDescription("center", .point, default: .point(.center), "The centre of the pinch."),
       ParameterDescription(
         "radius", .length, default: .number(300), slider: 0 ... 1000, limits: 0 ... 32768,
-        unit: .pixels, "Where the pinch ends."),
+        unit: .pixels, "The radius of the pinch."),
       ParameterDescription(
         "scale", .number, default: .number(0.5), slider: 0 ... 2, limits: -4 ... 4,
-        "How strongly; 0 changes nothing."),
+        "The strength; 0 changes nothing."),
     ])
 
   private let center: Point

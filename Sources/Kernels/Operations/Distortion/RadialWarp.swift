@@ -1,10 +1,10 @@
 import CKernels
 
-/// Where pixels come from, round a centre: each from its own place, turned and scaled about the
-/// centre by what depends on the distance alone.
+/// A radial map of positions: a pixel's source is rotated and scaled about a centre by a factor of
+/// the distance.
 struct RadialMap: Sendable {
-  /// How a vector from the centre becomes the source's: multiplied by re + i im, as if x + i y (y
-  /// down) were a complex number.
+  /// The factor of a vector from the centre: re + i im, with the vector x + i y (y down) as a
+  /// complex number.
   struct Factor: Sendable, Hashable {
     let re: Double
     let im: Double
@@ -12,14 +12,14 @@ struct RadialMap: Sendable {
 
   /// The centre in pixels from the top left.
   let center: (x: Double, y: Double)
-  /// Within this distance of the centre there is nothing; 0 for no hole.
+  /// The radius of an empty hole around the centre; 0 for none.
   let hole: Double
-  /// Beyond this distance pixels stay.
+  /// The distance beyond which pixels do not change.
   let reach: Double
   /// The factor at a distance of less than ``reach``, in pixels. Must be smooth and finite.
   let factor: @Sendable (_ distance: Double) -> Factor
 
-  /// The greatest distance from the centre to anything in a frame.
+  /// The greatest distance from the centre to a point of the frame.
   static func greatestDistance(
     from center: (x: Double, y: Double), in size: FrameSize
   ) -> Double {
@@ -29,9 +29,9 @@ struct RadialMap: Sendable {
   }
 }
 
-/// Pixels from other places round a centre, bilinear, with clamped edges.
+/// A resampling by a radial map, bilinear, with clamped edges.
 struct RadialWarpOperation: NeighborhoodOperation {
-  /// Where from.
+  /// The map.
   let map: RadialMap
 
   let words: String
@@ -44,7 +44,7 @@ struct RadialWarpOperation: NeighborhoodOperation {
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
     plane.map { x, y, channel in
-      // From the centre, in pixels of the frame.
+      // Relative to the centre, in pixels of the frame.
       let dx = (Double(x) + 0.5) / plane.scale - self.map.center.x
       let dy = (Double(y) + 0.5) / plane.scale - self.map.center.y
       let distance = (dx * dx + dy * dy).squareRoot()
@@ -61,22 +61,22 @@ struct RadialWarpOperation: NeighborhoodOperation {
       let lower = sample(0, 1) + (sample(1, 1) - sample(0, 1)) * right
       let nothing = plane.empty(channel: channel)
       let value = upper + (lower - upper) * down
-      // The rim is one of the plane's pixels wide.
+      // The rim of the hole is one pixel of the plane wide.
       let cover = min(max((distance - self.map.hole) * plane.scale + 0.5, 0), 1)
       return self.map.hole > 0 ? nothing + (value - nothing) * cover : value
     }
   }
 }
 
-/// Pixels from other places, plane by plane, in tiles: a tile's sources lie close together, where a
-/// row's may lie all over the frame.
+/// Resampling of each plane by a radial map, in tiles: the sources of a tile are close together,
+/// those of a row may be spread over the frame.
 package struct RadialWarpPass: Pass {
   /// The map on one plane.
   private struct PlaneMap: Sendable {
     let shape: PlaneShape
     let map: RadialMap
     let table: RadialWarpTable
-    /// In pixels of the plane, counted from the centre of the first.
+    /// In pixels of the plane, relative to the centre of the first pixel.
     let center: (x: Double, y: Double)
     /// In pixels of the plane.
     let hole: Double
@@ -160,8 +160,8 @@ package struct RadialWarpPass: Pass {
     }
   }
 
-  /// The map over a tile's distances, if it is smooth enough there. Of what lies in a hole or
-  /// beyond reach nothing need be known.
+  /// The map over a tile's distances as a polynomial; `nil` if it is not smooth enough. Distances
+  /// in the hole and beyond reach do not matter.
   private static func curve(
     _ distances: ClosedRange<Double>, _ plane: PlaneMap
   ) -> sl_radial_curve? {
@@ -171,7 +171,7 @@ package struct RadialWarpPass: Pass {
     return RadialWarpCurve.fit(plane.map, over: lower / scale ... upper / scale, scale: scale)
   }
 
-  /// How far from the centre a tile's pixels are.
+  /// The range of distances from the centre to a tile's pixels.
   private static func distances(
     _ x: Range<Int>, _ y: Range<Int>, _ plane: PlaneMap
   ) -> ClosedRange<Double> {

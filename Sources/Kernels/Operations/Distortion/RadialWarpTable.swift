@@ -10,23 +10,25 @@ import CKernels
 
 /// A radial map on one plane, sampled by distance.
 struct RadialWarpTable: Sendable {
-  /// Pairs of numbers by distance; one more than ``entries``.
+  /// Pairs of numbers by distance; ``entries`` + 2 pairs.
   let values: [Float]
-  /// How many steps there are.
+  /// The number of steps.
   let entries: Int
-  /// Steps a pixel of the plane.
+  /// Steps per pixel of the plane.
   let density: Double
-  /// Whether the map turns anywhere.
+  /// Whether the map rotates at any distance.
   let turns: Bool
 
+  /// Samples a map.
+  ///
   /// - Parameters:
   ///   - map: The map in pixels of the frame.
-  ///   - scale: The plane's pixels in one of the frame's.
+  ///   - scale: The plane's pixels per pixel of the frame.
   init(_ map: RadialMap, scale: Double) {
-    // Fine enough that a place is off by a few hundredths of a pixel where maps bend most: at the
-    // rim of a hole, and where a twirl is tight.
+    // Fine enough for an error of a few hundredths of a pixel where maps bend most: at the rim of a
+    // hole, and where a twirl is tight.
     let length = map.reach * scale
-    // Between two entries a place is off by an eighth of the bend at most; .002 pixels may be.
+    // The error between two entries is at most an eighth of the bend; .002 pixels are allowed.
     let bend = (Self.bend(map) / (8 * 0.002)).squareRoot()
     let wanted = length * max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, bend / scale)
     self.entries = Int(min(max(wanted, 64), 16384))
@@ -43,14 +45,14 @@ struct RadialWarpTable: Sendable {
     self.values = values
   }
 
-  /// How much places bend with the distance at most, in pixels for a pixel squared: the factor's
-  /// second derivative times the distance.
+  /// The greatest curvature of positions over the distance, in pixels per pixel squared: the
+  /// factor's second derivative times the distance.
   private static func bend(_ map: RadialMap) -> Double {
     let step = map.reach / 32
     guard map.hole == 0, step > 0 else { return 0 }
     return (1 ..< 31).reduce(0.0) { worst, index in
       let distance = Double(index) * step
-      // Over a small part of the step, for a factor may turn many times within it.
+      // The step is small, because a factor may oscillate within a larger one.
       let near = step / 16
       let (a, b, c) = (
         map.factor(distance - near), map.factor(distance), map.factor(distance + near)
@@ -61,25 +63,24 @@ struct RadialWarpTable: Sendable {
   }
 }
 
-/// A radial map over a short range of distances, such as a tile's, as polynomials: many places can
-/// be computed at once where looking each up would be slower than all the rest.
+/// A radial map over a short range of distances, such as that of a tile, as polynomials. Vectors of
+/// positions are computed faster from them than by table lookups.
 enum RadialWarpCurve {
-  /// The places where the map is sampled, the roots of a Chebyshev polynomial: the polynomial
-  /// through them is nearly the best.
+  /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal error.
   private static let nodes = (0 ..< Int(SL_RADIAL_TERMS)).map { index in
     cos(Double.pi * (Double(index) + 0.5) / Double(SL_RADIAL_TERMS))
   }
 
-  /// Places may be off by so many pixels of the frame.
+  /// The greatest error of a position, in pixels of the frame.
   private static let tolerance = 1.0 / 1024
 
-  /// Makes the polynomials.
+  /// Fits the polynomials.
   ///
   /// - Parameters:
   ///   - map: The map in pixels of the frame.
   ///   - range: The distances, in pixels of the frame.
-  ///   - scale: The plane's pixels in one of the frame's.
-  /// - Returns: `nil` if the map bends too much in the range.
+  ///   - scale: The plane's pixels per pixel of the frame.
+  /// - Returns: `nil` if the error exceeds the tolerance.
   static func fit(
     _ map: RadialMap, over range: ClosedRange<Double>, scale: Double
   ) -> sl_radial_curve? {
@@ -88,7 +89,7 @@ enum RadialWarpCurve {
     let factors = Self.nodes.map { map.factor(middle + $0 * half) }
     let re = Self.coefficients(factors.map(\.re))
     let im = Self.coefficients(factors.map(\.im))
-    // Between the nodes and at the ends the error is greatest.
+    // The error is greatest between the nodes and at the ends.
     for t in [-1, -0.92, -0.71, 0.71, 0.92, 1] {
       let distance = middle + t * half
       let factor = map.factor(distance)
@@ -112,7 +113,7 @@ enum RadialWarpCurve {
     return curve
   }
 
-  /// The polynomial through values at the nodes, constant first: Newton's divided differences,
+  /// The polynomial through values at the nodes, constant term first: Newton's divided differences,
   /// multiplied out.
   private static func coefficients(_ values: [Double]) -> [Double] {
     var differences = values

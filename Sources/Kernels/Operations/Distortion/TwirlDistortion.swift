@@ -6,25 +6,25 @@
   import Darwin
 #endif
 
-/// Turns the picture about a point, most in the middle.
+/// A rotation about a point that decreases with the distance.
 struct TwirlDistortion: CatalogueFilter {
   static let description = FilterDescription(
     name: "twirlDistortion",
-    summary: "Turns the picture about a point, most in the middle.",
+    summary: "Rotates the picture about a point, most at the centre.",
     category: .distortion, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      What lies at distance d < radius from center is turned by angle (1 - d / radius)^2, \
-      counterclockwise; what is further stays. Bilinear; edges are clamped
+      Pixels at distance d < radius from center are rotated by angle (1 - d / radius)^2, \
+      counterclockwise; pixels at radius and beyond do not change. Bilinear; edges are clamped
       """,
     parameters: [
-      ParameterDescription("center", .point, default: .point(.center), "What is turned about."),
+      ParameterDescription("center", .point, default: .point(.center), "The centre of rotation."),
       ParameterDescription(
         "radius", .length, default: .number(300), slider: 0 ... 500, limits: 0 ... 32768,
-        unit: .pixels, "Where the twirl ends."),
+        unit: .pixels, "The radius of the twirl."),
       ParameterDescription(
         "angle", .number, default: .number(3.141592653589793),
         slider: -12.566370614359172 ... 12.566370614359172, limits: -1000 ... 1000, unit: .radians,
-        "The turn in the middle; 0 changes nothing."),
+        "The rotation at the centre; 0 changes nothing."),
     ])
 
   private let center: Point

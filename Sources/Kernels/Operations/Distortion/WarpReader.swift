@@ -1,11 +1,11 @@
 import CKernels
 
-/// Reads runs of a plane's pixels at computed places, bilinear. Owned by one band.
+/// A bilinear reader of a plane's pixels at computed positions. Owned by one band.
 @safe
 struct WarpReader: ~Copyable {
-  /// The plane, as rows in C take it.
+  /// The plane as the C rows take it.
   let plane: sl_warp_plane
-  /// Where the run that is read next comes from.
+  /// The positions of the next run.
   let places: WarpPlaces
   private let start: UnsafeRawPointer
   private let stride: Int
@@ -18,11 +18,14 @@ struct WarpReader: ~Copyable {
       UnsafePointer<Int16>?, Int, UnsafeMutablePointer<Int16>
     ) -> Void
 
+  /// Creates a reader.
+  ///
   /// - Parameters:
-  ///   - source: What is read.
-  ///   - shape: Which plane of it.
-  ///   - nothing: What stands where pixels are covered by less than all: a level a channel.
-  ///   - capacity: How many pixels a run has at most.
+  ///   - source: The raster.
+  ///   - shape: The plane.
+  ///   - nothing: The empty colour, in levels by channel, with which pixels of partial coverage are
+  ///     mixed.
+  ///   - capacity: The most pixels of a run.
   init(_ source: RasterView, _ shape: PlaneShape, nothing: [Double], capacity: Int) {
     let area = unsafe sl_area_rows_current().pointee
     let isNarrow = source.depth == .eight
@@ -33,16 +36,17 @@ struct WarpReader: ~Copyable {
     self.places = WarpPlaces(count: capacity)
     unsafe self.start = UnsafeRawPointer(source.row(0, plane: shape.plane))
     self.shape = shape
-    // A sum is 1/64 level from bytes, 1/32 from deep samples.
+    // Sums are in units of 1/64 level from bytes, 1/32 from deep samples.
     self.nothing = nothing.map { Int16($0 * (isNarrow ? 64 : 32)) }
     self.memory = SampleMemory(count: capacity * shape.step + 64)
     unsafe self.readRow = isNarrow ? area.warp_read_u8 : area.warp_read_i16
   }
 
-  /// Reads the pixels at ``places`` as sums: 1/64 level from bytes, 1/32 from deep samples.
+  /// Reads the pixels at ``places`` as sums: units of 1/64 level from bytes, 1/32 from deep
+  /// samples.
   ///
-  /// - Parameter covers: Whether some of them may be covered by less than all.
-  /// - Returns: The samples, until the next call.
+  /// - Parameter covers: Whether pixels may have partial coverage.
+  /// - Returns: The samples, valid until the next call.
   func read(count: Int, covers: Bool) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[0]
     unsafe self.nothing.withUnsafeBufferPointer { nothing in
@@ -55,16 +59,18 @@ struct WarpReader: ~Copyable {
   }
 }
 
-/// Where the pixels of a tile's row come from. Owned by one band.
+/// The source positions of the pixels of a tile's row. Owned by one band.
 @safe
 struct WarpPlaces: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
-  /// The arrays, as rows in C take them.
+  /// The arrays as the C rows take them.
   let pointers: UnsafePointer<sl_warp_places>
 
-  /// - Parameter count: How many pixels there is to be room for.
+  /// Allocates positions.
+  ///
+  /// - Parameter count: The number of pixels.
   init(count: Int) {
-    // One array of four bytes an entry and three of two.
+    // One array with four bytes per entry and three with two.
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * 10, alignment: 64)
     let offset = unsafe bytes.initializeMemory(as: UInt32.self, repeating: 0, count: count)
     let right = unsafe (bytes + 4 * count)
@@ -83,7 +89,7 @@ struct WarpPlaces: ~Copyable {
   }
 }
 
-/// Writes parts of rows of the output: from sums, or as the input has them.
+/// A writer of parts of rows: from sums, or copied from the input.
 @safe
 struct SegmentWriter: Sendable {
   private let source: RasterView
@@ -91,7 +97,9 @@ struct SegmentWriter: Sendable {
   private let shape: PlaneShape
   private let keepsAlpha: Bool
 
-  /// - Parameter keepsAlpha: Whether every fourth sample is the source's.
+  /// Creates a writer.
+  ///
+  /// - Parameter keepsAlpha: Whether to copy every fourth sample from the source.
   init(_ context: PassContext, _ shape: PlaneShape, keepsAlpha: Bool) {
     self.source = context.inputs[0].view
     self.destination = context.output.view
@@ -99,7 +107,7 @@ struct SegmentWriter: Sendable {
     self.keepsAlpha = keepsAlpha && shape.step == 4
   }
 
-  /// Writes pixels from sums: 1/64 level if the input is bytes, 1/32 if it is deep.
+  /// Writes pixels from sums: units of 1/64 level if the input has bytes, 1/32 if it is deep.
   func write(_ sums: UnsafePointer<Int16>, x: Int, y: Int, count: Int, _ rows: sl_rows) {
     let samples = count * self.shape.step
     let (input, output) = unsafe self.pointers(x, y)
@@ -121,14 +129,14 @@ struct SegmentWriter: Sendable {
     }
   }
 
-  /// Has the memory of a part of a row fetched that is written a few rows later.
+  /// Prefetches the memory of the same part of a row that is written four rows later.
   func fetch(x: Int, y: Int, count: Int) {
     let area = unsafe sl_area_rows_current().pointee
     let (input, output) = unsafe self.pointers(x, min(y + 4, self.shape.height - 1))
     unsafe area.fetch_ahead(input, output, count * self.shape.step)
   }
 
-  /// Writes the input's pixels.
+  /// Copies the input's pixels.
   func copy(x: Int, y: Int, count: Int, _ rows: sl_rows) {
     let samples = count * self.shape.step
     let (input, output) = unsafe self.pointers(x, y)

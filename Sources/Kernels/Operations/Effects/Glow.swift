@@ -1,30 +1,27 @@
 import CKernels
 
-/// A warm glow in the bright parts.
+/// A warm glow of bright pixels.
 struct Glow: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "glow",
-    summary: "Lets the bright parts glow warmly.",
+    summary: "Adds a warm glow to bright pixels.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
       Y = .2126 r + .7152 g + .0722 b; t = smoothstep(.5, 1, Y) * intensity; \
-      rgb' = rgb + ((1, .95, .8) - rgb) * t; alpha is kept. Y <= .5 is left alone
+      rgb' = rgb + ((1, .95, .8) - rgb) * t; alpha is kept. Pixels with Y <= .5 do not change
       """,
     parameters: [
       ParameterDescription(
         "intensity", .number, default: .number(0.6), slider: 0 ... 1, limits: -8 ... 8,
-        "How strong; 0 changes nothing.")
+        "The strength; 0 changes nothing.")
     ])
 
   private let intensity: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.intensity = arguments.number("intensity")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let intensity = self.intensity

@@ -1,4 +1,4 @@
-/// Darkens the picture towards its corners.
+/// Brightness that falls off towards the corners.
 struct Vignette: CatalogueFilter {
   static let description = FilterDescription(
     name: "vignette",
@@ -6,15 +6,15 @@ struct Vignette: CatalogueFilter {
     category: .effect, reach: .pixel, fidelity: .modelled,
     formula: """
       rgb' = rgb * max(0, 1 + intensity * (v - 1)), v = 1 / (1 + (d / radius)^2)^2, d the distance \
-      from the middle in half diagonals: the cos^4 law of natural vignetting
+      from the centre in half diagonals: the cos^4 law of natural vignetting
       """,
     parameters: [
       ParameterDescription(
         "intensity", .number, default: .number(0), slider: -1 ... 1, limits: -8 ... 8,
-        "How dark; 0 changes nothing, less than 0 brightens."),
+        "The strength; 0 changes nothing, negative values brighten."),
       ParameterDescription(
         "radius", .number, default: .number(1), slider: 0 ... 2, limits: 0 ... 1000,
-        "How far from the middle, in half diagonals, a quarter of the light is left."),
+        "The distance in half diagonals from the centre at which a quarter of the light is left."),
     ])
 
   private let intensity: Double
@@ -24,8 +24,10 @@ struct Vignette: CatalogueFilter {
     self.init(intensity: arguments.number("intensity"), radius: arguments.number("radius"))
   }
 
+  /// Creates the filter.
+  ///
   /// - Parameters:
-  ///   - intensity: How dark; 0 changes nothing.
+  ///   - intensity: The strength; 0 changes nothing.
   ///   - radius: In half diagonals.
   init(intensity: Double, radius: Double) {
     self.intensity = intensity
@@ -36,7 +38,7 @@ struct Vignette: CatalogueFilter {
     guard self.intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
     let intensity = self.intensity
-    // In units of the radius, squared. A radius of 0 leaves nothing but the very middle.
+    // In units of the radius, squared. A radius of 0 darkens all but the centre.
     let radius = max(self.radius, 1e-3) * (width * width + height * height).squareRoot() / 2
     let scale = 1 / (radius * radius)
     return [

@@ -1,26 +1,25 @@
-/// Darkens what lies outside a circle.
+/// A change of brightness outside a circle.
 struct VignetteEffect: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "vignetteEffect",
-    summary: "Changes the brightness of the periphery of a circle.",
+    summary: "Changes the brightness outside a circle.",
     category: .effect, reach: .pixel, fidelity: .modelled,
     formula: """
-      rgb' = rgb * max(0, 1 - intensity * smoothstep(radius * (1 - falloff), radius * (1 + falloff), \
-      d)), d the distance from center in pixels. The step is at least a pixel wide
+      rgb' = rgb * max(0, 1 - intensity * smoothstep(radius * (1 - falloff), radius * (1 + \
+      falloff), d)), d the distance from center in pixels. The step is at least a pixel wide
       """,
     parameters: [
       ParameterDescription(
-        "center", .point, default: .point(.center), "The middle of the circle."),
+        "center", .point, default: .point(.center), "The centre of the circle."),
       ParameterDescription(
         "radius", .length, default: .number(150), slider: 0 ... 2000, limits: 0 ... 65536,
-        unit: .pixels, "The circle on which half of the effect is reached."),
+        unit: .pixels, "The radius at which half of the effect is reached."),
       ParameterDescription(
         "intensity", .number, default: .number(1), slider: -1 ... 1, limits: -8 ... 8,
-        "How dark it gets outside; 0 changes nothing, less than 0 brightens."),
+        "The strength outside the circle; 0 changes nothing, negative values brighten."),
       ParameterDescription(
         "falloff", .number, default: .number(0.5), slider: 0 ... 1, limits: 0 ... 1,
-        "How wide the step is: 0 is an edge, at 1 it begins in the middle."),
+        "The width of the step: 0 is a hard edge, 1 begins at the centre."),
     ])
 
   private let center: Point
@@ -28,7 +27,6 @@ struct VignetteEffect: CatalogueFilter {
   private let intensity: Double
   private let falloff: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.radius = arguments.length("radius")
@@ -36,7 +34,6 @@ struct VignetteEffect: CatalogueFilter {
     self.falloff = arguments.number("falloff")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.intensity != 0 else { return [] }
     let radius = self.radius.pixels(in: geometry.size)
@@ -50,7 +47,7 @@ struct VignetteEffect: CatalogueFilter {
       let t = min(max((distance - radius + half) / (2 * half), 0), 1)
       return max(0, 1 - intensity * t * t * (3 - 2 * t))
     }
-    // A step narrower than this may slip between the knots of a grid.
+    // The knots of a grid could miss a narrower step.
     return [half >= 48 ? .field(.smooth(factor)) : .exactField(factor)]
   }
 }

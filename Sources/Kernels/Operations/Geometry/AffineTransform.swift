@@ -8,31 +8,30 @@ import CKernels
   import Darwin
 #endif
 
-/// Moves, turns, scales and shears the picture within its frame.
+/// An affine map of the picture within its frame.
 struct AffineTransform: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "affineTransform",
-    summary: "Moves, turns, scales or shears the picture; the frame keeps its size.",
+    summary: "Moves, rotates, scales or shears the picture; the frame keeps its size.",
     category: .geometry, reach: .frame, fidelity: .formula,
     formula: """
-      A pixel at (x, y) goes to (a x + c y + tx, b x + d y + ty), in pixels from the top left corner; \
-      bilinear, and where the picture shrinks n-fold the mean of n x n samples, n at most 8. Outside \
-      lies transparency (black where there is no alpha), or what is at the edge
+      A pixel at (x, y) moves to (a x + c y + tx, b x + d y + ty), in pixels from the top left \
+      corner; bilinear, and where the picture shrinks n-fold the mean of n x n samples, n at most \
+      8. border sets the pixels outside the picture
       """,
     parameters: [
       ParameterDescription(
         "transform", .vector(count: 6), default: .vector([1, 0, 0, 1, 0, 0]), slider: -2 ... 2,
-        limits: -65536 ... 65536, "a, b, c, d, tx, ty; the default changes nothing."),
+        limits: -65536 ... 65536, "a, b, c, d, tx, ty; the default is the identity."),
       ParameterDescription(
         "border", .choice(["transparent", "clamp"]), default: .text("transparent"),
-        "What lies outside the picture."),
+        "The pixels outside the picture: transparent (black in opaque pictures), or those at "
+          + "its edge."),
     ])
 
   private let map: AffineMap
   private let clamps: Bool
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     let vector = arguments.vector("transform")
     self.map = AffineMap(
@@ -40,7 +39,6 @@ struct AffineTransform: CatalogueFilter {
     self.clamps = arguments.text("border") == "clamp"
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.map != .identity else { return [] }
     return [
@@ -49,20 +47,20 @@ struct AffineTransform: CatalogueFilter {
   }
 }
 
-/// An affine map of places: x' = a x + c y + tx, y' = b x + d y + ty.
+/// An affine map of positions: x' = a x + c y + tx, y' = b x + d y + ty.
 struct AffineMap: Sendable, Hashable {
   let a, b, c, d, tx, ty: Double
 
-  /// Leaves every place where it is.
+  /// The identity.
   static let identity = AffineMap(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
 
-  /// Where a place goes.
+  /// Maps a position.
   func callAsFunction(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     (self.a * x + self.c * y + self.tx, self.b * x + self.d * y + self.ty)
   }
 
-  /// The map back; `nil` where places coincide, or nearly: a frame would shrink to less than one of
-  /// its 4096th parts.
+  /// The inverse; `nil` if the map is singular or nearly so: if it shrinks a frame to less than
+  /// 1/4096 of its size.
   var inverse: AffineMap? {
     let determinant = self.a * self.d - self.b * self.c
     let (a, b) = (self.d / determinant, -self.b / determinant)
@@ -72,17 +70,19 @@ struct AffineMap: Sendable, Hashable {
       a: a, b: b, c: c, d: d, tx: -(a * self.tx + c * self.ty), ty: -(b * self.tx + d * self.ty))
   }
 
-  /// How many times further than before neighbours may come to lie, at most.
+  /// The greatest factor by which the distance of neighbours grows.
   var stretch: Double {
     max(hypot(self.a, self.b), hypot(self.c, self.d))
   }
 }
 
-/// The picture moved by an affine map, in a frame that stays as it is.
+/// A resampling of the picture by an affine map, in a frame of the same size.
 struct AffineOperation: NeighborhoodOperation {
-  /// From places of the result to those of the input, in pixels; `nil` if nothing is to be seen.
+  /// The map from positions of the result to those of the input, in pixels; `nil` if no pixel is
+  /// visible.
   let inverse: AffineMap?
-  /// Whether the pixels at the edges lie outside too; else there is nothing (``EmptyColor``).
+  /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
+  /// (``EmptyColor``).
   let clamps: Bool
 
   var kind: PassDescription.Kind { .warp }
@@ -94,9 +94,9 @@ struct AffineOperation: NeighborhoodOperation {
       : "an affine map, bilinear"
   }
 
-  /// How many samples a pixel is the mean of, along x and along y: enough for those that it covers
-  /// when the picture shrinks, and at most 8. One bilinear sample spans two pixels, and so does for
-  /// up to one and a half.
+  /// The number of samples per axis whose mean is a pixel: enough to cover the source area where
+  /// the picture shrinks, at most 8. A bilinear sample spans two pixels and suffices up to a factor
+  /// of 1.5.
   var samples: Int {
     guard let inverse = self.inverse else { return 1 }
     return min(max(Int((inverse.stretch - 0.5 - 1e-9).rounded(.up)), 1), 8)
@@ -111,7 +111,7 @@ struct AffineOperation: NeighborhoodOperation {
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
     guard let inverse = self.inverse else {
-      // So small that a clamped picture is one pixel, wherever one looks.
+      // A singular map shows a clamped picture as one pixel everywhere.
       return plane.map { _, _, channel in
         self.clamps ? plane[0, 0, channel] : plane.empty(channel: channel)
       }
@@ -142,12 +142,12 @@ struct AffineOperation: NeighborhoodOperation {
   }
 }
 
-/// Moves each plane by an affine map, bilinear, in tiles: a tile's sources lie close together, where
-/// a row's may lie all over the frame.
+/// Resampling of each plane by an affine map, bilinear, in tiles: the sources of a tile are close
+/// together, those of a row may be spread over the frame.
 package struct AffinePass: Pass {
   package let description: PassDescription
   private let operation: AffineOperation
-  /// The border of the moved picture, by plane and channel.
+  /// The code values of the empty area, by plane and channel.
   private let empty: [[Double]]
   private let keepsFourthChannel: Bool
 
@@ -186,7 +186,7 @@ package struct AffinePass: Pass {
     let reader = WarpReader(
       source, shape, nothing: self.empty[shape.plane], capacity: Self.tileWidth)
     let sums = SampleSums(count: Self.tileWidth * shape.step)
-    // Nothing to be seen is all border: a line that stands still outside, or at the first pixel.
+    // A singular map reads a constant position: outside, or the first pixel if edges are clamped.
     let map =
       self.operation.inverse
       ?? AffineMap(a: 0, b: 0, c: 0, d: 0, tx: clamps ? 0 : -1e6, ty: 0)
@@ -217,7 +217,8 @@ package struct AffinePass: Pass {
     }
   }
 
-  /// Sets the places of a run of pixels that begins at a place of a plane, in samples of the plane.
+  /// Sets the positions of a run of pixels that begins at a position of a plane, in samples of the
+  /// plane.
   private static func setPlaces(
     _ reader: borrowing WarpReader, _ map: AffineMap, _ x: Double, _ y: Double, _ length: Int,
     _ shape: PlaneShape
@@ -238,7 +239,9 @@ struct SampleSums: ~Copyable {
   private let sums: UnsafeMutablePointer<Int32>
   private let count: Int
 
-  /// - Parameter count: How many samples a run has at most.
+  /// Allocates sums.
+  ///
+  /// - Parameter count: The most samples of a run.
   init(count: Int) {
     self.memory = SampleMemory(count: 3 * count)
     unsafe self.sums = UnsafeMutableRawPointer(self.memory[0])
@@ -246,7 +249,7 @@ struct SampleSums: ~Copyable {
     self.count = count
   }
 
-  /// Adds a run, or begins anew with it.
+  /// Adds a run; the first one replaces the sums.
   func add(
     _ samples: UnsafePointer<Int16>, count: Int, isFirst: Bool, _ rows: sl_rows
   ) {
@@ -254,9 +257,11 @@ struct SampleSums: ~Copyable {
     unsafe rows.accumulate_i16(samples, count, self.sums)
   }
 
-  /// The sums' means, rounded.
+  /// Returns the means, rounded.
   ///
-  /// - Parameter runs: How many runs were added.
+  /// - Parameters:
+  ///   - runs: The number of added runs.
+  ///   - count: The number of samples.
   func means(of runs: Int, count: Int) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[2 * self.count]
     unsafe sl_area_rows_current().pointee.mean_sums(

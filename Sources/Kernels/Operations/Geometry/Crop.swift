@@ -1,35 +1,32 @@
-/// Cuts a rectangle out of the picture.
+/// A crop to a rectangle.
 struct Crop: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "crop",
-    summary: "Cuts a rectangle out of the picture; what comes out has its size.",
+    summary: "Crops the picture to a rectangle.",
     category: .geometry, reach: .frame, fidelity: .formula,
     formula: """
-      The pixels of the rectangle, its edges rounded to whole pixels and cut off at the frame; at \
+      The pixels of the rectangle, its edges rounded to whole pixels and clipped to the frame; at \
       least one pixel. 4:2:0 chroma is interpolated where the origin is odd
       """,
     parameters: [
       ParameterDescription(
-        "origin", .point, default: .vector([0, 0]), "The left top corner."),
+        "origin", .point, default: .vector([0, 0]), "The top left corner."),
       ParameterDescription(
         "width", .length, default: .length(Length(1, .width)), slider: 1 ... 4096,
-        limits: 0 ... 16384, unit: .pixels, "To the right."),
+        limits: 0 ... 16384, unit: .pixels, "The width of the rectangle."),
       ParameterDescription(
         "height", .length, default: .length(Length(1, .height)), slider: 1 ... 4096,
-        limits: 0 ... 16384, unit: .pixels, "Down."),
+        limits: 0 ... 16384, unit: .pixels, "The height of the rectangle."),
     ])
 
   private let region: Region
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.region = Region(
       origin: arguments.point("origin"), width: arguments.length("width"),
       height: arguments.length("height"))
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let rect = self.rect(in: geometry.size)
     guard !rect.covers(geometry.size) else { return [] }
@@ -41,7 +38,7 @@ struct Crop: CatalogueFilter {
     ]
   }
 
-  /// The rectangle; if nothing of it is in the frame, the pixel next to it.
+  /// The rectangle; if it is outside the frame, the pixel next to it.
   private func rect(in size: FrameSize) -> PixelRect {
     if let rect = PixelRect(self.region, in: size) { return rect }
     func nearest(_ origin: Double, _ limit: Int) -> Range<Int> {

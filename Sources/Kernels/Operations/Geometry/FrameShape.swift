@@ -1,21 +1,21 @@
-/// What frames are brought to after everything else: turned, and fitted into a size. What somebody
-/// asks the results of a pipeline to be, beside their ``FrameEncoding``.
+/// The orientation and size of a pipeline's results, applied after all stages. A caller requests
+/// it, in addition to a ``FrameEncoding``.
 public struct FrameShape: Sendable, Hashable {
-  /// How the pixels are turned and mirrored; upright leaves them.
+  /// The rotation and mirroring of the pixels.
   public var orientation: Orientation
-  /// The width after that, in pixels; `nil` follows from the height and the picture's shape, or, if
-  /// that is `nil` too, is the picture's own.
+  /// The width after the rotation, in pixels; `nil` keeps the aspect ratio with ``height``, or the
+  /// picture's width if both are `nil`.
   public var width: Int?
-  /// The height after that, in pixels; `nil` as for ``width``.
+  /// The height after the rotation, in pixels; `nil` as for ``width``.
   public var height: Int?
-  /// What gives way where a size of another shape is stated: `fit` fills up with bars, transparent
-  /// or black, `fill` cuts off on both sides, `stretch` distorts.
+  /// The treatment of another aspect ratio: `fit` adds transparent or black bars, `fill` crops both
+  /// sides, `stretch` distorts.
   public var fit: PictureFit
 
-  /// What stands for a filter's name in the passes that shape.
+  /// The filter name of the passes that apply the shape.
   package static let name = "output"
 
-  /// States a shape; by default what comes in goes out.
+  /// Creates a shape; by default frames do not change.
   public init(
     orientation: Orientation = .upright, width: Int? = nil, height: Int? = nil,
     fit: PictureFit = .fit
@@ -26,13 +26,13 @@ public struct FrameShape: Sendable, Hashable {
     self.fit = fit
   }
 
-  /// Whether frames of every geometry stay as they are.
+  /// Whether the shape changes no frame.
   public var isAny: Bool {
     self.orientation == .upright && self.width == nil && self.height == nil
   }
 
-  /// The size in which frames of a size leave. Sides are rounded, and lie in 1 ...
-  /// ``FrameLayout/maxDimension``: one that follows from the other is cut to that.
+  /// The size of results for frames of a size. Sides are rounded and limited to 1 ...
+  /// ``FrameLayout/maxDimension``.
   public func size(of size: FrameSize) -> FrameSize {
     let isTurned = !self.orientation.quarterTurns.isMultiple(of: 2)
     let own = isTurned ? FrameSize(width: size.height, height: size.width) : size
@@ -52,9 +52,10 @@ public struct FrameShape: Sendable, Hashable {
     }
   }
 
-  /// What is done to frames of a geometry; nothing if they have the shape.
+  /// Returns the nodes that apply the shape to frames of a geometry; none if they have it already.
   ///
-  /// Scaling is that of the filter `scale`. Bars are even, so that chroma stays with its pixels.
+  /// The scaling is that of the filter `scale`. Bars are of even width, so that chroma stays
+  /// aligned with its pixels.
   package func nodes(for geometry: FrameGeometry) -> [Node] {
     let turned = self.orientation == .upright ? [] : [Node.orient(self.orientation)]
     let target = self.size(of: geometry.size)
@@ -63,7 +64,7 @@ public struct FrameShape: Sendable, Hashable {
     let whole = (width: Double(own.width), height: Double(own.height))
     let across = Double(target.width) / whole.width
     let down = Double(target.height) / whole.height
-    // One side follows from the other: there is no other shape to fit into.
+    // One side follows from the other, so the aspect ratio does not change.
     switch self.width == nil || self.height == nil ? .stretch : self.fit {
     case .stretch:
       return turned + [.resample(from: (0, 0), extent: whole, to: target)]
@@ -76,7 +77,7 @@ public struct FrameShape: Sendable, Hashable {
       var origin = (
         x: (whole.width - extent.width) / 2, y: (whole.height - extent.height) / 2
       )
-      // What is not scaled is cut between pixels, not through them.
+      // Without scaling, the crop is aligned to pixels.
       if factor == 1 { origin = (origin.x.rounded(.down), origin.y.rounded(.down)) }
       return turned + [.resample(from: origin, extent: extent, to: target)]
     case .fit:
@@ -95,7 +96,7 @@ public struct FrameShape: Sendable, Hashable {
 }
 
 extension Node {
-  /// The picture in the middle of a larger one that is empty elsewhere.
+  /// Places the picture in the middle of a larger, empty one.
   fileprivate static func bars(around inner: FrameSize, to outer: FrameSize) -> Node {
     let (across, down) = (outer.width - inner.width, outer.height - inner.height)
     let (left, top) = (across / 4 * 2, down / 4 * 2)

@@ -1,44 +1,41 @@
 import CKernels
 
-/// Turns and mirrors the picture.
+/// Rotation by quarter turns, and mirroring.
 struct Orient: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "orient",
-    summary: "Mirrors the picture and turns it by quarters.",
+    summary: "Mirrors the picture and rotates it by quarter turns.",
     category: .geometry, reach: .frame, fidelity: .formula,
     formula: """
-      The same pixels at other places: first mirrored, then turned. Four quarter turns, or mirroring \
-      twice, are nothing. The frame's own orientation is passed on as it came
+      The pixels are first mirrored, then rotated. Four quarter turns, or mirroring twice, change \
+      nothing. The frame's orientation field does not change
       """,
     parameters: [
       ParameterDescription(
         "quarterTurns", .number, default: .number(0), slider: 0 ... 3, limits: -1000 ... 1000,
-        "Clockwise quarter turns, a whole number; less than 0 turns the other way."),
+        "Clockwise quarter turns, a whole number; negative values turn counterclockwise."),
       ParameterDescription(
         "mirrored", .flag, default: .flag(false),
-        "Whether left and right are exchanged before the turn."),
+        "Whether left and right are exchanged before the rotation."),
     ])
 
   private let orientation: Orientation
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     let turns = Int(arguments.number("quarterTurns").rounded()) % 4
     self.orientation = Orientation(
       quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: arguments.flag("mirrored"))
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     self.orientation == .upright ? [] : [.orient(self.orientation)]
   }
 }
 
-/// Pixels turned by quarters and mirrored. Planes are turned sample by sample, so that nothing is
-/// lost: where the frame is odd, 4:2:0 chroma moves by half a pixel.
+/// Rotation of pixels by quarter turns, and mirroring. Planes are rotated sample by sample, without
+/// loss: in frames with an odd side, 4:2:0 chroma moves by half a pixel.
 struct OrientOperation: NeighborhoodOperation {
-  /// What is done: first mirrored, then turned clockwise.
+  /// The orientation: first mirrored, then rotated clockwise.
   let orientation: Orientation
 
   var kind: PassDescription.Kind { .warp }
@@ -77,13 +74,13 @@ struct OrientOperation: NeighborhoodOperation {
       let empty = ReferencePlane(
         width: before.height, height: before.width, step: before.step, scale: before.scale,
         samples: before.samples)
-      // What was on the left comes to the top.
+      // The left column becomes the top row.
       result = empty.map { x, y, channel in before[y, before.height - 1 - x, channel] }
     }
     return result
   }
 
-  /// The place in a plane of the given size from which a place of the result comes.
+  /// The position in a plane of the given size from which a position of the result is read.
   func source(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
     let turned =
       switch self.orientation.quarterTurns {
@@ -96,14 +93,14 @@ struct OrientOperation: NeighborhoodOperation {
   }
 }
 
-/// Turns and mirrors each plane, in tiles: where rows become columns, whole rows would lie all over
-/// the frame.
+/// Rotation and mirroring of each plane, in tiles: where rows become columns, the source of a whole
+/// row is spread over the frame.
 package struct OrientPass: Pass {
   package let description: PassDescription
   private let operation: OrientOperation
   private let keepsFourthChannel: Bool
 
-  /// The pixels of a tile; where rows stay rows, they are long.
+  /// The pixels of a tile. Tiles are long where rows stay rows.
   private var tile: (width: Int, height: Int) {
     self.operation.orientation.quarterTurns.isMultiple(of: 2) ? (2048, 4) : (32, 32)
   }
@@ -139,7 +136,7 @@ package struct OrientPass: Pass {
     let area = unsafe sl_area_rows_current().pointee
     let size = input.step * source.depth.byteCount
     let stride = source.stride(plane: input.plane)
-    // How far apart neighbours of the result, side by side and one above the other, are in the source.
+    // The distances in the source between horizontal and vertical neighbours of the result.
     let origin = self.place(0, 0, input)
     let (right, below) = (self.place(1, 0, input), self.place(0, 1, input))
     let column = (right.y - origin.y) * stride + (right.x - origin.x) * size
@@ -184,5 +181,12 @@ package struct OrientPass: Pass {
 
   private func place(_ x: Int, _ y: Int, _ input: PlaneShape) -> (x: Int, y: Int) {
     self.operation.source(x: x, y: y, width: input.width, height: input.height)
+  }
+}
+
+extension Node {
+  /// Rotates and mirrors the pixels. The frame's own orientation does not change.
+  package static func orient(_ orientation: Orientation) -> Node {
+    Node(.neighborhood(OrientOperation(orientation: orientation)))
   }
 }

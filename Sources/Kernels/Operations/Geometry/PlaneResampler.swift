@@ -1,6 +1,6 @@
 import CKernels
 
-/// Resamples one plane along its rows and columns, each by an axis of its own.
+/// A resampler of one plane along rows and columns, with one axis for each.
 package struct PlaneResampler: Sendable {
   /// The plane that is read.
   let source: PlaneShape
@@ -9,11 +9,11 @@ package struct PlaneResampler: Sendable {
   /// Along columns.
   let vertical: ResampleAxis
 
-  /// Computes rows and hands each on, in 1/32 levels.
+  /// Computes rows in units of 1/32 level.
   ///
   /// - Parameters:
-  ///   - band: The rows that are wanted.
-  ///   - raster: What is read.
+  ///   - band: The rows to compute.
+  ///   - raster: The source.
   ///   - write: Called for each row in order, with its samples.
   func run(
     _ band: Range<Int>, from raster: RasterView,
@@ -22,20 +22,20 @@ package struct PlaneResampler: Sendable {
     if let horizontal = self.horizontal.fixed, let vertical = self.vertical.fixed {
       return unsafe self.run(band, from: raster, horizontal, vertical, write: write)
     }
-    // Sums of very many neighbours, in floats.
+    // Too many taps for integers: sums in floats.
     let rows = unsafe sl_rows_current().pointee
     let weigh = unsafe raster.depth == .eight ? rows.weigh_u8 : rows.weigh_i16
     let step = self.source.step
     let sums = FloatMemory(count: self.source.samples)
     let result = SampleMemory(count: self.horizontal.count * step)
-    // Only the columns that are wanted; starts never fall.
+    // Only the columns that are needed; starts do not decrease.
     let left = Int(self.horizontal.starts.first ?? 0)
     let right = Int(self.horizontal.starts.last ?? 0) + self.horizontal.taps
     let offset = left * step * raster.depth.byteCount
     unsafe self.horizontal.starts.withUnsafeBufferPointer { starts in
       unsafe self.horizontal.weights.withUnsafeBufferPointer { weights in
         for y in band {
-          // Columns first: whole rows, one after the other.
+          // Vertically first: whole rows, one after the other.
           let first = Int(self.vertical.starts[y])
           var adds: Int32 = 0
           for tap in 0 ..< self.vertical.taps {
@@ -58,7 +58,7 @@ package struct PlaneResampler: Sendable {
 }
 
 extension PlaneResampler {
-  /// Computes rows in integers: first along the axis that leaves less to do along the other.
+  /// Computes rows in integers, in the order of axes that needs less work.
   func run(
     _ band: Range<Int>, from raster: RasterView, _ horizontal: FixedResampleAxis,
     _ vertical: FixedResampleAxis,
@@ -71,8 +71,8 @@ extension PlaneResampler {
     }
   }
 
-  /// How far the sums of each step are shifted: weights are 14 bits, and sums of bytes have 6 bits
-  /// below a level after the first step.
+  /// The shifts of the sums after each step: weights have 14 bits, and sums of bytes have 6
+  /// fractional bits after the first step.
   private static func shifts(_ depth: SampleDepth) -> (first: Int, second: Int) {
     depth == .eight ? (8, 15) : (14, 14)
   }
@@ -86,7 +86,7 @@ extension PlaneResampler {
     let sum = unsafe raster.depth == .eight ? area.convolve_u8 : area.convolve_i16
     let step = self.source.step
     let shifts = Self.shifts(raster.depth)
-    // Only the columns that are wanted; starts never fall.
+    // Only the columns that are needed; starts do not decrease.
     let left = Int(horizontal.starts.first ?? 0) * step
     let right = (Int(horizontal.starts.last ?? 0) + horizontal.taps) * step
     let memory = SampleMemory(count: self.source.samples + self.horizontal.count * step)
@@ -113,7 +113,7 @@ extension PlaneResampler {
     let area = unsafe sl_area_rows_current().pointee
     let along = unsafe raster.depth == .eight ? area.along_u8 : area.along_i16
     let shifts = Self.shifts(raster.depth)
-    // A ring of resampled rows: a row stays until the one that is `taps` further is needed.
+    // A ring of resampled rows: a row is valid until the row `taps` further is needed.
     let samples = self.horizontal.count * self.source.step
     let memory = SampleMemory(count: (vertical.taps + 1) * samples)
     let result = unsafe memory[vertical.taps * samples]
@@ -136,7 +136,7 @@ extension PlaneResampler {
     }
   }
 
-  /// Calls `body` with the rows that a row is made of, and their weights.
+  /// Calls `body` with the source rows of a row, and their weights.
   private static func withTaps(
     _ axis: FixedResampleAxis, _ y: Int, _ row: (Int) -> UnsafeRawPointer,
     _ body: (UnsafePointer<UnsafeRawPointer>, UnsafePointer<Int16>, Int) -> Void

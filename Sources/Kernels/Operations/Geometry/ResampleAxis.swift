@@ -1,26 +1,27 @@
-/// How the samples of a row (or column) come from those of another: each is a weighted sum of
-/// neighbours.
+/// The weights by which the samples of a resampled row or column depend on the source.
 ///
-/// Where the step is at most 1, linear interpolation between the two nearest centres; where it is
-/// greater, the mean over what a sample covers. Beyond the ends lie the samples at the ends.
+/// For a step of at most 1, linear interpolation between the two nearest centres; for a greater
+/// step, the mean over the covered interval. The samples at the ends repeat beyond them.
 package struct ResampleAxis: Sendable, Hashable {
-  /// How many samples come out.
+  /// The number of resampled samples.
   package let count: Int
-  /// How many neighbours each sums up.
+  /// The number of taps of each sample.
   package let taps: Int
-  /// The first neighbour of each.
+  /// The first tap of each sample.
   package let starts: [Int32]
-  /// The weights, ``taps`` for each; they sum to 1.
+  /// The weights, ``taps`` for each sample; their sum is 1.
   package let weights: [Float]
-  /// The same in integers, unless there are too many neighbours for their weights to be exact enough,
-  /// or too few samples.
+  /// The axis in integers; `nil` if there are too many taps for exact weights, or too few samples.
   let fixed: FixedResampleAxis?
 
+  /// Creates an axis.
+  ///
   /// - Parameters:
-  ///   - source: How many samples there are.
-  ///   - count: How many are wanted.
-  ///   - origin: Where the first one begins, in source samples from the first one's edge.
-  ///   - step: How many source samples each covers, greater than 0.
+  ///   - source: The number of source samples.
+  ///   - count: The number of resampled samples.
+  ///   - origin: The start of the first resampled sample, in source samples from the first sample's
+  ///     edge.
+  ///   - step: The number of source samples that each covers, greater than 0.
   package init(source: Int, count: Int, origin: Double, step: Double) {
     let sums = (0 ..< count).map { index in
       Self.neighbors(from: origin + Double(index) * step, step: step, source: source)
@@ -31,7 +32,7 @@ package struct ResampleAxis: Sendable, Hashable {
     var starts: [Int32] = []
     var weights: [Float] = []
     for sum in sums {
-      // Every sum has as many neighbours, so the last ones begin earlier.
+      // All samples have the same number of taps, so the last ones begin earlier.
       let start = min(sum.start, source - self.taps)
       let before = sum.start - start
       starts.append(Int32(start))
@@ -45,7 +46,7 @@ package struct ResampleAxis: Sendable, Hashable {
       source: source, taps: self.taps, starts: starts, weights: weights)
   }
 
-  /// The neighbours, and their weights, of a sample that begins at a place.
+  /// The taps and weights of a sample that begins at a position.
   static func neighbors(
     from low: Double, step: Double, source: Int
   ) -> (start: Int, weights: [Double]) {
@@ -53,7 +54,7 @@ package struct ResampleAxis: Sendable, Hashable {
     func clamped(_ place: Double) -> Int { Int(min(max(place, 0), Double(limit))) }
     if step > 1 {
       let (start, end) = (clamped(low.rounded(.down)), clamped((low + step).rounded(.up) - 1))
-      // The samples at the ends reach on for ever; so a step may be as long as it likes.
+      // The samples at the ends extend to infinity, so a step may be longer than the source.
       let weights = (start ... end).map { index in
         let left = index == 0 ? -Double.infinity : Double(index)
         let right = index == limit ? Double.infinity : Double(index + 1)
@@ -69,19 +70,21 @@ package struct ResampleAxis: Sendable, Hashable {
   }
 }
 
-/// A resampled axis in integers: an even number of neighbours each, weights of 16 bits.
+/// A resampled axis in integers: an even number of taps, with 16-bit weights.
 struct FixedResampleAxis: Sendable, Hashable {
-  /// How many neighbours each sums up; an even number.
+  /// The number of taps of each sample; even.
   let taps: Int
-  /// The first neighbour of each; the last one exists too.
+  /// The first tap of each sample; the last one exists too.
   let starts: [Int32]
-  /// The weights in 1/16384, ``taps`` for each; they sum to 16384.
+  /// The weights in units of 1/16384, ``taps`` for each sample; their sum is 16384.
   let weights: [Int16]
 
-  /// With more, what rounding takes from the weights could add up to a quarter of a level.
+  /// With more taps, the rounding of weights could add up to a quarter of a level.
   private static let mostTaps = 32
 
-  /// - Returns: `nil` if there are too many neighbours, or too few samples to read an even number.
+  /// Converts an axis.
+  ///
+  /// - Returns: `nil` if there are too many taps, or fewer samples than an even number of taps.
   init?(source: Int, taps: Int, starts: [Int32], weights: [Float]) {
     let even = taps + taps % 2
     guard even <= Self.mostTaps, even <= source else { return nil }
@@ -93,7 +96,7 @@ struct FixedResampleAxis: Sendable, Hashable {
       let fixedStart = min(Int(start), source - even)
       let before = Int(start) - fixedStart
       fixedStarts.append(Int32(fixedStart))
-      // What is left of the sum so far is rounded, and not each weight, so that nothing is lost.
+      // The running sum is rounded and not each weight, so that the weights add up exactly.
       var (sum, given) = (0.0, 0)
       for tap in 0 ..< even {
         let own = tap - before

@@ -1,12 +1,12 @@
 import CKernels
 
-/// A rectangle of the frame, resampled to another size.
+/// A resampling of a rectangle of the frame to a size.
 struct ResampleOperation: NeighborhoodOperation {
-  /// The left top corner, in pixels of the input.
+  /// The top left corner, in pixels of the input.
   let origin: (x: Double, y: Double)
-  /// What is taken, in pixels of the input.
+  /// The size of the rectangle, in pixels of the input.
   let extent: (width: Double, height: Double)
-  /// What comes out.
+  /// The size of the result.
   let size: FrameSize
 
   var kind: PassDescription.Kind { .warp }
@@ -24,7 +24,7 @@ struct ResampleOperation: NeighborhoodOperation {
     return "\(self.extent.width)x\(self.extent.height) \(taken), resampled to \(self.size)"
   }
 
-  /// Pixels of the input for one of the output.
+  /// Pixels of the input per pixel of the output.
   private var step: (x: Double, y: Double) {
     (self.extent.width / Double(self.size.width), self.extent.height / Double(self.size.height))
   }
@@ -40,7 +40,7 @@ struct ResampleOperation: NeighborhoodOperation {
       description: setting.description,
       keepsFourthChannel: setting.keepsFourthChannel && self.size == setting.geometry.size,
       planes: zip(planes, results).map { source, result in
-        // In the plane's own samples: places shrink with the plane, steps do not.
+        // In samples of the plane: positions scale with the plane, steps do not.
         PlaneResampler(
           source: source,
           horizontal: ResampleAxis(
@@ -54,7 +54,7 @@ struct ResampleOperation: NeighborhoodOperation {
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
     let scale = plane.scale
-    // A chroma sample stands for two pixels, the last one of an odd row for one.
+    // A chroma sample covers two pixels, the last one of an odd row one.
     func count(_ pixels: Int) -> Int { Int((Double(pixels) * scale).rounded(.up)) }
     let (width, height) = (count(self.size.width), count(self.size.height))
     let empty = ReferencePlane(
@@ -69,8 +69,8 @@ struct ResampleOperation: NeighborhoodOperation {
     }
   }
 
-  /// The value at the middle of an interval between samples, or the mean over it if it is longer
-  /// than one.
+  /// The value at the middle of an interval between samples, or the mean over an interval that is
+  /// longer than one.
   private static func mean(
     _ low: Double, _ length: Double, _ sample: (Int) -> Double
   ) -> Double {
@@ -89,7 +89,7 @@ struct ResampleOperation: NeighborhoodOperation {
   }
 }
 
-/// Resamples each plane along rows and columns.
+/// Resampling of each plane along rows and columns.
 package struct ResamplePass: Pass {
   package let description: PassDescription
   private let keepsFourthChannel: Bool
@@ -115,5 +115,21 @@ package struct ResamplePass: Pass {
         }
       }
     }
+  }
+}
+
+extension Node {
+  /// Resamples a rectangle of the frame to a size: linear interpolation where it grows, the mean of
+  /// the covered area where it shrinks. The result has that size.
+  ///
+  /// - Parameters:
+  ///   - origin: The top left corner, in pixels.
+  ///   - extent: The size of the rectangle, in pixels. Beyond the frame it reads the pixels at the
+  ///     edge.
+  ///   - size: The size of the result, 1 ... ``FrameLayout/maxDimension`` in each direction.
+  package static func resample(
+    from origin: (x: Double, y: Double), extent: (width: Double, height: Double), to size: FrameSize
+  ) -> Node {
+    Node(.neighborhood(ResampleOperation(origin: origin, extent: extent, size: size)))
   }
 }

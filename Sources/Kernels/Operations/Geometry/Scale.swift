@@ -1,40 +1,37 @@
-/// Gives the picture another size.
+/// A change of the picture's size.
 struct Scale: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "scale",
     summary: "Resizes the picture: fitted into a size, filling it, or stretched to it.",
     category: .geometry, reach: .frame, fidelity: .formula,
     formula: """
-      Along each axis linear interpolation where the picture grows, and the mean over what a pixel \
-      covers where it shrinks. fit keeps the shape and comes out no larger than the size on either \
-      axis, without bars; fill keeps the shape, cuts off what is too much on both sides, and comes \
-      out in that size; stretch comes out in that size too
+      Along each axis linear interpolation where the picture grows, and the mean of the covered \
+      area where it shrinks. fit keeps the aspect ratio and gives the largest size within width \
+      and height, without bars; fill keeps the aspect ratio, crops both sides, and gives that \
+      size; stretch gives that size
       """,
     parameters: [
       ParameterDescription(
         "width", .length, default: .number(0), slider: 0 ... 4096, limits: 0 ... 8192,
-        unit: .pixels, "The width; 0 follows from the height and the picture's shape."),
+        unit: .pixels, "The width; 0 follows from the height and the aspect ratio."),
       ParameterDescription(
         "height", .length, default: .number(0), slider: 0 ... 4096, limits: 0 ... 8192,
-        unit: .pixels, "The height; 0 follows from the width and the picture's shape."),
+        unit: .pixels, "The height; 0 follows from the width and the aspect ratio."),
       ParameterDescription(
         "mode", .choice(PictureFit.allCases.map(\.rawValue)), default: .text("fit"),
-        "What gives way where the shapes differ."),
+        "How the picture is fitted if the aspect ratios differ."),
     ])
 
   private let width: Length
   private let height: Length
   private let fit: PictureFit
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.width = arguments.length("width")
     self.height = arguments.length("height")
     self.fit = PictureFit(rawValue: arguments.text("mode")) ?? .fit
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let size = geometry.size
     let (wide, high) = (Double(size.width), Double(size.height))
@@ -64,12 +61,12 @@ struct Scale: CatalogueFilter {
   }
 }
 
-/// How a picture is brought into a rectangle of another shape.
+/// The fit of a picture into a rectangle of another aspect ratio.
 public enum PictureFit: String, Sendable, Hashable, CaseIterable {
-  /// The whole picture, as large as fits; the rectangle may not be filled.
+  /// The whole picture, as large as fits. It may not fill the rectangle.
   case fit
-  /// The rectangle is filled; what is too much of the picture is cut off on both sides.
+  /// The picture fills the rectangle; both sides are cropped.
   case fill
-  /// The picture takes the rectangle's shape.
+  /// The picture takes the rectangle's aspect ratio.
   case stretch
 }

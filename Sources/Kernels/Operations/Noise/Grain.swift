@@ -1,22 +1,21 @@
-/// The grain of film: noise that takes light away.
+/// Film grain: noise that multiplies the picture.
 struct Grain: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "grain",
-    summary: "Multiplies the picture by noise, as grain of film does.",
+    summary: "Multiplies the picture by noise, like the grain of film.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
-      rgb' = rgb * n, n one of 256 values in 1 - amount ... 1, equally likely, for each pixel and \
-      frame; one for all channels, or one for each. The same for the same seed and frame number on \
-      every machine
+      rgb' = rgb * n, n one of 256 equally likely values in 1 - amount ... 1, for each pixel and \
+      frame; one n for all channels, or one for each. The same seed and frame number give the same \
+      noise on every machine
       """,
     parameters: [
       ParameterDescription(
         "amount", .number, default: .number(0.03), slider: 0 ... 1, limits: 0 ... 1,
-        "The most light that a pixel may lose; 0 changes nothing."),
+        "The greatest share of light that a pixel loses; 0 changes nothing."),
       ParameterDescription(
         "seed", .number, default: .number(0), slider: 0 ... 1000, limits: 0 ... 1e6,
-        "Another whole number, another noise."),
+        "The seed, a whole number; different seeds give different noise."),
       ParameterDescription(
         "monochrome", .flag, default: .flag(true), "Whether the channels share their noise."),
     ])
@@ -25,27 +24,30 @@ struct Grain: CatalogueFilter {
   private let seed: UInt64
   private let isMonochrome: Bool
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.init(
       amount: arguments.number("amount"), seed: UInt64(arguments.number("seed").rounded()),
       isMonochrome: arguments.flag("monochrome"))
   }
 
-  /// - Parameter amount: 0 ... 1.
+  /// Creates the filter.
+  ///
+  /// - Parameters:
+  ///   - amount: 0 ... 1.
+  ///   - seed: The seed.
+  ///   - isMonochrome: Whether the channels share their noise.
   init(amount: Double, seed: UInt64 = 0, isMonochrome: Bool = true) {
     self.amount = amount
     self.seed = seed
     self.isMonochrome = isMonochrome
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount > 0 else { return [] }
     guard !self.isMonochrome else {
       return [.field(.grain(amount: self.amount, seed: self.seed))]
     }
-    // Three noises that have nothing to do with each other, nor with that of any other seed.
+    // Three independent noises, which no other seed yields.
     func field(_ channel: UInt64) -> GrainField {
       GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
     }
@@ -63,7 +65,7 @@ struct Grain: CatalogueFilter {
 }
 
 extension GrainField {
-  /// Multiplies one channel of a strip by the noise at its place.
+  /// Multiplies one channel of a strip by the noise.
   fileprivate func multiply(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
     let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
     let unit = Float(self.amount) / 255

@@ -1,8 +1,9 @@
-/// Noise by which colour is multiplied: 1 - amount * n, n of 256 equally likely values 0 ... 1.
+/// Noise that multiplies colour: 1 - amount * n, with n one of 256 equally likely values in 0 ...
+/// 1.
 package struct GrainField: Sendable, Hashable {
-  /// How much of the light the noise may take, 0 ... 1.
+  /// The greatest share of light that the noise removes, 0 ... 1.
   package let amount: Double
-  /// Another seed, another noise.
+  /// The seed; different seeds give different noise.
   package let seed: UInt64
 
   /// The noise at a pixel.
@@ -11,7 +12,7 @@ package struct GrainField: Sendable, Hashable {
     return 1 - self.amount * Double(noise) / 255
   }
 
-  /// Where a row's noise starts in the table.
+  /// The offset of a row's noise in the table.
   package func offset(y: Int, moment: FrameMoment) -> Int {
     var hash = NoiseTable.mix(self.seed &+ 0x9e37_79b9_7f4a_7c15)
     hash = NoiseTable.mix(hash ^ moment.index)
@@ -22,7 +23,7 @@ package struct GrainField: Sendable, Hashable {
 
 /// Bytes of noise, the same on every machine. Rows of pixels read runs of it from hashed offsets.
 package enum NoiseTable {
-  /// How many different offsets there are.
+  /// The number of distinct offsets.
   package static let period = 65536
 
   private static let values: UnsafeSendableBytes = {
@@ -39,10 +40,11 @@ package enum NoiseTable {
     let start: UnsafePointer<UInt8>
   }
 
-  /// The noise; it goes on beyond ``period`` for the length of the longest row.
+  /// The first byte. The table continues beyond ``period`` for the length of the longest row.
   package static var start: UnsafePointer<UInt8> { unsafe self.values.start }
 
-  /// A hash of 64 bits in which every bit depends on every other (SplitMix64's finaliser).
+  /// A hash of 64 bits in which every bit depends on every bit of the input (the finaliser of
+  /// SplitMix64).
   package static func mix(_ value: UInt64) -> UInt64 {
     var z = value &+ 0x9e37_79b9_7f4a_7c15
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -1,30 +1,28 @@
-/// Noise in the place of the picture.
+/// Noise instead of the picture.
 struct RandomGenerator: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "randomGenerator",
-    summary: "Replaces the picture by noise of all colours, to be mixed in or weighed.",
+    summary: "Replaces the picture by coloured noise, for use with a mix or a composition.",
     category: .effect, reach: .pixel, fidelity: .formula,
     formula: """
-      r', g', b' and, where there is alpha, a' are each one of 256 values 0 ... 1, equally likely, \
-      for each pixel and frame; the same for the same seed and frame number on every machine
+      r', g', b' and, where there is alpha, a' are each one of 256 equally likely values in 0 ... \
+      1, for each pixel and frame; the same seed and frame number give the same noise on every \
+      machine
       """,
     parameters: [
       ParameterDescription(
         "seed", .number, default: .number(0), slider: 0 ... 1000, limits: 0 ... 1e6,
-        "Another whole number, another noise.")
+        "The seed, a whole number; different seeds give different noise.")
     ])
 
   private let seed: UInt64
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.seed = UInt64(arguments.number("seed").rounded())
   }
 
-  /// What the filter does, for frames of a geometry.
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    // Noises that have nothing to do with each other, nor with those of grain.
+    // Independent noises, which `grain` does not use.
     func field(_ channel: UInt64) -> GrainField {
       GrainField(amount: 1, seed: self.seed &+ (channel + 8) << 32)
     }
@@ -43,7 +41,7 @@ struct RandomGenerator: CatalogueFilter {
 }
 
 extension GrainField {
-  /// Fills one channel of a strip with the noise at its place.
+  /// Fills one channel of a strip with the noise.
   fileprivate func fill(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
     let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
     let unit = Float(self.amount) / 255

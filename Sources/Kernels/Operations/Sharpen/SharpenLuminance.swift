@@ -1,23 +1,23 @@
 import CKernels
 
-/// Sharpens luma and leaves colours alone.
+/// Sharpening of luma.
 struct SharpenLuminance: CatalogueFilter {
   static let description = FilterDescription(
     name: "sharpenLuminance",
-    summary: "Increases detail by sharpening; colours stay.",
+    summary: "Sharpens luma; colours do not change.",
     category: .sharpen, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      rgb' = rgb + sharpness * (Y - blur(Y)), Y = .2126 r + .7152 g + .0722 b (the frame's own luma \
-      in YUV formats, whose chroma stays as it is), blur the Gaussian of standard deviation radius. \
+      rgb' = rgb + sharpness * (Y - blur(Y)), Y = .2126 r + .7152 g + .0722 b (the luma plane in \
+      YUV formats, whose chroma does not change), blur the Gaussian of standard deviation radius. \
       Edges are clamped; sharpness 0 changes nothing
       """,
     parameters: [
       ParameterDescription(
         "sharpness", .number, default: .number(0.4), slider: 0 ... 2, limits: -64 ... 64,
-        "How much of the detail is added; 0 changes nothing."),
+        "The weight of the added detail; 0 changes nothing."),
       ParameterDescription(
         "radius", .length, default: .number(1.69), slider: 0 ... 20, limits: 0 ... 1024,
-        unit: .pixels, "The standard deviation of the blur that tells detail from the rest."),
+        unit: .pixels, "The standard deviation of the blur that separates detail."),
     ])
 
   private let sharpness: Double
@@ -35,15 +35,18 @@ struct SharpenLuminance: CatalogueFilter {
   }
 }
 
-/// Adds the difference of luma from its Gaussian to all channels: sharper, and no colour changes.
+/// A sharpening of luma by its difference from a Gaussian blur, added to all channels, so that hues
+/// do not change.
 ///
-/// Where there is alpha, luma is that of premultiplied colour, and what is added is multiplied by
-/// alpha; so nothing is added where nothing can be seen.
+/// In pictures with alpha, luma is that of premultiplied colour, and the difference is multiplied
+/// by alpha, so that transparent pixels do not change.
 struct LumaSharpenOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   let sigma: Double
-  /// How much of the difference.
+  /// The weight of the difference.
   let gain: Double
+
+  var limitsLast: Bool { true }
 
   var words: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
 
@@ -55,7 +58,7 @@ struct LumaSharpenOperation: NeighborhoodOperation {
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane] {
     guard planes[0].step >= 3 else {
-      // A plane of luma, or of nothing but grey; chroma stays.
+      // A plane of luma, or of grey; chroma does not change.
       let blurred = GaussianBlurOperation(sigma: self.sigma).reference(planes[0])
       let luma = planes[0].map { x, y, channel in
         let value = planes[0][x, y, channel]
@@ -82,8 +85,8 @@ struct LumaSharpenOperation: NeighborhoodOperation {
   }
 }
 
-/// Sharpens luma: on its own plane where there is one, else on the luma of each pixel, whose detail
-/// is then added to every colour channel.
+/// A sharpening of luma: on the luma plane where there is one, otherwise on the luma of each pixel,
+/// whose difference is added to every colour channel.
 package struct LumaSharpenPass: Pass {
   package let description: PassDescription
   private let operation: LumaSharpenOperation
@@ -102,7 +105,7 @@ package struct LumaSharpenPass: Pass {
     let shape = PlaneShape(
       plane: 0, step: 1, width: source.size.width, height: source.size.height, scale: 1)
     let sigma = self.operation.sigma
-    if sigma <= BlurLeanOperation.greatestExactSigma {
+    if sigma <= BlurredMixOperation.greatestExactSigma {
       await self.sharpen(context, luma, shape, blurred: nil)
     } else {
       let blurred = Self.grayRaster(context)
@@ -125,7 +128,8 @@ package struct LumaSharpenPass: Pass {
     return Raster(layout: layout, depth: .deep, pool: context.pool)
   }
 
-  /// The luma of every pixel, in sums: 1/64 level from bytes, 1/32 from deep samples.
+  /// Computes the luma of every pixel, in sums: units of 1/64 level from bytes, 1/32 from deep
+  /// samples.
   private func luma(_ context: PassContext) async -> Raster {
     let source = context.inputs[0].view
     let luma = Self.grayRaster(context)
@@ -186,7 +190,7 @@ package struct LumaSharpenPass: Pass {
   }
 }
 
-/// A narrow Gaussian of a plane of single samples, a row at a time. Owned by one band.
+/// A narrow Gaussian of a plane of single samples, one row at a time. Owned by one band.
 @safe
 struct LumaWindow: ~Copyable {
   private let source: RasterView
@@ -201,7 +205,7 @@ struct LumaWindow: ~Copyable {
     self.memory = SampleMemory(count: 2 * (shape.samples + 2 * weights.radius) + 64)
   }
 
-  /// The blurred samples of a row, as sums; until the next call.
+  /// Returns the blurred samples of a row, as sums. They are valid until the next call.
   func blurredRow(_ y: Int) -> UnsafeMutablePointer<Int16> {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee

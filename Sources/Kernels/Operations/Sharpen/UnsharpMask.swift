@@ -1,15 +1,15 @@
 import CKernels
 
-/// Makes edges stand out by what a blur takes from them.
+/// An unsharp mask.
 struct UnsharpMask: CatalogueFilter {
   static let description = FilterDescription(
     name: "unsharpMask",
     summary: "Increases the contrast of edges.",
     category: .sharpen, reach: .neighborhood, fidelity: .formula,
     formula: """
-      in + intensity * (in - blur(in)), blur the Gaussian of standard deviation radius. Beyond the edges \
-      lies border; colour is premultiplied, alpha kept within 0 ... 1 and colour \
-      within -1 ... 2 where there is alpha. Intensity 0 changes nothing
+      in + intensity * (in - blur(in)), blur the Gaussian of standard deviation radius. border \
+      sets the pixels beyond the edges. Where there is alpha, colour is premultiplied, alpha is \
+      limited to 0 ... 1 and colour to -1 ... 2. intensity 0 changes nothing
       """,
     parameters: [
       ParameterDescription(
@@ -17,7 +17,7 @@ struct UnsharpMask: CatalogueFilter {
         unit: .pixels, "The standard deviation of the blur."),
       ParameterDescription(
         "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -64 ... 64,
-        "How much of the difference is added; 0 changes nothing."),
+        "The weight of the added difference; 0 changes nothing."),
       Border.parameter,
     ])
 
@@ -38,23 +38,23 @@ struct UnsharpMask: CatalogueFilter {
       [
         Node(
           .neighborhood(
-            BlurLeanOperation(sigma: sigma, up: -self.intensity, down: -self.intensity)))
+            BlurredMixOperation(sigma: sigma, up: -self.intensity, down: -self.intensity)))
       ]
     }
   }
 }
 
-/// An unsharp mask with a narrow Gaussian, of each plane, row by row: down, across, and away from
-/// the result.
+/// An unsharp mask with a narrow Gaussian, for each plane and row: a vertical filter, a horizontal
+/// filter, and a mix with the result.
 ///
-/// Each direction is rounded once, to 1/64 level of bytes (1/32 of deep samples), so that even
-/// large gains stay within a level.
+/// Each direction rounds once, to 1/64 level of bytes (1/32 of deep samples), so that the error
+/// stays within a level for large gains.
 package struct UnsharpPass: Pass {
   package let description: PassDescription
-  private let operation: BlurLeanOperation
+  private let operation: BlurredMixOperation
   private let setting: PassSetting
 
-  init(_ setting: PassSetting, _ operation: BlurLeanOperation) {
+  init(_ setting: PassSetting, _ operation: BlurredMixOperation) {
     self.description = setting.description
     self.operation = operation
     self.setting = setting

@@ -1,4 +1,4 @@
-/// Lets the highlights glow into what surrounds them.
+/// A glow of highlights.
 struct Bloom: CatalogueFilter {
   static let description = FilterDescription(
     name: "bloom",
@@ -6,9 +6,10 @@ struct Bloom: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
     formula: """
       in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
-      never darker, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
-      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Beyond \
-      the edges lies border; alpha is a channel like the others
+      never darker, and flat areas do not change. Computed for each channel of RGB and grey \
+      formats; in YUV formats by luma, and chroma moves towards its own blur, in proportion up to \
+      a difference of 16 levels of luma. border sets the pixels beyond the edges. Alpha is a \
+      channel like the others
       """,
     parameters: [
       ParameterDescription(
@@ -16,7 +17,7 @@ struct Bloom: CatalogueFilter {
         unit: .pixels, "The standard deviation of the blur."),
       ParameterDescription(
         "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
-        "How strong the glow is; 0 changes nothing."),
+        "The strength of the glow; 0 changes nothing."),
       Border.parameter,
     ])
 
@@ -35,13 +36,13 @@ struct Bloom: CatalogueFilter {
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
       [
-        Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: self.intensity, down: 0)))
+        Node(.neighborhood(BlurredMixOperation(sigma: sigma, up: self.intensity, down: 0)))
       ]
     }
   }
 }
 
-/// Dulls the highlights by what surrounds them.
+/// A reduction of highlights.
 struct Gloom: CatalogueFilter {
   static let description = FilterDescription(
     name: "gloom",
@@ -49,9 +50,10 @@ struct Gloom: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
     formula: """
       in + intensity * min(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
-      never brighter, and flat areas stay. Per channel of RGB and grey; in YUV formats luma decides, \
-      and chroma moves to its own blur, in proportion up to a difference of 16 levels of luma. Beyond \
-      the edges lies border; alpha is a channel like the others
+      never brighter, and flat areas do not change. Computed for each channel of RGB and grey \
+      formats; in YUV formats by luma, and chroma moves towards its own blur, in proportion up to \
+      a difference of 16 levels of luma. border sets the pixels beyond the edges. Alpha is a \
+      channel like the others
       """,
     parameters: [
       ParameterDescription(
@@ -59,7 +61,7 @@ struct Gloom: CatalogueFilter {
         unit: .pixels, "The standard deviation of the blur."),
       ParameterDescription(
         "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
-        "How dull they become; 0 changes nothing."),
+        "The strength; 0 changes nothing."),
       Border.parameter,
     ])
 
@@ -78,7 +80,7 @@ struct Gloom: CatalogueFilter {
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
       [
-        Node(.neighborhood(BlurLeanOperation(sigma: sigma, up: 0, down: self.intensity)))
+        Node(.neighborhood(BlurredMixOperation(sigma: sigma, up: 0, down: self.intensity)))
       ]
     }
   }

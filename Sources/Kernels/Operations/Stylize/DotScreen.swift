@@ -8,31 +8,30 @@ import CKernels
   import Darwin
 #endif
 
-/// The dots of a newspaper's halftone.
+/// A halftone screen of dots.
 struct DotScreen: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "dotScreen",
-    summary: "Simulates the dot patterns of a halftone screen, in black and white.",
+    summary: "Renders the picture as a halftone screen of dots, in black and white.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
     formula: """
       r' = g' = b' = clamp(Y (k + 1) + (s - 1) k), k = 1 / (1 - sharpness), at most 256; s = .5 + \
       (w(u) + w(v)) / 4, w(t) = 1 - 24 f^2 + 32 f^3, f the distance of t from the nearest whole \
-      number; (u, v) the place from center, turned by angle, in widths; Y Rec. 709 luma. Black and \
-      white stay, and middle grey is half black
+      number; (u, v) the position relative to center, rotated by angle, in widths; Y Rec. 709 \
+      luma. Black and white do not change, and middle grey is half black
       """,
     parameters: [
       ParameterDescription(
-        "center", .point, default: .point(.center), "The middle of a white dot."),
+        "center", .point, default: .point(.center), "The centre of a white dot."),
       ParameterDescription(
         "angle", .number, default: .number(0), slider: -3.141592653589793 ... 3.141592653589793,
         limits: -1000 ... 1000, unit: .radians, "The angle of the screen."),
       ParameterDescription(
         "width", .length, default: .number(6), slider: 2 ... 50, limits: 1 ... 16384,
-        unit: .pixels, "From dot to dot."),
+        unit: .pixels, "The distance between dots."),
       ParameterDescription(
         "sharpness", .number, default: .number(0.7), slider: 0 ... 1, limits: 0 ... 1,
-        "How hard the dots' edges are."),
+        "The hardness of the dots' edges."),
     ])
 
   private let center: Point
@@ -40,7 +39,6 @@ struct DotScreen: CatalogueFilter {
   private let width: Length
   private let sharpness: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.center = arguments.point("center")
     self.angle = arguments.number("angle")
@@ -48,16 +46,15 @@ struct DotScreen: CatalogueFilter {
     self.sharpness = arguments.number("sharpness")
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let (x0, y0) = (
       self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)
     )
     let width = max(self.width.pixels(in: geometry.size), 1)
     let (du, dv) = (cos(self.angle) / width, -sin(self.angle) / width)
-    // At full sharpness an edge is as hard as floats can tell it.
+    // At full sharpness the slope is limited to 256.
     let slope = 1 / max(1 - self.sharpness, 1.0 / 256)
-    /// The place of a pixel's centre in periods of the screen.
+    /// The position of a pixel's centre in periods of the screen.
     let place: @Sendable (Int, Int) -> (Double, Double) = { x, y in
       let (x, y) = (Double(x) + 0.5 - x0, Double(y) + 0.5 - y0)
       return (x * du - y * dv, x * dv + y * du)
@@ -74,7 +71,7 @@ struct DotScreen: CatalogueFilter {
       return [ink, ink, ink, pixel.w]
     } apply: { strip in
       let (u, v) = place(strip.x, strip.y)
-      // The whole periods are taken off while there is precision to do so.
+      // Whole periods are subtracted in double precision.
       let place = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
       unsafe place.withUnsafeBufferPointer {
         unsafe sl_rows_current().pointee.dots(

@@ -1,20 +1,20 @@
 import CKernels
 
-/// Shows the edges of the picture and nothing else.
+/// An edge detector.
 struct Edges: CatalogueFilter {
   static let description = FilterDescription(
     name: "edges",
-    summary: "Finds the edges of the picture and shows them in colour, on black.",
+    summary: "Shows the edges of the picture in colour, on black.",
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      c' = intensity * sqrt(gx^2 + gy^2) / 4 for each of r, g, b, gx and gy Sobel's differences over \
-      3x3 pixels: a step from black to white becomes white. Edges of the frame are clamped; colour \
-      is premultiplied and limited to 2 alpha, alpha stays
+      c' = intensity * sqrt(gx^2 + gy^2) / 4 for each of r, g, b, gx and gy the Sobel differences \
+      over 3x3 pixels: a step from black to white becomes white. Edges of the frame are clamped; \
+      colour is premultiplied and limited to 2 alpha, alpha is kept
       """,
     parameters: [
       ParameterDescription(
         "intensity", .number, default: .number(1), slider: 0 ... 10, limits: 0 ... 256,
-        "How bright the edges are; 0 is black.")
+        "The brightness of the edges; 0 is black.")
     ])
 
   private let intensity: Double

@@ -1,14 +1,14 @@
 import CKernels
 
-/// Removes specks: each sample becomes the median of its neighbourhood.
+/// A median filter, which removes specks.
 struct Median: CatalogueFilter {
   static let description = FilterDescription(
     name: "median",
-    summary: "Removes specks by medians of neighbouring pixels; edges stay sharp.",
+    summary: "Removes specks by the median of neighbouring pixels; edges stay sharp.",
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      Each channel's median of 3x3 samples, on every plane at its own size; colour is premultiplied. \
-      Edges are clamped
+      The median of 3x3 samples for each channel, on every plane at its own size; colour is \
+      premultiplied. Edges are clamped
       """)
 
   init(_ arguments: Arguments) {}
@@ -18,7 +18,7 @@ struct Median: CatalogueFilter {
   }
 }
 
-/// The median of 3 x 3 samples, of each channel by itself.
+/// The median of 3x3 samples of each channel.
 struct MedianOperation: NeighborhoodOperation {
   var words: String { "the median of 3x3" }
 
@@ -33,7 +33,7 @@ struct MedianOperation: NeighborhoodOperation {
   }
 }
 
-/// Medians of 3 x 3 samples of each plane.
+/// Medians of 3x3 samples of each plane.
 package struct MedianPass: Pass {
   package let description: PassDescription
   private let keepsFourthChannel: Bool

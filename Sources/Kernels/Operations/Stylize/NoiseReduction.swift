@@ -1,24 +1,25 @@
 import CKernels
 
-/// Smooths small differences and sharpens the larger ones.
+/// Smoothing of noise and sharpening of larger differences.
 struct NoiseReduction: CatalogueFilter {
   static let description = FilterDescription(
     name: "noiseReduction",
-    summary: "Smooths what differs by no more than noise does, and sharpens what differs by more.",
+    summary: "Smooths differences up to the noise level, and sharpens larger ones.",
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
     formula: """
-      c' = n + sharpness * e; n the mean of the 5x5 pixels round it, each weighed by \
-      max(0, 1 - d / (4 noiseLevel))^2, d its greatest difference from the pixel in r, g and b; \
-      e = sign(s) max(0, |s| - noiseLevel), s the pixel's Rec. 709 luma less that of the plain mean. \
-      Edges are clamped; colour is premultiplied and kept within -alpha ... 2 alpha, alpha stays. noiseLevel 0 smooths nothing
+      c' = n + sharpness * e; n the mean of the 5x5 pixels around the pixel, each weighted by \
+      max(0, 1 - d / (4 noiseLevel))^2, d its greatest difference from the pixel in r, g and b; e \
+      = sign(s) max(0, |s| - noiseLevel), s the pixel's Rec. 709 luma less that of the plain mean. \
+      Edges are clamped; colour is premultiplied and limited to -alpha ... 2 alpha, alpha is kept. \
+      noiseLevel 0 smooths nothing
       """,
     parameters: [
       ParameterDescription(
         "noiseLevel", .number, default: .number(0.02), slider: 0 ... 0.1, limits: 0 ... 1,
-        "Differences up to this are noise."),
+        "The greatest difference that counts as noise."),
       ParameterDescription(
         "sharpness", .number, default: .number(0.4), slider: 0 ... 2, limits: 0 ... 64,
-        "How much is added to what stands out by more."),
+        "The weight of the added detail above the noise level."),
     ])
 
   private let noiseLevel: Double
@@ -40,7 +41,7 @@ struct NoiseReduction: CatalogueFilter {
   }
 
   private struct Denoise: NeighborhoodKernel {
-    /// One over the difference at which a neighbour no longer counts.
+    /// The reciprocal of the difference at which a neighbour's weight becomes 0.
     let slope: Float
     let level: Float
     let sharpness: Float
@@ -55,7 +56,7 @@ struct NoiseReduction: CatalogueFilter {
         sum.red += weight * pixel.red
         sum.green += weight * pixel.green
         sum.blue += weight * pixel.blue
-        // In the place of alpha, the weights.
+        // The alpha component holds the sum of weights.
         sum.alpha += weight
       }
       for dy in -2 ... 2 {

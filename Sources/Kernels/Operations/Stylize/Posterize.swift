@@ -1,30 +1,27 @@
 import CKernels
 
-/// Leaves each channel only so many levels.
+/// A reduction of each channel to a number of levels.
 struct Posterize: CatalogueFilter {
-  /// What the filter is called, takes, computes and promises.
   static let description = FilterDescription(
     name: "posterize",
-    summary: "Reduces each channel to a number of levels, for a flat, poster-like look.",
+    summary: "Reduces each channel to a number of levels, for a poster-like look.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
     formula: """
-      c' = round(clamp(c) * (n - 1)) / (n - 1) for each channel, n = round(levels); half way, and \
-      what is .0001 below it, goes up
+      c' = round(clamp(c) * (n - 1)) / (n - 1) for each channel, n = round(levels); halves, and \
+      values up to .0001 below, are rounded up
       """,
     parameters: [
       ParameterDescription(
         "levels", .number, default: .number(6), slider: 2 ... 30, limits: 2 ... 256,
-        "How many levels each channel has, black and white among them.")
+        "The number of levels of each channel, with black and white.")
     ])
 
   private let steps: Double
 
-  /// Reads the settings.
   init(_ arguments: Arguments) {
     self.steps = arguments.number("levels").rounded() - 1
   }
 
-  /// What the filter does, for frames of a geometry; nothing if the settings change nothing.
   func nodes(for geometry: FrameGeometry) -> [Node] {
     let steps = self.steps
     let kernel = StripKernel { pixel, _, _, _ in

@@ -1,22 +1,23 @@
-/// Points scattered over the plane, one round each place of a grid: always the same ones.
+/// Seeds scattered over a plane, one for each position of a grid, moved by a hash of the position.
 struct CellLattice: Sendable, Hashable {
-  /// Where the seed of column 0 and row 0 would be, were it not moved.
+  /// The position of column 0 and row 0 of the grid.
   let x: Double
   let y: Double
-  /// From place to place, in pixels of the plane.
+  /// The distance between positions, in pixels of the plane.
   let spacing: Double
 
-  /// How far a seed may lie from its place, in spacings. With this, the seed that is nearest to a
-  /// point is never more than one row of the grid away from it: one of the point's own row is within
-  /// sqrt(2) (.5 + .32) = 1.16, and those of the next row but one are beyond 1.5 - .32 = 1.18.
+  /// The greatest distance of a seed from its position along each axis, in spacings. With this
+  /// value, the nearest seed of a point is at most one row of the grid away: a seed of the point's
+  /// row is within sqrt(2) (.5 + .32) = 1.16 spacings, and those of the next row but one are beyond
+  /// 1.5 - .32 = 1.18.
   static let jitter = 0.32
 
-  /// The same points on a plane of another size.
+  /// Returns the same seeds on a plane of another size.
   func scaled(by scale: Double) -> CellLattice {
     CellLattice(x: self.x * scale, y: self.y * scale, spacing: self.spacing * scale)
   }
 
-  /// The row of the grid in which a place lies.
+  /// The row of the grid at a position.
   func row(y: Double) -> Int { Int(((y - self.y) / self.spacing + 0.5).rounded(.down)) }
 
   /// The columns of the grid whose seeds may be nearest to pixels of a row.
@@ -26,7 +27,7 @@ struct CellLattice: Sendable, Hashable {
     return first ... max(first, last)
   }
 
-  /// A seed, in pixels of the plane.
+  /// The position of a seed, in pixels of the plane.
   func seed(column: Int, row: Int) -> (x: Double, y: Double) {
     let hash = NoiseTable.mix(
       NoiseTable.mix(UInt64(bitPattern: Int64(column))) ^ UInt64(bitPattern: Int64(row)))
@@ -40,14 +41,14 @@ struct CellLattice: Sendable, Hashable {
   }
 }
 
-/// The part of a lattice whose cells may meet a plane.
+/// The part of a lattice whose cells may contain pixels of a plane.
 struct CellSpan: Sendable {
   let lattice: CellLattice
   /// The plane's width in pixels.
   let width: Int
-  /// Columns of the grid.
+  /// The columns of the grid.
   let columns: ClosedRange<Int>
-  /// Rows of the grid.
+  /// The rows of the grid.
   let rows: ClosedRange<Int>
 
   init(_ lattice: CellLattice, _ shape: PlaneShape) {
@@ -57,7 +58,7 @@ struct CellSpan: Sendable {
     self.rows = lattice.row(y: 0) - 1 ... lattice.row(y: Double(shape.height)) + 1
   }
 
-  /// How many cells there are.
+  /// The number of cells.
   var count: Int { self.columns.count * self.rows.count }
 
   /// The cells whose seeds may be nearest to pixels of a band, counted row by row.
@@ -68,14 +69,15 @@ struct CellSpan: Sendable {
   }
 }
 
-/// The runs of pixels of a row that share their nearest seed. Owned by one band.
+/// The runs of pixels of a row with the same nearest seed. Owned by one band.
 ///
-/// Of the squared distances (x - s)^2 + d^2 to the seeds, x^2 is common, so each is a line in x, and
-/// the least of them a chain of lines whose slopes fall: found in one walk over the seeds by x.
+/// In the squared distances (x - s)^2 + d^2 to the seeds the term x^2 is common, so each distance
+/// is a line in x, and their minimum is a chain of lines with descending slopes. One walk over the
+/// seeds in order of x finds it.
 struct CellRuns {
-  /// Where runs begin, and the end.
+  /// The first pixels of runs, and the end of the row.
   private(set) var edges: [Int32] = []
-  /// The cell of each run: its place in the grid, counted row by row.
+  /// The cell of each run: its position in the grid, counted row by row.
   private(set) var cells: [Int32] = []
 
   private struct Seed {
@@ -88,7 +90,7 @@ struct CellRuns {
     let x: Double
     let height: Double
     let cell: Int32
-    /// From where on this is the nearest.
+    /// The position from which this seed is the nearest.
     let start: Double
   }
 
@@ -101,9 +103,11 @@ struct CellRuns {
   private var seeds: [Seed] = []
   private var chain: [Line] = []
 
+  /// Creates the runs of a plane's rows.
+  ///
   /// - Parameters:
   ///   - grid: The cells of the plane.
-  ///   - firstCell: The one that is to be counted as 0.
+  ///   - firstCell: The cell that gets the number 0.
   init(_ grid: CellSpan, from firstCell: Int = 0) {
     self.lattice = grid.lattice
     self.width = grid.width
@@ -112,7 +116,7 @@ struct CellRuns {
     self.firstCell = firstCell
   }
 
-  /// Finds the runs of a row.
+  /// Computes the runs of a row.
   mutating func find(y: Int) {
     let y = Double(y) + 0.5
     self.gather(self.lattice.row(y: y))
@@ -149,7 +153,7 @@ struct CellRuns {
     self.edges.append(Int32(self.width))
   }
 
-  /// Takes the seeds of a row of the grid and its neighbours, by x.
+  /// Collects the seeds of a row of the grid and its neighbours, in order of x.
   private mutating func gather(_ row: Int) {
     guard self.gridRow != row else { return }
     self.gridRow = row

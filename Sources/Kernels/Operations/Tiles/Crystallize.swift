@@ -1,24 +1,25 @@
 import CKernels
 import Synchronization
 
-/// Makes the picture a mosaic of crystals.
+/// A mosaic of irregular polygons.
 struct Crystallize: CatalogueFilter {
   static let description = FilterDescription(
     name: "crystallize",
     summary: "Maps the picture to polygons of one colour each.",
     category: .stylize, reach: .frame, fidelity: .modelled,
     formula: """
-      Each pixel becomes the mean, rounded to nearest, of all that share its nearest seed. Seeds lie \
-      on a grid through center, 2 radius apart, every second row by half of that to the right, each \
-      moved by up to .32 of the distance either way: always the same for the same place in the grid. \
-      Luma and chroma are averaged on their own planes; with alpha, premultiplied colour is
+      Each pixel becomes the mean, rounded to nearest, of all pixels with the same nearest seed. \
+      Seeds are on a grid through center, 2 radius apart; every second row is shifted by half of \
+      that to the right, and each seed is moved by up to .32 of the distance in each direction, by \
+      a hash of its position in the grid. Luma and chroma are averaged on their own planes; colour \
+      is averaged multiplied by alpha
       """,
     parameters: [
       ParameterDescription(
         "radius", .length, default: .number(20), slider: 1 ... 100, limits: 1 ... 16384,
-        unit: .pixels, "Half the distance from crystal to crystal."),
+        unit: .pixels, "Half the distance between crystals."),
       ParameterDescription(
-        "center", .point, default: .point(.center), "A place in the grid of crystals."),
+        "center", .point, default: .point(.center), "A point of the grid of crystals."),
     ])
 
   private let radius: Length
@@ -39,7 +40,7 @@ struct Crystallize: CatalogueFilter {
   }
 }
 
-/// Means over the cells of scattered seeds: each pixel belongs to the nearest one.
+/// Means over the cells of scattered seeds. Each pixel belongs to its nearest seed.
 struct CellOperation: NeighborhoodOperation {
   /// The seeds, in pixels of the frame.
   let lattice: CellLattice
@@ -84,7 +85,7 @@ struct CellOperation: NeighborhoodOperation {
   }
 }
 
-/// Means over cells, plane by plane: first all sums, then all pixels.
+/// Means over cells, plane by plane: first the sums of all cells, then all pixels.
 struct CellPass: Pass {
   let description: PassDescription
   private let keepsFourthChannel: Bool
@@ -170,7 +171,8 @@ struct CellPass: Pass {
   }
 }
 
-/// What the samples of each cell sum up to. Bands add theirs; integers, so their order is nothing.
+/// The sums of each cell's samples. Bands add theirs in any order; integer sums do not depend on
+/// it.
 final class CellSums: Sendable {
   private struct State {
     var sums: [Int64]
@@ -179,14 +181,16 @@ final class CellSums: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter cells: How many cells there are.
+  /// Creates zero sums.
+  ///
+  /// - Parameter cells: The number of cells.
   init(cells: Int) {
     self.state = Mutex(
       State(
         sums: Array(repeating: 0, count: 4 * cells), counts: Array(repeating: 0, count: cells)))
   }
 
-  /// Adds four sums a cell, and how many pixels they are of, to the cells from the given one on.
+  /// Adds four sums and a pixel count for each cell, beginning with the cell `first`.
   func add(_ sums: [Int64], _ counts: [Int64], from first: Int) {
     self.state.withLock { state in
       for cell in counts.indices where counts[cell] > 0 {
@@ -198,9 +202,9 @@ final class CellSums: Sendable {
     }
   }
 
-  /// The means, rounded to nearest: four numbers a cell; 0 where there is no pixel.
+  /// Returns the means, rounded to nearest: four numbers per cell; 0 for cells without pixels.
   ///
-  /// - Parameter unit: What a sum's unit is multiplied by.
+  /// - Parameter unit: The factor of the sums.
   func means(unit: Double) -> [Int16] {
     self.state.withLock { state in
       state.sums.indices.map { index in

@@ -1,6 +1,6 @@
 import CKernels
 
-/// Makes the picture blocky.
+/// A mosaic of squares.
 struct Pixellate: CatalogueFilter {
   static let description = FilterDescription(
     name: "pixellate",
@@ -8,11 +8,11 @@ struct Pixellate: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .formula,
     formula: """
       Each pixel becomes the mean of its square, rounded to nearest; four squares meet at center. \
-      Luma and chroma are averaged on their own planes; with alpha, premultiplied colour is
+      Luma and chroma are averaged on their own planes; colour is averaged multiplied by alpha
       """,
     parameters: [
       ParameterDescription(
-        "center", .point, default: .point(.center), "Where four squares meet."),
+        "center", .point, default: .point(.center), "The corner of four squares."),
       ParameterDescription(
         "scale", .length, default: .number(8), slider: 1 ... 100, limits: 1 ... 16384,
         unit: .pixels, "A square's side; 1 changes nothing."),
@@ -35,9 +35,9 @@ struct Pixellate: CatalogueFilter {
   }
 }
 
-/// Squares of the mean colour.
+/// Means over squares of a grid.
 struct PixellateOperation: NeighborhoodOperation {
-  /// Where four squares meet, in pixels from the top left.
+  /// The corner of four squares, in pixels from the top left.
   let x: Double
   let y: Double
   /// A square's side in pixels.
@@ -74,9 +74,9 @@ struct PixellateOperation: NeighborhoodOperation {
   }
 }
 
-/// Means over squares, plane by plane: a square of the frame is half as wide on a chroma plane.
+/// Means over squares, plane by plane. A square has half the width on a chroma plane.
 ///
-/// A sample belongs to the square that its centre lies in. Means are rounded to nearest.
+/// A sample belongs to the square that contains its centre. Means are rounded to nearest.
 package struct PixellatePass: Pass {
   package let description: PassDescription
   private let keepsFourthChannel: Bool
@@ -95,7 +95,7 @@ package struct PixellatePass: Pass {
     }
   }
 
-  /// Where squares begin, and the end: runs of samples that share a square.
+  /// The first samples of squares along an axis, and the number of samples.
   static func edges(count: Int, origin: Double, scale: Double) -> [Int] {
     var edges = [0]
     func square(_ sample: Int) -> Double {
@@ -144,5 +144,16 @@ package struct PixellatePass: Pass {
         for y in height { unsafe finish.write(means, y: y, table) }
       }
     }
+  }
+}
+
+extension Node {
+  /// Replaces squares of a grid by their mean colour.
+  ///
+  /// - Parameters:
+  ///   - center: A corner that four squares share, in pixels from the top left.
+  ///   - scale: A square's side in pixels; at 1 or less nothing changes.
+  package static func pixellate(center: (x: Double, y: Double), scale: Double) -> Node {
+    Node(.neighborhood(PixellateOperation(x: center.x, y: center.y, scale: scale)))
   }
 }

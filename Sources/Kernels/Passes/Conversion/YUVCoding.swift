@@ -1,6 +1,7 @@
 import CKernels
 
-/// YUV code values to RGB in 0 ... 1 and back, from the definitions in ITU-R BT.601 and BT.709.
+/// YUV code values to RGB in 0 ... 1 and back, in double precision, by the definitions of ITU-R
+/// BT.601 and BT.709.
 struct YUVCoding {
   private let kr: Double
   private let kb: Double
@@ -40,11 +41,11 @@ struct YUVCoding {
   }
 }
 
-/// How code values of a YUV format become RGB in 0 ... 1 and back.
+/// YUV code values to RGB in 0 ... 1 and back, as coefficients for the C rows.
 ///
 /// With Kr and Kb of the matrix, full range: R = Y + 2 (1 - Kr) V, B = Y + 2 (1 - Kb) U, and G from
-/// Y = Kr R + Kg G + Kb B; video range scales luma by 219/255 from 16, chroma by 224/255
-/// (ITU-R BT.601 and BT.709). Chroma is taken to lie at the centre of its 2x2 pixels.
+/// Y = Kr R + Kg G + Kb B; video range scales luma by 219/255 from 16, chroma by 224/255 (ITU-R
+/// BT.601 and BT.709). Chroma is sited at the centre of its 2x2 pixels.
 struct YUVConversion: Sendable {
   /// Code values to RGB.
   let toRGB: sl_yuv_to_rgb
@@ -81,16 +82,18 @@ struct YUVConversion: Sendable {
 
 /// The affine map from one format's code values to another's, with a colour matrix in between.
 ///
-/// Sources and targets are code values 0 ... 255: of pixels in the order of memory, or luma, Cb, Cr.
+/// Inputs and outputs are code values 0 ... 255: of pixels in memory order, or luma, Cb, Cr.
 struct AffineCoding {
-  /// For each result the weights of the source's values.
+  /// For each output the weights of the inputs.
   let weights: [[Double]]
-  /// What is added to each result.
+  /// The bias of each output.
   let biases: [Double]
 
+  /// Derives the weights from a map.
+  ///
   /// - Parameters:
-  ///   - inputs: How many values a source has.
-  ///   - map: The map.
+  ///   - inputs: The number of inputs.
+  ///   - map: An affine map.
   init(inputs: Int, _ map: ([Double]) -> [Double]) {
     let zero = [Double](repeating: 0, count: inputs)
     let biases = map(zero)
@@ -103,9 +106,7 @@ struct AffineCoding {
     self.weights = biases.indices.map { row in columns.map { $0[row] } }
   }
 
-  /// The weights in 1/8192.
-  ///
-  /// - Returns: `nil` if they do not fit 16 bits.
+  /// The weights in units of 1/8192; `nil` if they do not fit 16 bits.
   var fixedWeights: [[Int16]]? {
     guard self.weights.joined().allSatisfy({ abs($0) < 3.99 }),
       self.biases.allSatisfy({ abs($0) < 1000 })

@@ -1,22 +1,24 @@
 import CKernels
 
-/// The rows of factors of a chain in normal form: products of fields, in 1/16384.
+/// Rows of factors for a chain in normal form: products of fields, in units of 1/16384.
 @safe
 final class FieldRows: @unchecked Sendable {  // the buffers are written once, in init
   private let fields: [PlannedField]
   private let views: UnsafeMutableBufferPointer<FieldView>
-  /// Where each product starts: j stands for the product of the fields from j on.
+  /// The start of each product: j is the product of the fields from number j on.
   private let starts: UnsafeMutableBufferPointer<Int>
 
-  /// How many rows ``fill(_:y:width:moment:rows:)`` writes.
+  /// The number of rows that ``fill(_:y:width:moment:rows:)`` writes.
   let count: Int
 
-  /// - Parameter products: Which products are needed besides that of all fields.
-  /// - Returns: `nil` if the products may leave what 1/16384 in 16 bits can hold.
+  /// Creates rows of products.
+  ///
+  /// - Parameter products: The products that are needed in addition to that of all fields.
+  /// - Returns: `nil` if a product may exceed the range of 16 bits in units of 1/16384.
   private init?(_ fields: [PlannedField], products: [Int]) {
     var bound: Float = 1
     for field in fields {
-      // Products begin at any field and grow one by one: none is greater than this one.
+      // No product exceeds this bound: it includes every field with a maximum above 1.
       bound *= max(1, field.maximum)
       guard field.maximum < 1.99, bound < 1.99 else { return nil }
     }
@@ -28,9 +30,9 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     _ = unsafe self.starts.initialize(from: fields.isEmpty ? [] : [0] + products)
   }
 
-  /// Samples fields for a frame's size, and keeps their rows.
+  /// Samples fields for a frame's size, and creates their rows.
   ///
-  /// - Returns: `nil` as ``init(_:products:)``, or if the plan comes to nothing anyway.
+  /// - Returns: `nil` as for ``init(_:products:)``, or if the plan's budget is exceeded.
   static func sampling(
     _ fields: [ScalarField], products: [Int], size: FrameSize, budget: PlanBudget
   ) -> FieldRows? {
@@ -38,8 +40,8 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     if planned.count == fields.count, let rows = FieldRows(planned, products: products) {
       return rows
     }
-    // The strips that serve instead sample them anew, if there is a plan at all.
-    if !budget.isExceeded { budget.giveBack(planned) }
+    // The strip pass that is used instead samples the fields again.
+    if !budget.isExceeded { budget.release(planned) }
     return nil
   }
 
@@ -48,7 +50,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     unsafe self.starts.deallocate()
   }
 
-  /// Writes the first product's row, and then those of the others, `width` apart.
+  /// Writes the rows of products, `width` samples apart, beginning with that of all fields.
   func fill(
     _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment,
     rows: sl_rows

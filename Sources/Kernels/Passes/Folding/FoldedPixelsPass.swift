@@ -1,32 +1,34 @@
 import CKernels
 
-/// A chain of colour matrices and fields on BGRA, RGBA or RGB bytes, in one go and in integers.
+/// A chain of colour matrices and fields on BGRA, RGBA or RGB bytes, in integers.
 ///
-/// Where input and output differ in the order of their bytes, they are put into the new one.
+/// If the byte order of the output differs from that of the input, the pass reorders the channels.
 package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
   private let fold: sl_fold
   private let fieldRows: FieldRows
-  /// Whether alpha appears that was not there.
-  private let seals: Bool
+  /// Whether to set alpha to 255.
+  private let setsOpaque: Bool
 
-  /// - Returns: `nil` for other formats, if alpha would have to be computed with, and if the figures
-  ///   do not fit the integers; strips of floats serve then.
+  /// Creates the pass.
+  ///
+  /// - Returns: `nil` for other formats, if alpha affects the result, and if the coefficients do
+  ///   not fit the integers. A strip pass is used then.
   package init?(
     description: PassDescription, form: NormalForm, from source: FrameGeometry,
     to target: FrameGeometry,
     budget: PlanBudget
   ) {
-    // Channels in the order of memory.
+    // Channels in memory order.
     guard let inputOrder = PixelOrder.colors(of: source.format),
       let order = PixelOrder.colors(of: target.format)
     else { return nil }
     let isIdentity = form.matrix == .identity && form.fields.isEmpty
     switch (source.alpha, target.alpha) {
-    case (.opaque, _): self.seals = source.format.hasAlpha && target.alpha != .opaque
-    case (.straight, .straight): self.seals = false
-    // Otherwise premultiplied colour would have to be limited to alpha in the end.
-    case (.premultiplied, .premultiplied) where isIdentity: self.seals = false
+    case (.opaque, _): self.setsOpaque = source.format.hasAlpha && target.alpha != .opaque
+    case (.straight, .straight): self.setsOpaque = false
+    // Other premultiplied results would have to be limited to alpha.
+    case (.premultiplied, .premultiplied) where isIdentity: self.setsOpaque = false
     default: return nil
     }
     let matrix = form.matrix
@@ -75,6 +77,10 @@ package final class FoldedPixelsPass: Pass {
     self.description = description
   }
 
+  /// Each output sample depends on the input samples in its place, which its band reads first.
+  /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
+  package var worksInPlace: Bool { true }
+
   package func run(_ context: PassContext) async {
     let size = context.output.size
     let cost = Double(size.pixelCount) * (0.25 + 0.15 * Double(self.fieldRows.count))
@@ -106,7 +112,7 @@ package final class FoldedPixelsPass: Pass {
               input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
           }
         }
-        if self.seals { unsafe rows.seal_alpha(output, width) }
+        if self.setsOpaque { unsafe rows.seal_alpha(output, width) }
       }
     }
   }

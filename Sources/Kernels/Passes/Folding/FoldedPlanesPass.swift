@@ -1,19 +1,21 @@
 import CKernels
 
-/// A chain of colour matrices and fields directly on the planes of I420, NV12 or grey frames: the
-/// chain is carried over into the format's own coordinates, so that nothing is converted.
+/// A chain of colour matrices and fields on the planes of I420, NV12 or grey frames. The chain is
+/// transformed into the format's coordinates, so that pixels are not converted.
 ///
 /// Chroma is computed from the mean of the luma that shares it, with the mean of the fields.
 package final class FoldedPlanesPass: Pass {
   package let description: PassDescription
-  /// For luma and the two chroma planes: the weights of (luma, Cb, Cr) in 1/8192.
+  /// For luma and the two chroma planes: the weights of (luma, Cb, Cr) in units of 1/8192.
   private let weights: [[Int16]]
-  /// c0 of each plane in 1/32 level.
+  /// c0 of each plane in units of 1/32 level.
   private let biases: [Int16]
   private let planes: [sl_fold_plane]
   private let fieldRows: FieldRows
 
-  /// - Returns: `nil` if the figures do not fit the integers; strips of floats serve then.
+  /// Creates the pass.
+  ///
+  /// - Returns: `nil` if the coefficients do not fit the integers. A strip pass is used then.
   package init?(
     description: PassDescription, form: NormalForm, from source: FrameGeometry,
     to target: FrameGeometry,
@@ -25,7 +27,7 @@ package final class FoldedPlanesPass: Pass {
     let matrix = coding.matrix(form.matrix, from: decoding)
     guard matrix.joined().allSatisfy({ abs($0) < 3.99 }) else { return nil }
     self.weights = matrix.map { $0.map { Int16(($0 * 8192).rounded()) } }
-    // Code values count from zero, colours from black: what the offsets amount to goes into c0.
+    // Code values have offsets and colours do not; c0 includes the difference.
     let (black, newBlack) = (decoding.offsets, coding.offsets)
     let first = coding.vector(form.matrix.bias)
     let biases = first.indices.map { row in
@@ -59,6 +61,10 @@ package final class FoldedPlanesPass: Pass {
     self.fieldRows = fieldRows
     self.description = description
   }
+
+  /// Each output sample depends on the input samples in its place, which its band reads first.
+  /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
+  package var worksInPlace: Bool { true }
 
   package func run(_ context: PassContext) async {
     let size = context.output.size
@@ -97,7 +103,8 @@ package final class FoldedPlanesPass: Pass {
     let size = context.output.size
     let half = (size.width + 1) / 2
     let fieldCount = self.fieldRows.count
-    // Fields of two rows and of their chroma; chroma in, luma's mean, and what is made of them.
+    // The fields of two rows and of their chroma; the input's chroma, the mean luma, and the
+    // results.
     let memory = SampleMemory(count: fieldCount * (2 * size.width + half) + 6 * half)
     let fieldSpan = fieldCount * size.width
     let chromaFields = unsafe memory[2 * fieldSpan]
@@ -149,7 +156,7 @@ package final class FoldedPlanesPass: Pass {
     }
   }
 
-  /// Calls `body` with pointers to the rows of fields, or with none if there are no fields.
+  /// Calls `body` with pointers to the rows of fields, or with `nil` if there are no fields.
   private func withFields(
     _ start: UnsafeMutablePointer<Int16>, _ width: Int,
     _ body: (UnsafePointer<UnsafePointer<Int16>>?) -> Void
@@ -166,17 +173,19 @@ package final class FoldedPlanesPass: Pass {
   }
 }
 
-/// How colours are carried over into the coordinates of a format's planes: code values counted from
+/// The transformation of colours into the coordinates of a format's planes: code values relative to
 /// black.
 struct PlaneCoding {
   /// The code values of black.
   let offsets: [Double]
-  /// Colour in 0 ... 1 to code values, from black.
+  /// Colour in 0 ... 1 to code values relative to black.
   private let encode: [SIMD4<Double>]
-  /// Code values from black to colour.
+  /// Code values relative to black to colour.
   private let decode: [SIMD4<Double>]
 
-  /// - Returns: `nil` for formats whose planes hold pixels.
+  /// Creates the coding of a format.
+  ///
+  /// - Returns: `nil` for formats with interleaved colours.
   init?(_ geometry: FrameGeometry) {
     switch geometry.format {
     case .bgra8, .rgba8, .rgb24: return nil
@@ -204,14 +213,14 @@ struct PlaneCoding {
     }
   }
 
-  /// A colour's difference in code values.
+  /// A colour difference in code values.
   func vector(_ color: SIMD4<Double>) -> [Double] {
     self.encode.map { ($0 * SIMD4(color.x, color.y, color.z, 0)).sum() }
   }
 
-  /// The linear part of a colour matrix between code values from black; a row for each result.
+  /// The linear part of a colour matrix on code values relative to black; one row for each result.
   ///
-  /// - Parameter source: How the code values are coded that go in.
+  /// - Parameter source: The coding of the input.
   func matrix(_ matrix: ColorMatrix, from source: PlaneCoding) -> [[Double]] {
     var linear = matrix
     linear.bias = .zero

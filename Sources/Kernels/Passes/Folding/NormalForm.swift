@@ -2,8 +2,8 @@
 ///
 /// `out = G0 * (M p + c0) + G1 * c1 + ... + Gn * cn`
 ///
-/// with n fields, Gj the product of the fields from the j-th on (so Gn is 1), and cj what was added
-/// after j fields. Exact as long as nothing is clamped in between, which is the rule.
+/// with n fields, Gj the product of the fields from number j on (so Gn is 1), and cj the sum of the
+/// biases that follow the first j fields. Exact, because nothing is clamped in between.
 package struct NormalForm: Sendable {
   /// M, with c0 as its bias.
   package private(set) var matrix = ColorMatrix.identity
@@ -12,7 +12,10 @@ package struct NormalForm: Sendable {
   /// c1 ... cn: red, green, blue.
   package private(set) var biases: [SIMD4<Double>] = []
 
-  /// - Returns: `nil` if an operation is neither a matrix that keeps alpha nor a field.
+  /// Creates the normal form of a chain.
+  ///
+  /// - Returns: `nil` if an operation is neither a field nor a matrix that leaves alpha unchanged
+  ///   and does not read it.
   package init?(_ operations: [PointOperation], isOpaque: Bool) {
     for operation in operations {
       switch operation {
@@ -30,7 +33,7 @@ package struct NormalForm: Sendable {
   }
 
   private mutating func append(_ matrix: ColorMatrix) {
-    // What was added is transformed too; what is added now belongs to the latest group.
+    // Earlier biases are transformed too; this matrix's bias belongs to the latest group.
     var linear = matrix
     linear.bias = .zero
     let bias = self.biases.isEmpty ? SIMD4<Double>.zero : matrix.bias

@@ -1,9 +1,8 @@
-/// What filters of neighbourhoods read beyond the frame's edges.
+/// The pixels that neighbourhood filters read beyond the frame's edges.
 enum Border: String, Sendable, Hashable, CaseIterable {
-  /// The pixels at the edges: no edge goes dark. What the guides' cameras do.
+  /// The pixels at the edges, so that edges do not darken.
   case clamp
-  /// Transparent black, as Core Image does unless told otherwise; black in opaque pictures, whose
-  /// edges darken.
+  /// Transparent black, the default of Core Image. Black in opaque pictures, whose edges darken.
   case transparent
 
   /// Reads the setting.
@@ -11,15 +10,16 @@ enum Border: String, Sendable, Hashable, CaseIterable {
     self = Border(rawValue: arguments.text("border")) ?? .clamp
   }
 
-  /// A filter's nodes, so that they read what this says.
+  /// Returns a filter's nodes with this border.
   ///
-  /// Every filter reads clamped edges; so for a transparent border the picture is laid on a larger
-  /// one, whose outermost pixels are transparent, and what was added is cut off at the end.
+  /// Every filter clamps at the edges of its input. For a transparent border the picture is placed
+  /// in a larger one, whose outermost pixels are transparent, and the result is cropped to the
+  /// frame.
   ///
   /// - Parameters:
-  ///   - geometry: The frames.
-  ///   - nodes: The nodes for pictures of a geometry, in which the frame lies so many pixels from the
-  ///     left and from the top.
+  ///   - geometry: The geometry of frames.
+  ///   - nodes: Returns the filter's nodes for pictures in which the frame begins `left` pixels
+  ///     from the left and `top` pixels from the top.
   func nodes(
     for geometry: FrameGeometry, _ nodes: (_ left: Int, _ top: Int) -> [Node]
   ) -> [Node] {
@@ -35,8 +35,8 @@ enum Border: String, Sendable, Hashable, CaseIterable {
     ]
   }
 
-  /// How many pixels are added at each end: enough for the cells of a reduced picture, even, and no
-  /// more than pictures may have.
+  /// The number of pixels that are added at each end: enough for the cells of a reduced picture,
+  /// even, and within the limit of pictures.
   private static func margin(_ length: Int) -> Int {
     min(16, (FrameLayout.maxDimension - length) / 4 * 2)
   }
@@ -44,6 +44,6 @@ enum Border: String, Sendable, Hashable, CaseIterable {
   /// The parameter that ``init(_:)`` reads.
   static let parameter = ParameterDescription(
     "border", .choice(Border.allCases.map(\.rawValue)), default: .text(Border.clamp.rawValue),
-    "What lies beyond the frame: the pixels at its edge, or transparent black (black where a "
-      + "picture is opaque). A side longer than 16380 pixels has clamped edges.")
+    "The pixels beyond the frame: those at its edge, or transparent black (black in opaque "
+      + "pictures). A side of more than 16380 pixels has clamped edges.")
 }

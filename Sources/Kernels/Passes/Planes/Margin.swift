@@ -1,12 +1,12 @@
 import CKernels
 
-/// The picture with a margin round it that holds nothing: transparent, and black.
+/// A picture with an empty margin: transparent and black.
 struct MarginOperation: NeighborhoodOperation {
-  /// Pixels at the left; even, so that chroma stays in its place.
+  /// Pixels on the left; even, so that chroma stays aligned.
   let left: Int
   /// Pixels at the top; even.
   let top: Int
-  /// Pixels at the right.
+  /// Pixels on the right.
   let right: Int
   /// Pixels at the bottom.
   let bottom: Int
@@ -18,7 +18,7 @@ struct MarginOperation: NeighborhoodOperation {
     self.bottom = bottom
   }
 
-  /// The same margin at both sides, and the same at top and bottom.
+  /// Creates a margin with the same width left and right, and the same height at top and bottom.
   init(left: Int, top: Int) {
     self.init(left: left, top: top, right: left, bottom: top)
   }
@@ -55,7 +55,7 @@ struct MarginOperation: NeighborhoodOperation {
         width: shape.width, height: shape.height, step: plane.step, scale: plane.scale,
         samples: Array(repeating: 0, count: shape.samples * shape.height))
       return result.map { x, y, channel in
-        // A chroma sample that an odd edge shares belongs to the picture.
+        // A chroma sample at an odd edge belongs to the picture.
         let isInside =
           (left ..< left + plane.width).contains(x) && (top ..< top + plane.height).contains(y)
         return isInside ? plane[x - left, y - top, channel] : plane.empty(channel: channel)
@@ -64,11 +64,11 @@ struct MarginOperation: NeighborhoodOperation {
   }
 }
 
-/// Copies each plane into the middle of a larger one that is empty elsewhere.
+/// A copy of each plane into the middle of a larger, empty one.
 struct MarginPass: Pass {
   let description: PassDescription
   let operation: MarginOperation
-  /// The code values of what is empty, plane by plane and channel by channel.
+  /// The code values of the empty area, by plane and channel.
   let empty: [[Int16]]
 
   func run(_ context: PassContext) async {
@@ -120,7 +120,7 @@ struct MarginPass: Pass {
   }
 }
 
-/// What stands where there is no image: transparent, and black.
+/// The samples of an empty area: transparent and black.
 enum EmptyColor {
   /// The code values of each plane, channel by channel.
   static func samples(_ geometry: FrameGeometry) -> [[Int16]] {

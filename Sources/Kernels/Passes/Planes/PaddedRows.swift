@@ -1,9 +1,9 @@
 import CKernels
 
-/// Copies of the rows round the one that is being computed, with the outermost pixels repeated
-/// beyond both ends: what filters with clamped edges read.
+/// Copies of the rows around the row that is being computed, with the edge pixels repeated beyond
+/// both ends, for filters that clamp at edges.
 ///
-/// A ring: a row stays until the one that is `capacity` further is asked for. Owned by one band.
+/// A ring: a row is valid until the row `capacity` further is requested. Owned by one band.
 @safe
 struct PaddedRows: ~Copyable {
   private let source: RasterView
@@ -15,20 +15,22 @@ struct PaddedRows: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
   private var held: [Int]
 
+  /// Creates a ring.
+  ///
   /// - Parameters:
-  ///   - source: Where rows come from.
+  ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
-  ///   - capacity: How many neighbouring rows are needed at once.
-  ///   - margin: How many pixels beyond each end are read.
+  ///   - capacity: The number of neighbouring rows that are needed at the same time.
+  ///   - margin: The number of pixels beyond each end.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
-    // The rows of the plane are all there are.
+    // A plane has no more rows than its height.
     let capacity = min(capacity, shape.height)
     self.capacity = capacity
     self.margin = margin
     self.sampleBytes = source.depth.byteCount
-    // Room for whole vectors at the end; and no stride that falls into the same cache sets.
+    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
     let row = (shape.width + 2 * margin) * shape.step * source.depth.byteCount + 128
     let stride = (row + 63) & ~63
     self.stride = stride.isMultiple(of: 4096) ? stride + 64 : stride
@@ -41,7 +43,7 @@ struct PaddedRows: ~Copyable {
     unsafe self.bytes.deallocate()
   }
 
-  /// The first pixel of a row; beyond the top and the bottom, of the row there.
+  /// The first pixel of a row. Beyond the top and bottom, the row at the edge.
   mutating func row(_ y: Int) -> UnsafeRawPointer {
     let y = min(max(y, 0), self.shape.height - 1)
     let slot = y % self.capacity
@@ -61,10 +63,10 @@ struct PaddedRows: ~Copyable {
   }
 }
 
-/// The rows round the one that is being computed, as floats in levels, with the outermost pixels
+/// The rows around the row that is being computed, as floats in levels, with the edge pixels
 /// repeated beyond both ends.
 ///
-/// A ring: a row stays until the one that is `capacity` further is asked for. Owned by one band.
+/// A ring: a row is valid until the row `capacity` further is requested. Owned by one band.
 @safe
 struct FloatRows: ~Copyable {
   private let source: RasterView
@@ -75,17 +77,19 @@ struct FloatRows: ~Copyable {
   private let floats: UnsafeMutablePointer<Float>
   private var held: [Int]
 
+  /// Creates a ring.
+  ///
   /// - Parameters:
-  ///   - source: Where rows come from.
+  ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
-  ///   - capacity: How many neighbouring rows are needed at once.
-  ///   - margin: How many pixels beyond each end are read.
+  ///   - capacity: The number of neighbouring rows that are needed at the same time.
+  ///   - margin: The number of pixels beyond each end.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
     self.capacity = capacity
     self.margin = margin
-    // Room for whole vectors at the end; and no stride that falls into the same cache sets.
+    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
     let stride = ((shape.width + 2 * margin) * shape.step + 63) & ~15
     self.stride = stride.isMultiple(of: 1024) ? stride + 16 : stride
     let bytes = UnsafeMutableRawPointer.allocate(
@@ -99,7 +103,7 @@ struct FloatRows: ~Copyable {
     unsafe self.floats.deallocate()
   }
 
-  /// The first sample of a row; beyond the top and the bottom, of the row there.
+  /// The first sample of a row. Beyond the top and bottom, the row at the edge.
   mutating func row(_ y: Int) -> UnsafeMutablePointer<Float> {
     let y = min(max(y, 0), self.shape.height - 1)
     let slot = y % self.capacity

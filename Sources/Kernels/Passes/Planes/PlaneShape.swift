@@ -6,14 +6,14 @@ package struct PlaneShape: Sendable, Hashable {
   package let plane: Int
   /// Samples from one pixel of the plane to the next: 1, 2 (NV12's chroma), 3 or 4.
   package let step: Int
-  /// Pixels a row.
+  /// Pixels per row.
   package let width: Int
   /// Rows.
   package let height: Int
-  /// How many of the plane's pixels one pixel of the frame is: 1, or 1/2 for chroma.
+  /// The plane's pixels per pixel of the frame along each axis: 1, or 1/2 for chroma.
   package let scale: Double
 
-  /// Samples a row.
+  /// Samples per row.
   package var samples: Int { self.width * self.step }
 
   /// The planes of pictures of a format and size.
@@ -29,7 +29,7 @@ package struct PlaneShape: Sendable, Hashable {
   }
 }
 
-/// Copies a plane from a pass's input to its output, whatever their depths.
+/// A copy of a plane from a pass's input to its output, for all combinations of depths.
 struct PlaneCopy {
   /// The plane.
   let shape: PlaneShape
@@ -58,9 +58,9 @@ struct PlaneCopy {
   }
 }
 
-/// Pointers to neighbouring rows of a plane, as rows in C take them.
+/// Pointers to neighbouring rows of a plane, as the C rows take them.
 enum RowPointers {
-  /// Calls `body` with a pointer to each row of a range; rows beyond the edges are those at the
+  /// Calls `body` with a pointer to each row of a range. Rows beyond the edges are those at the
   /// edges.
   static func withRows<Result>(
     _ raster: RasterView, _ shape: PlaneShape, _ range: ClosedRange<Int>,

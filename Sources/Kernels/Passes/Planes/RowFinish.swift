@@ -1,6 +1,6 @@
 import CKernels
 
-/// Writes rows of 16-bit sums as samples of the output.
+/// A writer of rows of 16-bit sums as samples of the output.
 @safe
 struct RowFinish: Sendable {
   private let shape: PlaneShape
@@ -9,9 +9,13 @@ struct RowFinish: Sendable {
   private let keepsAlpha: Bool
   private let shift: Int
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - fractionBits: How many bits of the sums lie below a level.
-  ///   - keepsAlpha: Whether every fourth sample is the source's.
+  ///   - context: The pass's inputs and output.
+  ///   - shape: The plane.
+  ///   - fractionBits: The fractional bits of the sums, below a level.
+  ///   - keepsAlpha: Whether to copy every fourth sample from the source.
   init(
     _ context: PassContext, _ shape: PlaneShape, fractionBits: Int, keepsAlpha: Bool
   ) {
@@ -37,7 +41,7 @@ struct RowFinish: Sendable {
     unsafe self.copyAlpha(y: y, rows)
   }
 
-  /// Writes the source's fourth samples to a row, if they are to be kept.
+  /// Copies every fourth sample of a row from the source, if they are kept.
   func copyAlpha(y: Int, _ rows: sl_rows) {
     guard self.keepsAlpha else { return }
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
@@ -51,8 +55,8 @@ struct RowFinish: Sendable {
   }
 }
 
-/// Has rows written where they belong by work whose results are stored as its input is: into the
-/// output itself where that is stored so too, else by way of scratch memory.
+/// A writer for passes whose results have the depth of their input: into the output if it has that
+/// depth, otherwise through scratch memory.
 @safe
 struct DirectFinish: Sendable {
   private let shape: PlaneShape
@@ -60,7 +64,9 @@ struct DirectFinish: Sendable {
   private let destination: RasterView
   private let finish: RowFinish
 
-  /// - Parameter keepsAlpha: Whether every fourth sample is the source's.
+  /// Creates a writer.
+  ///
+  /// - Parameter keepsAlpha: Whether to copy every fourth sample from the source.
   init(_ context: PassContext, _ shape: PlaneShape, keepsAlpha: Bool) {
     self.shape = shape
     self.source = context.inputs[0].depth
@@ -71,8 +77,9 @@ struct DirectFinish: Sendable {
   /// Writes one row.
   ///
   /// - Parameters:
+  ///   - y: The row.
   ///   - scratch: Room for a row of 16-bit samples.
-  ///   - body: Writes the row's samples to where it is told.
+  ///   - body: Writes the row's samples to the given address.
   func write(
     y: Int, scratch: UnsafeMutablePointer<Int16>, _ rows: sl_rows,
     _ body: (UnsafeMutableRawPointer) -> Void
@@ -93,11 +100,12 @@ struct DirectFinish: Sendable {
   }
 }
 
-/// Writes deep rows of filters that exaggerate, which may have left what pictures hold.
+/// A writer of deep rows whose samples may exceed the range of pictures, such as those of
+/// sharpening.
 ///
-/// Where there is alpha it is kept within 0 ... 1 and straight colour within -1 ... 2: beyond that,
-/// colour that nobody can see would come back as soon as alpha does. A premultiplied frame, at the
-/// end, has its colour limited to alpha. Opaque pictures are not limited between passes.
+/// Where there is alpha, it is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha.
+/// Colour beyond that would become visible when a later filter raises alpha. In a premultiplied
+/// frame colour is limited to alpha. Opaque pictures are not limited between passes.
 @safe
 struct LimitedFinish: Sendable {
   private let finish: RowFinish
@@ -108,7 +116,9 @@ struct LimitedFinish: Sendable {
   private let keepsAlpha: Bool
   private let limits: Bool
 
-  /// - Parameter keepsAlpha: Whether alpha is the source's.
+  /// Creates a writer.
+  ///
+  /// - Parameter keepsAlpha: Whether to copy alpha from the source.
   init(
     _ context: PassContext, _ shape: PlaneShape, _ setting: PassSetting, keepsAlpha: Bool = false
   ) {
@@ -124,7 +134,7 @@ struct LimitedFinish: Sendable {
       && context.output.depth == .eight
   }
 
-  /// Writes one row of deep samples, which may be changed on the way.
+  /// Writes one row of deep samples. The row may be modified.
   func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
     guard self.hasAlpha else { return unsafe self.finish.write(row, y: y, rows) }
     let area = unsafe sl_area_rows_current().pointee

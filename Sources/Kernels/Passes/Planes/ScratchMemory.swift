@@ -3,7 +3,9 @@
 struct SampleMemory: ~Copyable {
   private let samples: UnsafeMutablePointer<Int16>
 
-  /// - Parameter count: How many samples there is to be room for.
+  /// Allocates samples, initialised to 0.
+  ///
+  /// - Parameter count: The number of samples.
   init(count: Int) {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * 2, alignment: 64)
     unsafe self.samples = bytes.initializeMemory(as: Int16.self, repeating: 0, count: count)
@@ -22,7 +24,9 @@ struct SampleMemory: ~Copyable {
 struct FloatMemory: ~Copyable {
   private let floats: UnsafeMutablePointer<Float>
 
-  /// - Parameter count: How many floats there is to be room for; all are 0 at first.
+  /// Allocates floats, initialised to 0.
+  ///
+  /// - Parameter count: The number of floats.
   init(count: Int) {
     let bytes = UnsafeMutableRawPointer.allocate(
       byteCount: max(count, 1) * MemoryLayout<Float>.stride, alignment: 64)
@@ -37,13 +41,13 @@ struct FloatMemory: ~Copyable {
   subscript(offset: Int) -> UnsafeMutablePointer<Float> { unsafe self.floats + offset }
 }
 
-/// Numbers that never change, at an address that never does: many threads read them row by row, and
-/// would contend for the reference count of an array.
+/// Constant numbers at a constant address. Many threads read them row by row and would contend for
+/// the reference count of an array.
 @safe
 package final class FloatTable: @unchecked Sendable {  // written by its initialiser only
-  /// How many numbers there are.
+  /// The number of numbers.
   package let count: Int
-  /// The first one; valid while the table lives.
+  /// The first number; valid while the table lives.
   let start: UnsafePointer<Float>
 
   init(_ values: [Float]) {

@@ -1,15 +1,16 @@
 import CKernels
 
-/// Any function of a pixel and the pixel of the frame as it came in, applied to strips in place.
+/// A function of a pixel and of the source frame's pixel, applied to strips in place.
 package final class SourceKernel: Sendable {
-  /// What is meant, for one pixel: straight, and the frame's premultiplied.
+  /// The definition for one pixel: `pixel` is straight, `source` premultiplied.
   package typealias Reference =
     @Sendable (_ pixel: SIMD4<Double>, _ source: SIMD4<Double>, _ x: Int, _ y: Int) ->
     SIMD4<Double>
-  /// A strip, straight, and the frame's at the same place, premultiplied, which is scratch.
+  /// The implementation for a strip: `strip` is straight, `source` premultiplied and used as
+  /// scratch.
   package typealias Apply = @Sendable (_ strip: Strip, _ source: Strip) -> Void
 
-  /// The space in which the frame's colours are wanted.
+  /// The space in which `source` is expected.
   let space: WorkingSpace
   let reference: Reference
   let apply: Apply
@@ -21,18 +22,21 @@ package final class SourceKernel: Sendable {
   }
 }
 
-/// A step on a strip and the strip of the frame as it came in.
+/// A step on a strip and the strip of the source frame.
 @safe
 struct SourceStep {
-  /// The function; the ``StripProgram`` owns it.
+  /// The function, which the ``StripProgram`` owns.
   private let kernel: Unmanaged<SourceKernel>
   private let decodes: Bool
   private let isPremultiplied: Bool
   private let isOpaque: Bool
 
+  /// Creates a step.
+  ///
   /// - Parameters:
-  ///   - isPremultiplied: Whether the frame's colour is.
-  ///   - isOpaque: Whether there is no alpha, or none that counts.
+  ///   - kernel: The function.
+  ///   - isPremultiplied: Whether the source frame's colour is premultiplied.
+  ///   - isOpaque: Whether there is no alpha, or alpha is ignored.
   init(_ kernel: SourceKernel, isPremultiplied: Bool, isOpaque: Bool) {
     unsafe self.kernel = .passUnretained(kernel)
     self.decodes = kernel.space == .sRGBLinear
@@ -40,9 +44,9 @@ struct SourceStep {
     self.isOpaque = isOpaque
   }
 
-  /// Works on a strip of straight colour.
+  /// Runs the step on a strip of straight colour.
   ///
-  /// - Parameter source: The frame's pixels, as they are stored; scratch afterwards.
+  /// - Parameter source: The source frame's pixels as stored; overwritten as scratch.
   func run(_ strip: Strip, source: Strip, rows: sl_rows) {
     let (red, green, blue, alpha) = unsafe (source.red, source.green, source.blue, source.alpha)
     if self.isOpaque {
@@ -59,7 +63,7 @@ struct SourceStep {
     guard self.isOpaque else {
       return unsafe self.kernel._withUnsafeGuaranteedRef { $0.apply(strip, source) }
     }
-    // Where a picture is opaque, what becomes of its alpha is void.
+    // In an opaque picture, changes of alpha are ignored.
     ScratchStrip.with(strip) { scratch in
       unsafe scratch.alpha.update(repeating: 1, count: strip.count)
       let target = strip.replacingAlpha(by: scratch)

@@ -1,23 +1,23 @@
 import CKernels
 
-/// A run of pixels of one row as four planes of floats: straight or premultiplied colour in units of
-/// 0 ... 1, unclamped.
+/// A run of pixels of one row as four planes of floats: straight or premultiplied colour in units
+/// of 0 ... 1, unclamped.
 @safe
 package struct Strip {
-  /// Runs are at most this long, so that a strip and its scratch stay in the first-level cache.
+  /// The longest run. A strip and its scratch fit the first-level cache.
   package static let capacity = 256
 
   package let red: UnsafeMutablePointer<Float>
   package let green: UnsafeMutablePointer<Float>
   package let blue: UnsafeMutablePointer<Float>
   package let alpha: UnsafeMutablePointer<Float>
-  /// How many pixels, 1 ... ``capacity``.
+  /// The number of pixels, 1 ... ``capacity``.
   package var count: Int
   /// The first pixel's column.
   package var x: Int
   /// The row.
   package var y: Int
-  /// Which frame of the stream this is.
+  /// The frame's position in its stream.
   package let moment: FrameMoment
 
   package init(
@@ -35,14 +35,14 @@ package struct Strip {
     self.moment = moment
   }
 
-  /// This strip's colour with another's alpha.
+  /// Returns a strip with this strip's colour and another's alpha.
   func replacingAlpha(by other: Strip) -> Strip {
     unsafe Strip(
       red: self.red, green: self.green, blue: self.blue, alpha: other.alpha, count: self.count,
       x: self.x, y: self.y, moment: self.moment)
   }
 
-  /// Takes over another strip's pixels, as many as this one has.
+  /// Copies another strip's pixels.
   func copy(from other: Strip) {
     unsafe self.red.update(from: other.red, count: self.count)
     unsafe self.green.update(from: other.green, count: self.count)
@@ -50,11 +50,11 @@ package struct Strip {
     unsafe self.alpha.update(from: other.alpha, count: self.count)
   }
 
-  /// Mixes with what was before: before + (this - before) * amount; what was before alone outside
-  /// the rectangle.
+  /// Mixes the strip with its input: before + (this - before) * amount. Outside the rectangle the
+  /// result is the input.
   ///
-  /// - Parameter weighsAlpha: Whether both hold straight colours that are to be mixed as they are seen,
-  ///   by their alphas; what was before is lost then.
+  /// - Parameter weighsAlpha: Whether both strips hold straight colours that are to be mixed by
+  ///   alpha. The input is overwritten then.
   func mix(
     from before: Strip, _ amount: Float, _ rect: PixelRect?, _ rows: sl_rows,
     weighsAlpha: Bool = false
@@ -92,7 +92,7 @@ package struct Strip {
 }
 
 extension PixelRect {
-  /// Whether any of the strip's pixels lies in the rectangle.
+  /// Whether any of the strip's pixels is in the rectangle.
   func meets(_ strip: Strip) -> Bool {
     self.y.contains(strip.y) && self.x.overlaps(strip.x ..< strip.x + strip.count)
   }
@@ -123,7 +123,9 @@ struct StripMemory: ~Copyable {
   /// The floats of one strip: four planes.
   private static let stripFloats = 4 * Strip.capacity
 
-  /// - Parameter strips: How many strips there is to be room for.
+  /// Allocates strips.
+  ///
+  /// - Parameter strips: The number of strips.
   init(strips: Int) {
     let count = strips * Self.stripFloats
     let bytes = UnsafeMutableRawPointer.allocate(
@@ -135,7 +137,7 @@ struct StripMemory: ~Copyable {
     unsafe self.floats.deallocate()
   }
 
-  /// The strip at an index in memory, for pixels yet to be set.
+  /// Returns the strip at an index, without pixels.
   func strip(_ index: Int, moment: FrameMoment) -> Strip {
     let base = unsafe self.floats + index * Self.stripFloats
     return unsafe Strip(
@@ -143,7 +145,7 @@ struct StripMemory: ~Copyable {
       alpha: base + 3 * Strip.capacity, count: 0, x: 0, y: 0, moment: moment)
   }
 
-  /// The strip at an index in memory, for the same pixels as another.
+  /// Returns the strip at an index, for the same pixels as another.
   func strip(_ index: Int, at other: Strip) -> Strip {
     var strip = self.strip(index, moment: other.moment)
     strip.count = other.count
@@ -153,9 +155,9 @@ struct StripMemory: ~Copyable {
   }
 }
 
-/// Memory for another picture's pixels beside a strip, on the stack.
+/// Memory for the pixels of a second picture, on the stack.
 enum ScratchStrip {
-  /// Calls `body` with a strip for the same pixels as another; what it holds is undefined.
+  /// Calls `body` with a strip for the same pixels as another. Its contents are undefined.
   static func with(_ strip: Strip, _ body: (Strip) -> Void) {
     unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 * Strip.capacity) { floats in
       let base = unsafe floats.baseAddress.unsafelyUnwrapped

@@ -1,7 +1,7 @@
-/// Turns pointwise operations into a program on strips, and keeps track of alpha.
+/// A compiler of pointwise operations to a strip program. It keeps track of alpha.
 ///
-/// On premultiplied colour an affine map that keeps alpha stays affine: its bias is multiplied by
-/// alpha. Other operations are given straight colour.
+/// On premultiplied colour, an affine map that leaves alpha unchanged is affine with its bias
+/// multiplied by alpha. Other operations receive straight colour.
 struct StripCompiler {
   private let size: FrameSize
   private let isOpaque: Bool
@@ -11,10 +11,11 @@ struct StripCompiler {
   private let budget: PlanBudget
 
   /// - Parameters:
-  ///   - size: The frame's.
-  ///   - isOpaque: Whether there is no alpha, or none that counts.
-  ///   - isPremultiplied: Whether the strips hold premultiplied colour when they are read.
-  ///   - budget: Counts what fields hold. Fields for which there is none are left out.
+  ///   - size: The size of frames.
+  ///   - isOpaque: Whether there is no alpha, or alpha is ignored.
+  ///   - isPremultiplied: Whether strips hold premultiplied colour when they are loaded.
+  ///   - budget: Counts the memory of fields. Fields beyond the limit are left out, and the plan is
+  ///     refused.
   init(size: FrameSize, isOpaque: Bool, isPremultiplied: Bool, budget: PlanBudget) {
     self.budget = budget
     self.size = size
@@ -22,17 +23,19 @@ struct StripCompiler {
     self.isPremultiplied = isPremultiplied
   }
 
+  /// Compiles operations.
+  ///
   /// - Parameters:
-  ///   - premultiplied: What the strips are to hold in the end.
-  ///   - limited: Whether colour is to be limited to alpha in the end.
-  ///   - sealed: Whether alpha is to be 1 in the end, and colour left as it is.
+  ///   - premultiplied: Whether the strips hold premultiplied colour at the end.
+  ///   - limited: Whether colour is limited to alpha at the end.
+  ///   - setsOpaque: Whether alpha is set to 1 at the end, without a change of colour.
   mutating func compile(
-    _ operations: [PointOperation], premultiplied: Bool, limited: Bool, sealed: Bool = false
+    _ operations: [PointOperation], premultiplied: Bool, limited: Bool, setsOpaque: Bool = false
   ) -> StripProgram {
     for operation in operations { self.append(operation) }
     self.convert(toPremultiplied: premultiplied)
     if limited && !self.isOpaque { self.steps.append(.limit) }
-    if sealed { self.steps.append(.seal) }
+    if setsOpaque { self.steps.append(.setOpaque) }
     return StripProgram(steps: self.steps, owned: self.owned)
   }
 
@@ -67,8 +70,8 @@ struct StripCompiler {
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false, budget: self.budget)
       let program = inner.compile(operations, premultiplied: false, limited: false)
       self.owned.append(program)
-      // Where alpha changes, colours are mixed as they are seen: invisible ones must not shine
-      // through. Where it does not, straight colours mix to the same.
+      // Where alpha changes, colours are mixed by alpha, so that invisible colours have no effect.
+      // Where alpha does not change, straight colours give the same result.
       let weighsAlpha = !self.isOpaque && operations.contains { $0.mayChangeAlpha }
       self.steps.append(
         unsafe .group(
@@ -95,7 +98,7 @@ struct StripCompiler {
 }
 
 extension PointOperation {
-  /// Whether alpha may come out another; of kernels that is not known.
+  /// Whether the operation may change alpha. Kernels, sources and blends count as changing it.
   fileprivate var mayChangeAlpha: Bool {
     switch self {
     case .matrix(let matrix): !matrix.keepsAlpha
@@ -107,7 +110,7 @@ extension PointOperation {
 }
 
 extension ColorMatrix {
-  /// The map where alpha is 1 and is to stay.
+  /// The map for opaque pictures, whose alpha is 1 and does not change.
   var opaque: ColorMatrix {
     func row(_ row: SIMD4<Double>) -> SIMD4<Double> { [row.x, row.y, row.z, 0] }
     return ColorMatrix(
@@ -117,7 +120,7 @@ extension ColorMatrix {
       ])
   }
 
-  /// The map on premultiplied colour: what is added is multiplied by alpha.
+  /// The map for premultiplied colour: its biases are multiplied by alpha.
   var premultiplied: ColorMatrix {
     func row(_ row: SIMD4<Double>, _ bias: Double) -> SIMD4<Double> {
       [row.x, row.y, row.z, bias]

@@ -1,21 +1,21 @@
 import CKernels
 
-/// A pointwise pass: rows go through strips of floats, are worked on, and are rounded once.
+/// A pointwise pass: rows are loaded into strips of floats, processed, and rounded once.
 ///
-/// 4:2:0 formats go by pairs of rows: a chroma sample serves its 2x2 pixels, and becomes the mean of
-/// what they have become.
+/// 4:2:0 formats are processed by pairs of rows: a chroma sample is read for its 2x2 pixels, and
+/// written as the mean of theirs.
 package struct StripPass: Pass {
   package let description: PassDescription
   private let program: StripProgram
   private let decoding: YUVConversion
   private let encoding: YUVConversion
 
-  /// A pass whose result is encoded like its input.
+  /// Creates a pass whose output is encoded like its input.
   package init(description: PassDescription, program: StripProgram, color: ColorDescription) {
     self.init(description: description, program: program, from: color, to: color)
   }
 
-  /// A pass that converts: input and output may differ in format and in what samples mean.
+  /// Creates a pass that converts: input and output may differ in format and colour description.
   init(
     description: PassDescription, program: StripProgram, from source: ColorDescription,
     to target: ColorDescription
@@ -25,6 +25,10 @@ package struct StripPass: Pass {
     self.decoding = YUVConversion(source)
     self.encoding = YUVConversion(target)
   }
+
+  /// Each output sample depends on the input samples in its place, which its band reads first.
+  /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
+  package var worksInPlace: Bool { true }
 
   package func run(_ context: PassContext) async {
     let size = context.output.size

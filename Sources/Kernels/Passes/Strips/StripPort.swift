@@ -8,7 +8,7 @@ struct StripPort {
   }
 
   private let rows: Rows
-  /// How many rows must be written together: 2 where they share chroma.
+  /// The number of rows that must be written together: 2 if they share chroma.
   let rowsAtOnce: Int
 
   init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
@@ -21,7 +21,7 @@ struct StripPort {
     }
   }
 
-  /// Fills the strip from its place.
+  /// Fills the strip from its position in the raster.
   func load(_ strip: Strip) {
     switch self.rows {
     case .pixels(let rows): rows.load(strip)
@@ -29,7 +29,7 @@ struct StripPort {
     }
   }
 
-  /// Writes a strip, and the one below it that shares its chroma if there is one.
+  /// Writes a strip, and the strip below it that shares its chroma if there is one.
   func store(_ first: Strip, _ second: Strip?) {
     switch self.rows {
     case .pixels(let rows): rows.store(first)
@@ -40,7 +40,7 @@ struct StripPort {
     }
   }
 
-  /// Writes strips that lie below each other: one, or the two that share chroma.
+  /// Writes vertically adjacent strips: one, or the two that share chroma.
   func store(_ strips: [Strip]) {
     switch self.rows {
     case .pixels(let rows):
@@ -52,7 +52,7 @@ struct StripPort {
   }
 }
 
-/// Reads and writes strips of a raster that is not YUV.
+/// Reads and writes strips of a raster with interleaved channels.
 @safe
 struct PixelRows {
   private let raster: RasterView
@@ -77,13 +77,13 @@ struct PixelRows {
       }
   }
 
-  /// Fills the strip from its place.
+  /// Fills the strip from its position in the raster.
   func load(_ strip: Strip) {
     unsafe self.loadRow(
       self.place(strip), strip.count, strip.red, strip.green, strip.blue, strip.alpha)
   }
 
-  /// Writes the strip to its place.
+  /// Writes the strip to its position in the raster.
   func store(_ strip: Strip) {
     unsafe self.storeRow(
       strip.red, strip.green, strip.blue, strip.alpha, strip.count, self.place(strip))
@@ -118,7 +118,7 @@ struct YUVRows {
     }
   }
 
-  /// Fills the strip's colour from its place; alpha is 1.
+  /// Fills the strip's colour from its position in the raster; alpha is 1.
   func load(_ strip: Strip) {
     let (u, v, step) = unsafe self.chroma(x: strip.x, y: strip.y)
     var conversion = self.conversion.toRGB
@@ -128,7 +128,7 @@ struct YUVRows {
     unsafe strip.alpha.update(repeating: 1, count: strip.count)
   }
 
-  /// Writes the strip's luma to its place.
+  /// Writes the strip's luma to its position in the raster.
   func storeLuma(_ strip: Strip) {
     var conversion = self.conversion.fromRGB
     unsafe self.lumaRow(
@@ -136,7 +136,7 @@ struct YUVRows {
       self.luma(x: strip.x, y: strip.y))
   }
 
-  /// Writes the chroma of two rows, or of one given twice, to their place.
+  /// Writes the chroma of two rows, or of one row passed twice, to its position in the raster.
   func storeChroma(_ first: Strip, _ second: Strip) {
     let (u, v, step) = unsafe self.chroma(x: first.x, y: first.y)
     var conversion = self.conversion.fromRGB

@@ -1,20 +1,20 @@
 import CKernels
 
-/// What is done to each strip, in order.
+/// The steps of a pointwise pass, run on each strip in order.
 @safe
 package final class StripProgram: @unchecked Sendable {  // the steps are written once, in init
   private let steps: UnsafeMutableBufferPointer<StripStep>
-  /// Fields, kernels and programs that steps refer to.
+  /// The fields, kernels and programs that steps refer to.
   private let owned: [any AnyObject & Sendable]
 
-  /// How many steps there are.
+  /// The number of steps.
   var count: Int { unsafe self.steps.count }
-  /// How many strips of scratch the steps need.
+  /// The number of scratch strips that the steps need.
   let scratchStrips: Int
 
   /// - Parameters:
-  ///   - steps: What is to be done.
-  ///   - owned: What the steps refer to.
+  ///   - steps: The steps.
+  ///   - owned: The objects that the steps refer to.
   init(steps: [StripStep], owned: [any AnyObject & Sendable]) {
     unsafe self.steps = .allocate(capacity: steps.count)
     _ = unsafe self.steps.initialize(from: steps)
@@ -30,9 +30,11 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   /// Runs the steps on one strip.
   ///
   /// - Parameters:
-  ///   - memory: Holds the scratch.
-  ///   - level: The first strip of the memory that holds nothing of value.
-  ///   - loadOther: Fills a strip from the same place of the pass's other picture.
+  ///   - strip: The pixels, modified in place.
+  ///   - memory: The scratch strips.
+  ///   - level: The index of the first unused strip in `memory`.
+  ///   - rows: The table of C rows.
+  ///   - loadOther: Fills a strip from the same position of the pass's second input.
   func run(
     _ strip: Strip, memory: borrowing StripMemory, level: Int, rows: sl_rows,
     loadOther: (Strip) -> Void
@@ -65,7 +67,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
         unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
-      case .seal:
+      case .setOpaque:
         unsafe strip.alpha.update(repeating: 1, count: strip.count)
       case .group(let program, let amount, let rect, let weighsAlpha):
         guard rect?.meets(strip) ?? true else { continue }
@@ -87,14 +89,13 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   }
 }
 
-/// One step on a strip, in place: plain figures and addresses without owners, so that threads that
-/// run the same program do not contend for reference counts. The ``StripProgram`` owns what they
-/// refer to.
+/// A step on a strip, in place: plain numbers and unowned addresses, so that threads that run the
+/// same program do not contend for reference counts. The ``StripProgram`` owns the objects.
 @safe
 enum StripStep {
   case matrix(StripMatrix)
   case field(FieldView)
-  /// A function; where the picture is opaque it sees alpha 1, and what it does to alpha is void.
+  /// A function. In opaque pictures it reads alpha 1, and its changes of alpha are ignored.
   case kernel(Unmanaged<StripKernel>, isOpaque: Bool)
   /// Divides colour by alpha.
   case unpremultiply
@@ -103,23 +104,23 @@ enum StripStep {
   /// Limits colour to alpha.
   case limit
   /// Sets alpha to 1.
-  case seal
-  /// A function of the pixel and that of the frame as it came in.
+  case setOpaque
+  /// A function of the pixel and of the source frame's pixel.
   case source(SourceStep)
-  /// Steps whose result is mixed with their input, within a rectangle; straight colours by their
-  /// alphas, where alpha may have changed.
+  /// Steps whose result is mixed with their input, within a rectangle; by alpha if the steps may
+  /// change it.
   case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?, weighsAlpha: Bool)
-  /// Mixes with the pass's other picture.
+  /// A mix with the pass's second input.
   case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
 }
 
-/// Any function of pixels and their places, applied to a strip in place: straight colour, 0 ... 1,
-/// unclamped.
+/// A function of pixels and their positions, applied to a strip in place: straight colour in units
+/// of 0 ... 1, unclamped.
 package final class StripKernel: Sendable {
-  /// The function. Called for each strip, on compute threads, several at a time.
+  /// The implementation. Called for each strip, on compute threads, several at the same time.
   package let apply: @Sendable (Strip) -> Void
 
-  /// What is meant, for one pixel.
+  /// The definition for one pixel.
   package let reference:
     @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameMoment) -> SIMD4<Double>
 
@@ -134,11 +135,11 @@ package final class StripKernel: Sendable {
   }
 }
 
-/// A colour matrix as the rows in C take it.
+/// A colour matrix as the C rows take it.
 package struct StripMatrix: Sendable {
   /// Four rows of (red, green, blue, alpha, bias).
   private(set) var coefficients = sl_matrix()
-  /// Whether alpha comes out as it went in.
+  /// Whether alpha does not change.
   let keepsAlpha: Bool
 
   package init(_ matrix: ColorMatrix) {

@@ -1,27 +1,32 @@
 import CKernels
 
-/// Moves each pixel towards its blurred neighbourhood or away from it, by how much depending on
-/// which of them is the brighter: in + up * max(0, d) + down * min(0, d), d = blur(in) - in.
+/// A mix of each pixel with its blurred neighbourhood, with one weight where the neighbourhood is
+/// brighter and another where it is darker: in + up * max(0, d) + down * min(0, d), d = blur(in) -
+/// in.
 ///
-/// Equal gains are a mix (negative: an unsharp mask), and work on every plane. Others are decided by
-/// each channel of RGB and grey formats for itself; where there is luma, luma decides, and chroma
-/// follows by as much of its own difference, softly where luma barely differs. Alpha is a channel like the
-/// others, within bounds.
-struct BlurLeanOperation: NeighborhoodOperation {
+/// With equal weights the operation is linear (an unsharp mask if they are negative) and works on
+/// every plane. With different weights, d is that of each channel in RGB and grey formats. In YUV
+/// formats luma decides, and chroma moves by the same weight times its own difference, reduced in
+/// proportion where luma differs by less than ``ramp``. Alpha is a channel like the others, limited
+/// to 0 ... 1.
+struct BlurredMixOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   let sigma: Double
-  /// How far towards a neighbourhood that is brighter.
+  /// The weight where the neighbourhood is brighter.
   let up: Double
-  /// How far towards one that is darker.
+  /// The weight where the neighbourhood is darker.
   let down: Double
 
-  /// The greatest standard deviation that is computed as defined and not on a reduced picture.
+  /// The greatest standard deviation for which the blur is computed exactly and not on a reduced
+  /// picture.
   static let greatestExactSigma = 4.8
-  /// Where luma differs by this many levels, chroma follows whole.
+  /// The difference of luma, in levels, at which chroma moves by the full weight.
   static let ramp = 16.0
 
   /// Whether the result is linear in the picture.
   var isLinear: Bool { self.up == self.down }
+
+  var limitsLast: Bool { true }
 
   var words: String {
     if self.isLinear { return "unsharp mask of sigma \(self.sigma)" }
@@ -31,7 +36,7 @@ struct BlurLeanOperation: NeighborhoodOperation {
 
   func makePass(_ setting: PassSetting) -> any Pass {
     self.isLinear && self.sigma <= Self.greatestExactSigma
-      ? UnsharpPass(setting, self) : BlurLeanPass(setting, self)
+      ? UnsharpPass(setting, self) : BlurredMixPass(setting, self)
   }
 
   func reference(
@@ -46,7 +51,7 @@ struct BlurLeanOperation: NeighborhoodOperation {
         guard plane.scale < 1, !self.isLinear else {
           return value + difference * (difference > 0 ? self.up : self.down)
         }
-        // The luma of the pixels that share the sample.
+        // The mean luma difference of the pixels that share the sample.
         let luma = [(0, 0), (1, 0), (0, 1), (1, 1)].reduce(0.0) { sum, offset in
           let (lumaX, lumaY) = (2 * x + offset.0, 2 * y + offset.1)
           return sum + (blurred[0][lumaX, lumaY, 0] - planes[0][lumaX, lumaY, 0]) / 4
@@ -58,13 +63,13 @@ struct BlurLeanOperation: NeighborhoodOperation {
   }
 }
 
-/// A Gaussian into a picture of its own, and then each pixel towards it or away from it.
-package struct BlurLeanPass: Pass {
+/// A pass that writes a Gaussian blur to a separate picture, and then mixes each pixel with it.
+package struct BlurredMixPass: Pass {
   package let description: PassDescription
-  private let operation: BlurLeanOperation
+  private let operation: BlurredMixOperation
   private let setting: PassSetting
 
-  init(_ setting: PassSetting, _ operation: BlurLeanOperation) {
+  init(_ setting: PassSetting, _ operation: BlurredMixOperation) {
     self.description = setting.description
     self.setting = setting
     self.operation = operation
@@ -101,7 +106,7 @@ package struct BlurLeanPass: Pass {
 
   private static func lean(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurLeanOperation, _ finish: LimitedFinish
+    _ operation: BlurredMixOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
@@ -116,10 +121,10 @@ package struct BlurLeanPass: Pass {
     }
   }
 
-  /// Chroma, by as much as luma says.
+  /// Mixes the rows of a chroma plane by weights that depend on luma.
   private static func follow(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurLeanOperation, _ finish: LimitedFinish
+    _ operation: BlurredMixOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
     let area = unsafe sl_area_rows_current().pointee
@@ -136,7 +141,7 @@ package struct BlurLeanPass: Pass {
       unsafe differ(
         luma.0, luma.1, luma.2, luma.3, width, source.row(y, plane: shape.plane),
         blurred.samples(y, shape.plane), shape.step, Float(operation.up), Float(operation.down),
-        Float(BlurLeanOperation.ramp), result)
+        Float(BlurredMixOperation.ramp), result)
       unsafe finish.write(result, y: y, rows)
     }
   }
