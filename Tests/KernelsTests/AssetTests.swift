@@ -89,15 +89,15 @@ import Testing
     ("LUT_1D_SIZE", 1, "LUT_1D_SIZE is \"\""),
     ("\nLUT_1D_SIZE 2\nLUT_3D_SIZE 2", 3, "a second size"),
     ("0 0 0", 1, "numbers before"),
-    ("LUT_1D_SIZE 2\n0 0 0", 0, "has 1 entries, its size says 2"),
+    ("LUT_1D_SIZE 2\n0 0 0", 0, "has 1 entries; its size requires 2"),
     ("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1", 4, "more than the 2 entries"),
-    ("LUT_1D_SIZE 2\n0 0 0\n1 1", 3, "2 numbers where 3 belong"),
-    ("LUT_1D_SIZE 2\n0 0 0\n1 1 x", 3, "\"x\" is no number"),
-    ("LUT_1D_SIZE 2\n0 0 0\n1 1 nan", 3, "\"nan\" is no number"),
-    ("LUT_1D_SIZE 2\n0 0 0\n1 1 1e30", 3, "\"1e30\" is no number"),
+    ("LUT_1D_SIZE 2\n0 0 0\n1 1", 3, "2 numbers; there must be 3"),
+    ("LUT_1D_SIZE 2\n0 0 0\n1 1 x", 3, "\"x\" is not a number"),
+    ("LUT_1D_SIZE 2\n0 0 0\n1 1 nan", 3, "\"nan\" is not a number"),
+    ("LUT_1D_SIZE 2\n0 0 0\n1 1 1e30", 3, "\"1e30\" is not a number"),
     ("LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", 0, "is not below"),
-    ("LUT_1D_SIZE 2\nGAMMA 2.2", 2, "GAMMA is no keyword"),
-    ("LUT_3D_INPUT_RANGE 0", 1, "1 numbers where 2 belong"),
+    ("LUT_1D_SIZE 2\nGAMMA 2.2", 2, "GAMMA is not a keyword"),
+    ("LUT_3D_INPUT_RANGE 0", 1, "1 numbers; there must be 2"),
   ])
   func `a file at fault is refused with the line`(
     _ text: String, _ line: Int, _ words: String

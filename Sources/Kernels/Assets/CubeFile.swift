@@ -94,7 +94,7 @@ public struct CubeFile {
       let range = try self.numbers(words.dropFirst(), count: 2)
       (self.low, self.high) = (SIMD3(repeating: range[0]), SIMD3(repeating: range[1]))
     default:
-      throw self.error("\(keyword) is no keyword of a .cube file")
+      throw self.error("\(keyword) is not a keyword of a .cube file")
     }
   }
 
@@ -112,7 +112,7 @@ public struct CubeFile {
       throw self.error("numbers before LUT_1D_SIZE or LUT_3D_SIZE")
     }
     guard self.entries.count < 3 * expected else {
-      throw self.error("more than the \(expected) entries that the size says")
+      throw self.error("more than the \(expected) entries of the stated size")
     }
     let color = try self.colors(words[...])
     self.entries += [color.x, color.y, color.z]
@@ -120,7 +120,7 @@ public struct CubeFile {
 
   private mutating func set(_ shape: CubeAsset.Shape) throws(CubeFileError) {
     guard self.shape == nil else {
-      throw self.error("a second size; a table is either of curves or a cube")
+      throw self.error("a second size; a table has either curves or a cube")
     }
     self.shape = shape
     self.entries.reserveCapacity(3 * min(shape.entryCount, 1 << 16))
@@ -132,7 +132,7 @@ public struct CubeFile {
     guard self.entries.count == 3 * expected else {
       throw CubeFileError(
         line: 0,
-        message: "the file has \(self.entries.count / 3) entries, its size says \(expected)")
+        message: "the file has \(self.entries.count / 3) entries; its size requires \(expected)")
     }
     guard all(self.low .< self.high) else {
       throw CubeFileError(
@@ -162,13 +162,13 @@ public struct CubeFile {
     _ words: ArraySlice<ArraySlice<UInt8>>, count: Int
   ) throws(CubeFileError) -> [Float] {
     guard words.count == count else {
-      throw self.error("\(words.count) numbers where \(count) belong")
+      throw self.error("\(words.count) numbers; there must be \(count)")
     }
     var numbers: [Float] = []
     for word in words {
       let text = Self.excerpt(word)
       guard word.count <= 64, let number = Float(text), abs(number) <= 1e6 else {
-        throw self.error("\"\(text)\" is no number between -1e6 and 1e6")
+        throw self.error("\"\(text)\" is not a number between -1e6 and 1e6")
       }
       numbers.append(number)
     }

@@ -60,7 +60,7 @@ struct PipelineResolver {
       if let other = self.ids[id] {
         throw PipelineError(
           code: .duplicateStageID, path: "\(path).id",
-          message: "the id \"\(id)\" is also that of \(other)")
+          message: "the id \"\(id)\" is also the id of \(other)")
       }
       self.ids[id] = path
     }
@@ -141,7 +141,7 @@ struct AssetFinder {
       guard name != Asset.sourceName else {
         throw PipelineError(
           code: .unknownAsset, path: path,
-          message: "\"\(name)\" is the frame as it came in, which \(parameter.name) cannot be")
+          message: "\"\(name)\" is the source frame, which \(parameter.name) does not accept")
       }
       guard let asset = self.provider.asset(named: name) else {
         throw PipelineError(

@@ -48,7 +48,7 @@ public struct CustomFilter: Filter {
   ) {
     self.description = FilterDescription(
       name: name, summary: summary, category: category, reach: reach, fidelity: .custom,
-      formula: "A filter of this server's own")
+      formula: "A custom filter of this server")
     self.node = node
   }
 

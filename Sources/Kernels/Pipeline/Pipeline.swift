@@ -153,6 +153,8 @@ extension Pipeline {
     try self.checkSizes(path: "", depth: 1)
   }
 
+  /// Checks the sizes of a nested pipeline.
+  ///
   /// - Parameter path: The pipeline's path, with a trailing dot unless empty.
   private func checkSizes(path: String, depth: Int) throws(PipelineError) {
     for (index, stage) in self.stages.enumerated() {

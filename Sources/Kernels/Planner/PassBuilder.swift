@@ -160,7 +160,7 @@ struct PassBuilder {
         size: self.input.size, isOpaque: false, isPremultiplied: false, budget: self.budget)
       let program = compiler.compile([], premultiplied: true, limited: false)
       let description = PassDescription(
-        filters: [filter], kind: .pointwise, words: "the frame's colour times alpha")
+        filters: [filter], kind: .pointwise, words: "the source frame's colour times alpha")
       slot = self.emitAuxiliary(
         StripPass(description: description, program: program, color: self.input.color),
         input: 0, self.input)
@@ -170,7 +170,7 @@ struct PassBuilder {
       extent: (Double(self.input.size.width), Double(self.input.size.height)),
       size: self.geometry.size)
     let description = PassDescription(
-      filters: [filter], kind: operation.kind, words: "the frame as it came in: \(operation.words)")
+      filters: [filter], kind: operation.kind, words: "the source frame: \(operation.words)")
     let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
     slot = self.emitAuxiliary(pass, input: slot, self.geometry)
     self.sources[self.geometry.size] = slot

@@ -75,7 +75,7 @@ public struct Plan: Sendable, CustomStringConvertible {
 
   /// The passes in words, numbered, one per line.
   public var description: String {
-    guard !self.isIdentity else { return "no pass: frames come back as they are" }
+    guard !self.isIdentity else { return "no pass: frames are returned unchanged" }
     if let refusal {
       return
         "no plan: it would hold \(refusal.byteCount) bytes or more, the limit is \(refusal.limit)"

@@ -10,6 +10,8 @@ struct Planner {
   /// The analyses of the pipeline.
   private var analyses: [PlannedAnalysis] = []
 
+  /// Creates a planner for frames of a geometry.
+  ///
   /// - Parameter budget: Counts the memory of the plan.
   init(geometry: FrameGeometry, budget: PlanBudget) {
     self.budget = budget

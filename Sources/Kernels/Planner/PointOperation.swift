@@ -39,7 +39,7 @@ package indirect enum PointOperation: Sendable {
       case .kernel: "a colour kernel"
       case .transfer(.sRGBLinear): "decoded to linear light"
       case .transfer(.sRGBGamma): "encoded from linear light"
-      case .source: "composited with the frame as it came in"
+      case .source: "composited with the source frame"
       case .group(let inner, let amount, let rect):
         "(" + Self.words(inner).joined(separator: ", ") + ") mixed in by \(amount)"
           + (rect == nil ? "" : " within a rectangle")

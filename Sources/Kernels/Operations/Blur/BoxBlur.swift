@@ -179,7 +179,7 @@ package struct BoxBlurPass: Pass {
     let column = unsafe memory[2 * shape.samples + margin]
     let result = unsafe memory[3 * shape.samples + 2 * margin]
     func row(_ y: Int) -> UnsafeMutableRawPointer {
-      unsafe source.row(min(max(y, 0), shape.height - 1), plane: shape.plane)
+      unsafe source.row(clamped: y, of: shape)
     }
     for y in band.lowerBound - radius ... band.lowerBound + radius {
       unsafe accumulate(row(y), shape.samples, sums)

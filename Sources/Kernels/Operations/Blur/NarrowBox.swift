@@ -74,8 +74,7 @@ struct NarrowBox: Sendable {
     let scratch = unsafe memory[3 * shape.samples + 2 * margin]
     let sums = unsafe Self.sums(memory[0], shape)
     func row(_ y: Int) -> UnsafeRawPointer {
-      unsafe UnsafeRawPointer(
-        source.row(min(max(y, 0), shape.height - 1), plane: shape.plane))
+      unsafe UnsafeRawPointer(source.row(clamped: y, of: shape))
     }
     let radius = self.vertical?.radius ?? 0
     if var scale = self.vertical?.scale {

@@ -34,7 +34,7 @@ struct ZoomBlur: CatalogueFilter {
   func nodes(for geometry: FrameGeometry) -> [Node] {
     guard self.amount != 0 else { return [] }
     let size = geometry.size
-    let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
+    let center = self.center.pixels(in: size)
     return self.border.nodes(for: geometry) { left, top in
       let center = (x: center.x + Double(left), y: center.y + Double(top))
       return [Node(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]

@@ -29,7 +29,7 @@ struct HoleDistortion: CatalogueFilter {
     let size = geometry.size
     let radius = self.radius.pixels(in: size)
     guard radius >= 0.5 else { return [] }
-    let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
+    let center = self.center.pixels(in: size)
     let map = RadialMap(
       center: center, hole: radius,
       reach: max(radius, RadialMap.greatestDistance(from: center, in: size)) + 1

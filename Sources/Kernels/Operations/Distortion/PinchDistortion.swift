@@ -42,7 +42,7 @@ struct PinchDistortion: CatalogueFilter {
     let (radius, scale) = (self.radius.pixels(in: size), self.scale)
     guard radius >= 0.5, scale != 0 else { return [] }
     let map = RadialMap(
-      center: (self.center.x.pixels(in: size), self.center.y.pixels(in: size)), hole: 0,
+      center: self.center.pixels(in: size), hole: 0,
       reach: radius
     ) { distance in
       let inner = 1 - distance / radius

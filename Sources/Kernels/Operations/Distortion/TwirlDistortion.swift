@@ -42,7 +42,7 @@ struct TwirlDistortion: CatalogueFilter {
     let (radius, angle) = (self.radius.pixels(in: size), self.angle)
     guard radius >= 0.5, angle != 0 else { return [] }
     let map = RadialMap(
-      center: (self.center.x.pixels(in: size), self.center.y.pixels(in: size)), hole: 0,
+      center: self.center.pixels(in: size), hole: 0,
       reach: radius
     ) { distance in
       let turn = angle * (1 - distance / radius) * (1 - distance / radius)

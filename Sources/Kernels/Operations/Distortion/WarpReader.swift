@@ -121,12 +121,8 @@ struct SegmentWriter: Sendable {
     case .deep: unsafe rows.narrow_i16(sums, bits - 5, samples, output)
     }
     guard self.keepsAlpha else { return }
-    switch (self.source.depth, self.destination.depth) {
-    case (.eight, .eight): unsafe rows.copy_alpha_u8(input, count, output)
-    case (.deep, .deep): unsafe rows.copy_alpha_i16(input, count, output)
-    case (.eight, .deep): unsafe rows.copy_alpha_u8_i16(input, count, output)
-    case (.deep, .eight): unsafe rows.copy_alpha_i16_u8(input, count, output)
-    }
+    unsafe SampleCopy.copyAlpha(
+      input, self.source.depth, output, self.destination.depth, pixels: count, rows)
   }
 
   /// Prefetches the memory of the same part of a row that is written four rows later.
@@ -138,15 +134,9 @@ struct SegmentWriter: Sendable {
 
   /// Copies the input's pixels.
   func copy(x: Int, y: Int, count: Int, _ rows: sl_rows) {
-    let samples = count * self.shape.step
     let (input, output) = unsafe self.pointers(x, y)
-    switch (self.source.depth, self.destination.depth) {
-    case (.eight, .eight): unsafe output.copyMemory(from: input, byteCount: samples)
-    case (.deep, .deep): unsafe output.copyMemory(from: input, byteCount: samples * 2)
-    case (.eight, .deep): unsafe rows.widen(input, samples, output)
-    case (.deep, .eight):
-      unsafe rows.narrow_u8(input.assumingMemoryBound(to: Int16.self), 5, samples, output)
-    }
+    unsafe SampleCopy.copy(
+      input, self.source.depth, output, self.destination.depth, count: count * self.shape.step, rows)
   }
 
   private func pointers(

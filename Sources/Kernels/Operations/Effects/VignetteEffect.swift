@@ -38,9 +38,7 @@ struct VignetteEffect: CatalogueFilter {
     guard self.intensity != 0 else { return [] }
     let radius = self.radius.pixels(in: geometry.size)
     let half = max(radius * self.falloff, 0.5)
-    let (x0, y0) = (
-      self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)
-    )
+    let (x0, y0) = self.center.pixels(in: geometry.size)
     let intensity = self.intensity
     let factor: @Sendable (Double, Double) -> Double = { x, y in
       let distance = ((x - x0) * (x - x0) + (y - y0) * (y - y0)).squareRoot()

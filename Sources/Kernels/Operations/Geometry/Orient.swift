@@ -45,7 +45,7 @@ struct OrientOperation: NeighborhoodOperation {
     [
       self.orientation.isMirrored ? "left and right exchanged" : nil,
       self.orientation.quarterTurns > 0
-        ? "turned clockwise by \(self.orientation.quarterTurns * 90) degrees" : nil,
+        ? "rotated clockwise by \(self.orientation.quarterTurns * 90) degrees" : nil,
     ].compactMap(\.self).joined(separator: ", then ")
   }
 

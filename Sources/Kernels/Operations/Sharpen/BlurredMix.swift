@@ -31,7 +31,7 @@ struct BlurredMixOperation: NeighborhoodOperation {
   var words: String {
     if self.isLinear { return "unsharp mask of sigma \(self.sigma)" }
     let goal = self.up > 0 ? "brighter" : "darker"
-    return "drawn to a Gaussian of sigma \(self.sigma) where it is \(goal)"
+    return "mixed with a Gaussian of sigma \(self.sigma) where that is \(goal)"
   }
 
   func makePass(_ setting: PassSetting) -> any Pass {

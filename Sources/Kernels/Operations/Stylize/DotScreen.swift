@@ -47,9 +47,7 @@ struct DotScreen: CatalogueFilter {
   }
 
   func nodes(for geometry: FrameGeometry) -> [Node] {
-    let (x0, y0) = (
-      self.center.x.pixels(in: geometry.size), self.center.y.pixels(in: geometry.size)
-    )
+    let (x0, y0) = self.center.pixels(in: geometry.size)
     let width = max(self.width.pixels(in: geometry.size), 1)
     let (du, dv) = (cos(self.angle) / width, -sin(self.angle) / width)
     // At full sharpness the slope is limited to 256.

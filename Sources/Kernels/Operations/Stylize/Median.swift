@@ -55,7 +55,7 @@ package struct MedianPass: Pass {
         let median = unsafe source.depth == .eight ? area.median_u8 : area.median_i16
         let memory = SampleMemory(count: shape.samples)
         func row(_ y: Int) -> UnsafeMutableRawPointer {
-          unsafe source.row(min(max(y, 0), shape.height - 1), plane: shape.plane)
+          unsafe source.row(clamped: y, of: shape)
         }
         for y in band {
           unsafe finish.write(y: y, scratch: memory[0], rows) { output in

@@ -30,7 +30,7 @@ struct Pixellate: CatalogueFilter {
     let size = geometry.size
     let scale = min(max(self.scale.pixels(in: size), 1), 16384)
     guard scale > 1 else { return [] }
-    let center = (x: self.center.x.pixels(in: size), y: self.center.y.pixels(in: size))
+    let center = self.center.pixels(in: size)
     return [.pixellate(center: center, scale: scale)]
   }
 }

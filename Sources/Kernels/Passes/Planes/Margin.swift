@@ -100,22 +100,10 @@ struct MarginPass: Pass {
           guard (top ..< top + inside.height).contains(y) else { continue }
           let input = unsafe source.row(y - top, plane: shape.plane)
           let start = unsafe output + left * shape.step * destination.depth.byteCount
-          unsafe Self.copy(input, source.depth, start, destination.depth, inside.samples, rows)
+          unsafe SampleCopy.copy(
+            input, source.depth, start, destination.depth, count: inside.samples, rows)
         }
       }
-    }
-  }
-
-  private static func copy(
-    _ input: UnsafeMutableRawPointer, _ from: SampleDepth, _ output: UnsafeMutableRawPointer,
-    _ to: SampleDepth, _ count: Int, _ rows: sl_rows
-  ) {
-    switch (from, to) {
-    case (.eight, .eight): unsafe output.copyMemory(from: input, byteCount: count)
-    case (.deep, .deep): unsafe output.copyMemory(from: input, byteCount: count * 2)
-    case (.eight, .deep): unsafe rows.widen(input, count, output)
-    case (.deep, .eight):
-      unsafe rows.narrow_u8(input.assumingMemoryBound(to: Int16.self), 5, count, output)
     }
   }
 }

@@ -29,6 +29,14 @@ package struct PlaneShape: Sendable, Hashable {
   }
 }
 
+extension RasterView {
+  /// The first byte of a row of a plane. Beyond the top and bottom, the row at the edge.
+  @inline(__always)
+  func row(clamped y: Int, of shape: PlaneShape) -> UnsafeMutableRawPointer {
+    unsafe self.row(min(max(y, 0), shape.height - 1), plane: shape.plane)
+  }
+}
+
 /// A copy of a plane from a pass's input to its output, for all combinations of depths.
 struct PlaneCopy {
   /// The plane.
@@ -45,15 +53,41 @@ struct PlaneCopy {
       for y in band {
         let input = unsafe source.row(y, plane: shape.plane)
         let output = unsafe destination.row(y, plane: shape.plane)
-        switch (source.depth, destination.depth) {
-        case (.eight, .eight): unsafe output.copyMemory(from: input, byteCount: shape.samples)
-        case (.deep, .deep): unsafe output.copyMemory(from: input, byteCount: shape.samples * 2)
-        case (.eight, .deep): unsafe rows.widen(input, shape.samples, output)
-        case (.deep, .eight):
-          unsafe rows.narrow_u8(
-            input.assumingMemoryBound(to: Int16.self), 5, shape.samples, output)
-        }
+        unsafe SampleCopy.copy(
+          input, source.depth, output, destination.depth, count: shape.samples, rows)
       }
+    }
+  }
+}
+
+/// Copies of samples between depths. Deep samples become bytes by rounding and clamping.
+enum SampleCopy {
+  /// Copies samples.
+  static func copy(
+    _ input: UnsafeMutableRawPointer, _ from: SampleDepth, _ output: UnsafeMutableRawPointer,
+    _ to: SampleDepth, count: Int, _ rows: sl_rows
+  ) {
+    switch (from, to) {
+    case (.eight, .eight): unsafe output.copyMemory(from: input, byteCount: count)
+    case (.deep, .deep): unsafe output.copyMemory(from: input, byteCount: count * 2)
+    case (.eight, .deep): unsafe rows.widen(input, count, output)
+    case (.deep, .eight):
+      unsafe rows.narrow_u8(input.assumingMemoryBound(to: Int16.self), 5, count, output)
+    }
+  }
+
+  /// Copies every fourth sample.
+  ///
+  /// - Parameter pixels: The number of pixels of four samples.
+  static func copyAlpha(
+    _ input: UnsafeMutableRawPointer, _ from: SampleDepth, _ output: UnsafeMutableRawPointer,
+    _ to: SampleDepth, pixels: Int, _ rows: sl_rows
+  ) {
+    switch (from, to) {
+    case (.eight, .eight): unsafe rows.copy_alpha_u8(input, pixels, output)
+    case (.deep, .deep): unsafe rows.copy_alpha_i16(input, pixels, output)
+    case (.eight, .deep): unsafe rows.copy_alpha_u8_i16(input, pixels, output)
+    case (.deep, .eight): unsafe rows.copy_alpha_i16_u8(input, pixels, output)
     }
   }
 }
@@ -69,9 +103,8 @@ enum RowPointers {
     unsafe withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: range.count) {
       pointers in
       for (index, y) in range.enumerated() {
-        let row = min(max(y, 0), shape.height - 1)
         unsafe pointers.initializeElement(
-          at: index, to: UnsafeRawPointer(raster.row(row, plane: shape.plane)))
+          at: index, to: UnsafeRawPointer(raster.row(clamped: y, of: shape)))
       }
       return unsafe body(UnsafePointer(pointers.baseAddress.unsafelyUnwrapped))
     }

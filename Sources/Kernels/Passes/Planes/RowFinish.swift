@@ -46,12 +46,8 @@ struct RowFinish: Sendable {
     guard self.keepsAlpha else { return }
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
     let input = unsafe self.source.row(y, plane: self.shape.plane)
-    switch (self.source.depth, self.destination.depth) {
-    case (.eight, .eight): unsafe rows.copy_alpha_u8(input, self.shape.width, output)
-    case (.deep, .deep): unsafe rows.copy_alpha_i16(input, self.shape.width, output)
-    case (.eight, .deep): unsafe rows.copy_alpha_u8_i16(input, self.shape.width, output)
-    case (.deep, .eight): unsafe rows.copy_alpha_i16_u8(input, self.shape.width, output)
-    }
+    unsafe SampleCopy.copyAlpha(
+      input, self.source.depth, output, self.destination.depth, pixels: self.shape.width, rows)
   }
 }
 

@@ -10,6 +10,8 @@ struct StripCompiler {
   private var owned: [any AnyObject & Sendable] = []
   private let budget: PlanBudget
 
+  /// Creates a compiler.
+  ///
   /// - Parameters:
   ///   - size: The size of frames.
   ///   - isOpaque: Whether there is no alpha, or alpha is ignored.

@@ -12,6 +12,8 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   /// The number of scratch strips that the steps need.
   let scratchStrips: Int
 
+  /// Creates a program.
+  ///
   /// - Parameters:
   ///   - steps: The steps.
   ///   - owned: The objects that the steps refer to.
