@@ -4,7 +4,7 @@ package protocol Pass: Sendable {
   var description: PassDescription { get }
 
   /// Whether the output may be the memory of an input. Then no band reads an input sample after any
-  /// band has written the output sample in its place. `false` by default.
+  /// band has written the output sample at its position. `false` by default.
   var worksInPlace: Bool { get }
 
   /// Computes every sample of the context's output, and writes nothing else: neither padding

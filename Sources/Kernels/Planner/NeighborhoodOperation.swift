@@ -19,7 +19,7 @@ package protocol NeighborhoodOperation: Sendable {
   var limitsLast: Bool { get }
   /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
   /// exactly the result of full-size chroma: each pixel has the shared sample, and the result is
-  /// the mean of the four results. Other operations work on the chroma plane, whose samples lie in
+  /// the mean of their results. Other operations work on the chroma plane, whose samples lie in
   /// the middle of their pixels.
   var sumsPixels: Bool { get }
   /// The geometry of the output for that of the input.

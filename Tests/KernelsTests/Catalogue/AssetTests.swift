@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Assets: how pipelines find them, and how `.cube` files are read.
+/// Lookup of assets by pipelines, and the reader of `.cube` files.
 @Suite struct `Assets` {
   static func image(_ value: UInt8) throws -> Asset {
     .image(

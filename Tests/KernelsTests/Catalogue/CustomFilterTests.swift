@@ -2,8 +2,8 @@ import SidelightKernels
 import Synchronization
 import Testing
 
-/// Filters that a user of the package writes: one of each kind, as the documentation shows them.
-@Suite struct `Filters of one's own` {
+/// Custom filters: one of each kind, as in the documentation.
+@Suite struct `Custom filters` {
   struct Solarize: ColorKernel {
     func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
       Pixel(

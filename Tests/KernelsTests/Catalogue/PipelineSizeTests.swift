@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// The sizes of names, texts and lists that a pipeline may have.
+/// The limits of a pipeline's names, texts and lists.
 @Suite struct PipelineSizeTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let stage: Stage

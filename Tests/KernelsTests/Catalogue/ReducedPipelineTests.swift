@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// The cheaper variant that may stand in for a pipeline.
+/// The cheaper variant of a pipeline.
 @Suite struct ReducedPipelineTests {
   static let catalogue = FilterCatalogue.builtIn
   static let geometry = FrameGeometry(

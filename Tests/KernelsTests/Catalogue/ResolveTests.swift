@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// What the catalogue refuses, and how it says so.
+/// The pipelines that the catalogue rejects, and its errors.
 @Suite struct `The catalogue checks pipelines` {
   struct Case: Sendable, CustomTestStringConvertible {
     let pipeline: Pipeline

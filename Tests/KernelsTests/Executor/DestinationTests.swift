@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Results in memory of the caller's choice. That they are the right ones, random chains show.
-@Suite struct `Results in a given place` {
+/// Results in memory of the caller. Random chains check their samples.
+@Suite struct `Destinations of results` {
   static let geometry = FrameGeometry(
     format: .i420, size: FrameSize(width: 65, height: 33),
     color: ColorDescription(range: .full, matrix: .bt709))

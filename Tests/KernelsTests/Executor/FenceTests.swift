@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Frames lie in messages and in slots of shared memory, where the next byte is somebody else's or is
-/// not there at all.
+/// Frames lie in messages and in slots of shared memory, where the next byte belongs to other code
+/// or does not exist.
 @Suite struct `Frames at the edge of their memory` {
   /// Widths around the vectors of every instruction set.
   static let sizes = [(1, 1), (3, 2), (15, 5), (17, 4), (33, 3), (63, 7), (65, 9), (130, 12)]

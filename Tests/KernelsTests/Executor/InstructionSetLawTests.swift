@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// What must be so whatever the picture, and whichever rows compute it.
+/// Laws that hold for every picture and every instruction set.
 @Suite struct `Laws on each instruction set` {
   static let size = FrameSize(width: 77, height: 51)
   static let machines = InstructionSet.available

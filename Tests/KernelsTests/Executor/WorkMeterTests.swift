@@ -2,7 +2,7 @@ import SidelightKernels
 import Synchronization
 import Testing
 
-/// What work costs one thread, as told apart from the time that passes.
+/// The thread time of divided work, as opposed to the elapsed time.
 @Suite struct WorkMeterTests {
   /// A clock that only the test moves.
   final class Clock: Sendable {

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// What analyses find, and how a plan names them.
-@Suite struct `Analyses look and tell` {
+/// Results of analyses, and their names in a plan.
+@Suite struct `Analyses` {
   struct NoNumber: Error {}
 
   static func number(_ found: [String: AnalysisValue], _ name: String) throws -> Double {

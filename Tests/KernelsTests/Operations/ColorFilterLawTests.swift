@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// What the colour filters and effects promise, whatever the picture.
-@Suite struct `Colour filters and effects keep their laws` {
+/// Laws of colour filters and effects that hold for every picture.
+@Suite struct `Laws of colour filters and effects` {
   /// What a pipeline means for one colour, far from any edge.
   static func color(_ pipeline: Pipeline, _ pixel: SIMD4<Double>) throws -> SIMD4<Double> {
     var picture = ReferencePicture(

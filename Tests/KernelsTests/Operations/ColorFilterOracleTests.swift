@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Colour filters and pointwise effects on each format against the naive reference.
-@Suite struct `Colour filters and effects compute what they say` {
+@Suite struct `Colour filters and effects equal the reference` {
   static let pipelines: [Pipeline] = [
     [
       .filter(

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Filters that bring a second picture in.
+/// Filters with a second picture.
 @Suite struct `Compositing filters` {
   /// A bench whose catalogue knows a few images.
   static func bench(threads: Int = 2) throws -> TestBench {

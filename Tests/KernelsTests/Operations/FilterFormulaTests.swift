@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// The figures of the documented formulas, by hand.
+/// The figures of the documented formulas, computed by hand.
 @Suite struct `Colour filters have the documented figures` {
   /// What a filter of one matrix makes of a colour.
   static func color(

@@ -9,8 +9,8 @@ import Testing
   import Darwin
 #endif
 
-/// What must be so whatever the picture.
-@Suite struct `Filters keep their laws` {
+/// Laws of filters that hold for every picture.
+@Suite struct `Laws of filters` {
   static let formats = PixelFormat.allCases
   static let size = FrameSize(width: 61, height: 43)
 

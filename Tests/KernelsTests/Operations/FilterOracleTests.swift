@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Each filter on each format against the naive reference in double precision.
-@Suite struct `Filters compute what they say` {
+@Suite struct `Filters equal the reference` {
   static let pipelines: [Pipeline] = [
     [.filter("sepiaTone")],
     [.filter("sepiaTone", ["intensity": .number(0.8)])],

@@ -9,7 +9,7 @@ import Testing
   import Darwin
 #endif
 
-/// Filters that move pixels, and those that change the size of frames.
+/// Filters that move pixels, and filters that change the size of frames.
 @Suite struct `Geometry filters` {
   static func affine(_ vector: [Double], _ border: String = "transparent") -> Stage {
     .filter("affineTransform", ["transform": .vector(vector), "border": .text(border)])

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Area filters among each other and among pointwise ones: the planner's seams.
-@Suite struct `Chains of area filters` {
+/// Neighbourhood filters in chains with each other and with pointwise filters.
+@Suite struct `Chains of neighbourhood filters` {
   /// A stage with moderate settings, so that errors of a level are not magnified to many.
   private static func stage(_ random: inout TestRandom) -> Stage {
     func number(_ range: ClosedRange<Double>) -> ParameterValue {

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// What must be so whatever the picture.
-@Suite struct `Area filters keep their laws` {
+/// Laws of neighbourhood filters that hold for every picture.
+@Suite struct `Laws of neighbourhood filters` {
   static let size = FrameSize(width: 75, height: 54)
   static let opaque = ColorDescription(alpha: .opaque)
 

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Each filter that makes pixels from others, on each format, against the naive reference.
-@Suite struct `Area filters compute what they say` {
+/// Each neighbourhood filter, on each format, against the naive reference.
+@Suite struct `Neighbourhood filters equal the reference` {
   static let emboss = ParameterValue.vector([0, 1, 0, -1, 0, 1, 0, -1, 0])
   static let uneven = ParameterValue.vector((0 ..< 25).map { Double($0 * 7 % 11 - 4) / 20 })
 

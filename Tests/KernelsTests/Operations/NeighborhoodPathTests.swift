@@ -1,9 +1,9 @@
 import SidelightKernels
 import Testing
 
-/// Filters choose between rows in C by radius, weights, depth and size: each choice against the
-/// naive reference.
-@Suite struct `Whichever way an area filter goes it computes the same` {
+/// Filters select C rows by radius, weights, depth and size: each choice against the naive
+/// reference.
+@Suite struct `Every code path of neighbourhood filters equals the reference` {
   static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]
 
   /// Up to 31.6 in 16 bits both ways, up to 128 one way, and wider ones in 32.

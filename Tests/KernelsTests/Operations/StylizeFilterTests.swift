@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Edges, noise reduction, crystals: against the naive reference, and what must be so.
-@Suite struct `Filters that look for structure` {
+/// Edges, noise reduction and crystals: against the naive reference, and their laws.
+@Suite struct `Stylizing filters` {
   static let pipelines: [Pipeline] = [
     [.filter("edges")],
     [.filter("CIEdges", ["inputIntensity": .number(3)])],

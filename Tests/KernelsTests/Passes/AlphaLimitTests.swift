@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Premultiplied frames hold no colour beyond its alpha, whatever passes stand between.
+/// Premultiplied frames hold no colour beyond its alpha, for every sequence of passes.
 @Suite struct `Colour is limited to alpha at the end` {
   static let pipelines: [Pipeline] = [
     [.filter("colorControls", ["brightness": .number(0.5)]), .filter("boxBlur")],

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// What lies beyond the frame, where it is transparent and not what is at the edge.
-@Suite struct `A transparent border` {
+/// A transparent border instead of clamped edges.
+@Suite struct `Transparent borders` {
   static let names = [
     "gaussianBlur", "boxBlur", "motionBlur", "zoomBlur", "unsharpMask", "bloom", "gloom",
     "convolution3X3", "convolution5X5", "convolutionRGB3X3",

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Results in another encoding than the frames.
-@Suite struct `Results are encoded as asked` {
+/// Results in another encoding than the input's.
+@Suite struct `Results in other encodings` {
   static let sizes = [(1, 1), (2, 3), (33, 17), (67, 46), (301, 5), (130, 97)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 

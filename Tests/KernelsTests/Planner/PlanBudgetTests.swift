@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// What plans may hold in memory, one by one and together.
+/// The limits of the memory of plans, singly and together.
 @Suite struct PlanBudgetTests {
   /// A field that no grid but one of every pixel follows: 4 bytes a pixel.
   struct Steep: CatalogueFilter {

@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// What plans hold in memory, and what they share.
-@Suite struct `Plans hold little and share it` {
+/// The memory of plans, and the parts that they share.
+@Suite struct `The memory of plans` {
   static let geometry = FrameGeometry(format: .i420, size: FrameSize(width: 320, height: 200))
 
   static func catalogue() throws -> FilterCatalogue {

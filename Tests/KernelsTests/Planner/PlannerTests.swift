@@ -1,8 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// Plans mean what their pipelines say.
-@Suite struct `Plans mean what pipelines say` {
+/// Plans compute what their pipelines state.
+@Suite struct `Plans compute what pipelines state` {
   static let geometry = FrameGeometry(
     format: .bgra8, size: FrameSize(width: 53, height: 37), color: ColorDescription(alpha: .opaque))
 

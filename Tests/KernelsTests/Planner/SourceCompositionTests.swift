@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Compositing with the frame as it came in, by the name "source".
+/// Compositing with the frame before the first stage, by the name "source".
 @Suite struct `Compositing with the source` {
   static func stage(_ name: String) -> Stage {
     .filter(name, ["backgroundImage": .text("source")])

@@ -9,7 +9,7 @@ import Testing
   import Darwin
 #endif
 
-/// Linear light on request.
+/// Linear light.
 @Suite struct `The working space` {
   static func linear(_ stages: Stage...) -> Pipeline {
     Pipeline(stages: stages, workingSpace: .sRGBLinear)

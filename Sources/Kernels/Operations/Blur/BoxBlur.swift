@@ -80,8 +80,8 @@ package struct BoxBlurPass: Pass {
   private let keepsFourthChannel: Bool
 
   /// The greatest extent of a box in pixels for which shared chroma is filtered by weights where
-  /// boxes of chroma samples give another result. The results of larger boxes differ by less than
-  /// 0.02 levels.
+  /// boxes of chroma samples give another result. Results of larger boxes differ by less than two
+  /// hundredths.
   private static let greatestWeighted = 64.0
 
   /// Creates a pass.

@@ -1,3 +1,53 @@
+/// The pixels along a line through the origin, as weighted pairs of neighbours.
+///
+/// There is one tap for each whole step along the line's greater extent. Across the line, a tap is
+/// between two pixels and interpolates them.
+struct LineTaps: Sendable {
+  /// One step along the line.
+  struct Tap: Sendable, Hashable {
+    /// The left or upper pixel of the pair.
+    let x: Int
+    let y: Int
+    /// The weight of the other pixel, 0 ..< 1.
+    let share: Double
+    /// The share of the step that the line covers, greater than 0 and at most 1.
+    let weight: Double
+  }
+
+  /// The steps, from one end to the other.
+  let taps: [Tap]
+  /// Whether pairs are vertical neighbours; otherwise they are horizontal neighbours.
+  let isFlat: Bool
+
+  /// Creates the taps of a line.
+  ///
+  /// - Parameters:
+  ///   - length: The line's length, in pixels.
+  ///   - cosine: The line's direction to the right.
+  ///   - sine: The line's direction downwards.
+  init(length: Double, cosine: Double, sine: Double) {
+    self.isFlat = abs(cosine) >= abs(sine)
+    let major = self.isFlat ? cosine : sine
+    let slope = (self.isFlat ? sine : cosine) / major
+    let half = length * abs(major) / 2
+    let steps = max(0, Int((half - 0.5).rounded(.up)))
+    var taps: [Tap] = []
+    for step in -steps ... steps {
+      let weight = steps == 0 ? 1 : min(1, half + 0.5 - Double(abs(step)))
+      let across = Double(step) * slope
+      // Positions within rounding errors of a pixel count as that pixel.
+      let nearest = across.rounded()
+      let place = abs(across - nearest) < 1e-9 ? nearest : across
+      let floor = place.rounded(.down)
+      taps.append(
+        Tap(
+          x: self.isFlat ? step : Int(floor), y: self.isFlat ? Int(floor) : step,
+          share: place - floor, weight: weight))
+    }
+    self.taps = taps
+  }
+}
+
 /// A weighted sum of pixels, in pairs, as the C rows take them.
 struct LineKernel: Sendable {
   /// Two pixels by their offsets from the computed pixel, with weights of at least 0 whose sum is
@@ -62,56 +112,6 @@ struct LineKernel: Sendable {
 
   private init(pairs: [Pair]) {
     self.pairs = pairs
-  }
-}
-
-/// The pixels along a line through the origin, as weighted pairs of neighbours.
-///
-/// There is one tap for each whole step along the line's greater extent. Across the line, a tap is
-/// between two pixels and interpolates them.
-struct LineTaps: Sendable {
-  /// One step along the line.
-  struct Tap: Sendable, Hashable {
-    /// The left or upper pixel of the pair.
-    let x: Int
-    let y: Int
-    /// The weight of the other pixel, 0 ..< 1.
-    let share: Double
-    /// The share of the step that the line covers, greater than 0 and at most 1.
-    let weight: Double
-  }
-
-  /// The steps, from one end to the other.
-  let taps: [Tap]
-  /// Whether pairs are vertical neighbours; otherwise they are horizontal neighbours.
-  let isFlat: Bool
-
-  /// Creates the taps of a line.
-  ///
-  /// - Parameters:
-  ///   - length: The line's length, in pixels.
-  ///   - cosine: The line's direction to the right.
-  ///   - sine: The line's direction downwards.
-  init(length: Double, cosine: Double, sine: Double) {
-    self.isFlat = abs(cosine) >= abs(sine)
-    let major = self.isFlat ? cosine : sine
-    let slope = (self.isFlat ? sine : cosine) / major
-    let half = length * abs(major) / 2
-    let steps = max(0, Int((half - 0.5).rounded(.up)))
-    var taps: [Tap] = []
-    for step in -steps ... steps {
-      let weight = steps == 0 ? 1 : min(1, half + 0.5 - Double(abs(step)))
-      let across = Double(step) * slope
-      // Positions within rounding errors of a pixel count as that pixel.
-      let nearest = across.rounded()
-      let place = abs(across - nearest) < 1e-9 ? nearest : across
-      let floor = place.rounded(.down)
-      taps.append(
-        Tap(
-          x: self.isFlat ? step : Int(floor), y: self.isFlat ? Int(floor) : step,
-          share: place - floor, weight: weight))
-    }
-    self.taps = taps
   }
 }
 

@@ -136,7 +136,8 @@ struct SegmentWriter: Sendable {
   func copy(x: Int, y: Int, count: Int, _ rows: sl_rows) {
     let (input, output) = unsafe self.pointers(x, y)
     unsafe SampleCopy.copy(
-      input, self.source.depth, output, self.destination.depth, count: count * self.shape.step, rows)
+      input, self.source.depth, output, self.destination.depth, count: count * self.shape.step, rows
+    )
   }
 
   private func pointers(

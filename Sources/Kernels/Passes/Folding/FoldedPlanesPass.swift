@@ -62,7 +62,7 @@ package final class FoldedPlanesPass: Pass {
     self.description = description
   }
 
-  /// Each output sample depends on the input samples in its place, which its band reads first.
+  /// Each output sample depends on the input samples at its position, which its band reads first.
   /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
   package var worksInPlace: Bool { true }
 
