@@ -156,7 +156,7 @@ import Testing
   ) async throws {
     let size = FrameSize(width: 40, height: 26)
     let weights = (0 ..< count).map { Double($0 * 5 % 7 - 2) / Double(count) }
-    for color in `Filters compute what they say`.colors(format) {
+    for color in `Filters equal the reference`.colors(format) {
       let geometry = FrameGeometry(format: format, size: size, color: color)
       let frame = try TestFrame.make(geometry)
       let result = try await TestBench().run(

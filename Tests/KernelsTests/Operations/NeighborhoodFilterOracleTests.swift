@@ -82,8 +82,8 @@ import Testing
     _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double
   ) async throws {
     let bench = TestBench()
-    for color in `Filters compute what they say`.colors(format) {
-      for (index, size) in `Filters compute what they say`.sizes.enumerated() {
+    for color in `Filters equal the reference`.colors(format) {
+      for (index, size) in `Filters equal the reference`.sizes.enumerated() {
         let geometry = FrameGeometry(format: format, size: size, color: color)
         let padding = TestFrame.Padding.allCases[index % 3]
         let frame = try TestFrame.make(geometry, seed: UInt64(index), padding: padding)

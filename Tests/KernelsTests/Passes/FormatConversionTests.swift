@@ -8,7 +8,7 @@ import Testing
 
   /// Every way in which a format's samples may be meant.
   static let encodings = PixelFormat.allCases.flatMap { format in
-    `Filters compute what they say`.colors(format).map { FrameEncoding(format: format, color: $0) }
+    `Filters equal the reference`.colors(format).map { FrameEncoding(format: format, color: $0) }
   }
 
   static func compare(
