@@ -8,8 +8,8 @@ struct BoxBlur: CatalogueFilter {
     category: .blur, reach: .neighborhood, fidelity: .formula,
     formula: """
       The mean over the square of side 2 radius + 1 around the pixel; pixels that it covers in \
-      part count in part. border sets the pixels beyond the edges. Colour is blurred multiplied by \
-      alpha, and alpha too. radius 0 changes nothing
+      part count in part. border sets the pixels beyond the edges. Colour is premultiplied, and \
+      alpha is blurred too. radius 0 changes nothing
       """,
     parameters: [
       ParameterDescription(

@@ -16,8 +16,8 @@ struct GaussianBlur: CatalogueFilter {
     category: .blur, reach: .neighborhood, fidelity: .formula,
     formula: """
       The convolution with exp(-(x^2 + y^2) / (2 radius^2)), normalised: radius is the standard \
-      deviation. border sets the pixels beyond the edges. Colour is blurred multiplied by alpha, \
-      and alpha too. A radius below .16 changes nothing
+      deviation. border sets the pixels beyond the edges. Colour is premultiplied, and alpha is \
+      blurred too. A radius below .16 changes nothing
       """,
     parameters: [
       ParameterDescription(

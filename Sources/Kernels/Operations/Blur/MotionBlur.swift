@@ -17,8 +17,8 @@ struct MotionBlur: CatalogueFilter {
     formula: """
       The mean along the line of length 2 radius + 1 through the pixel: one sample for each whole \
       step along its greater extent, interpolated between the two pixels across it; the ends count \
-      in part. border sets the pixels beyond the edges. Colour is blurred multiplied by alpha, and \
-      alpha too. radius 0 changes nothing
+      in part. border sets the pixels beyond the edges. Colour is premultiplied, and alpha is \
+      blurred too. radius 0 changes nothing
       """,
     parameters: [
       ParameterDescription(

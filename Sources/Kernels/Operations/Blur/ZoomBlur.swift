@@ -10,7 +10,7 @@ struct ZoomBlur: CatalogueFilter {
       The mean of 64 points of the ray to the center, at center + (p - center) s t, \
       s = 1 - a (i + 1/2) / 64, t = 1 - a k / 8, i, k = 0 ..< 8, a = amount / 100: first over s, \
       then over t. The center is not blurred. Bilinear. border sets the pixels beyond the edges. \
-      Colour is blurred multiplied by alpha, and alpha too. amount 0 changes nothing
+      Colour is premultiplied, and alpha is blurred too. amount 0 changes nothing
       """,
     parameters: [
       ParameterDescription("center", .point, default: .point(.center), "The end of the rays."),

@@ -12,7 +12,7 @@ struct Crystallize: CatalogueFilter {
       Seeds are on a grid through center, 2 radius apart; every second row is shifted by half of \
       that to the right, and each seed is moved by up to .32 of the distance in each direction, by \
       a hash of its position in the grid. Luma and chroma are averaged on their own planes; colour \
-      is averaged multiplied by alpha
+      is premultiplied
       """,
     parameters: [
       ParameterDescription(

@@ -8,7 +8,7 @@ struct Pixellate: CatalogueFilter {
     category: .stylize, reach: .neighborhood, fidelity: .formula,
     formula: """
       Each pixel becomes the mean of its square, rounded to nearest; four squares meet at center. \
-      Luma and chroma are averaged on their own planes; colour is averaged multiplied by alpha
+      Luma and chroma are averaged on their own planes; colour is premultiplied
       """,
     parameters: [
       ParameterDescription(
