@@ -5,7 +5,7 @@ import CKernels
 /// Where input and output differ in the order of their bytes, they are put into the new one.
 package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
-  private let fold: sl_fold
+  private let fold: sl_chain
   private let fieldRows: FieldRows
   /// Whether alpha appears that was not there.
   private let seals: Bool
@@ -37,7 +37,7 @@ package final class FoldedPixelsPass: Pass {
     while shift > 10, largest * Double(1 << shift) > 32766 { shift -= 1 }
     guard largest * Double(1 << shift) <= 32766 else { return nil }
     let unit = Double(1 << shift)
-    var fold = sl_fold()
+    var fold = sl_chain()
     fold.shift = Int32(shift)
     func quad(_ weights: [Double]) -> (Int16, Int16, Int16, Int16) {
       let fixed = weights.map { Int16(($0 * unit).rounded()) }
@@ -49,7 +49,7 @@ package final class FoldedPixelsPass: Pass {
     fold.bias = (Int32(bias[0]), Int32(bias[1]), Int32(bias[2]))
 
     let used = form.biases.indices.dropLast().filter { form.biases[$0] != .zero }
-    guard used.count <= Int(SL_FOLD_TERMS) else { return nil }
+    guard used.count <= Int(SL_CHAIN_TERMS) else { return nil }
     func triple(_ bias: SIMD4<Double>, _ scale: Double) -> (Int16, Int16, Int16)? {
       let fixed = order.map { (bias[$0] * 255 * scale).rounded() }
       guard fixed.allSatisfy({ abs($0) < 32000 }) else { return nil }
@@ -106,7 +106,7 @@ package final class FoldedPixelsPass: Pass {
               input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
           }
         }
-        if self.seals { unsafe rows.seal_alpha(output, width) }
+        if self.seals { unsafe rows.set_opaque(output, width) }
       }
     }
   }

@@ -40,7 +40,6 @@ package struct OrientPass: Pass {
     _ output: PlaneShape, _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let size = input.step * source.depth.byteCount
     let stride = source.stride(plane: input.plane)
     // How far apart neighbours of the result, side by side and one above the other, are in the source.
@@ -63,12 +62,12 @@ package struct OrientPass: Pass {
             + left * output.step * destination.depth.byteCount
         }
         guard !isSame else {
-          unsafe area.turn(
+          unsafe rows.rotate(
             start, column, row, size, width, height, result(top),
             destination.stride(plane: output.plane))
           continue
         }
-        unsafe area.turn(
+        unsafe rows.rotate(
           start, column, row, size, width, height, UnsafeMutableRawPointer(scratch[0]),
           scratchStride)
         for y in 0 ..< height {

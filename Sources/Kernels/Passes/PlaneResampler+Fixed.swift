@@ -25,8 +25,8 @@ extension PlaneResampler {
     _ vertical: FixedResampleAxis,
     _ write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
-    let area = unsafe sl_area_rows_current().pointee
-    let sum = unsafe raster.depth == .eight ? area.convolve_u8 : area.convolve_i16
+    let rows = unsafe sl_rows_current().pointee
+    let sum = unsafe raster.depth == .eight ? rows.convolve_u8 : rows.convolve_i16
     let step = self.source.step
     let shifts = Self.shifts(raster.depth)
     // Only the columns that are wanted; starts never fall.
@@ -41,7 +41,7 @@ extension PlaneResampler {
       } _: { places, weights, count in
         unsafe sum(places, weights, count, 0, shifts.first, right - left, memory[left])
       }
-      unsafe area.along_i16(
+      unsafe rows.resample_row_i16(
         memory[0], step, horizontal.starts, horizontal.weights, horizontal.taps,
         self.horizontal.count, shifts.second, result)
       unsafe write(y, result)
@@ -53,8 +53,8 @@ extension PlaneResampler {
     _ vertical: FixedResampleAxis,
     _ write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
-    let area = unsafe sl_area_rows_current().pointee
-    let along = unsafe raster.depth == .eight ? area.along_u8 : area.along_i16
+    let rows = unsafe sl_rows_current().pointee
+    let along = unsafe raster.depth == .eight ? rows.resample_row_u8 : rows.resample_row_i16
     let shifts = Self.shifts(raster.depth)
     // A ring of resampled rows: a row stays until the one that is `taps` further is needed.
     let samples = self.horizontal.count * self.source.step
@@ -73,7 +73,7 @@ extension PlaneResampler {
         }
         return UnsafeRawPointer(start)
       } _: { places, weights, count in
-        unsafe area.convolve_i16(places, weights, count, 0, shifts.second, samples, result)
+        unsafe rows.convolve_i16(places, weights, count, 0, shifts.second, samples, result)
       }
       unsafe write(y, result)
     }

@@ -24,7 +24,7 @@ package struct PlaneResampler: Sendable {
     }
     // Sums of very many neighbours, in floats.
     let rows = unsafe sl_rows_current().pointee
-    let weigh = unsafe raster.depth == .eight ? rows.weigh_u8 : rows.weigh_i16
+    let weigh = unsafe raster.depth == .eight ? rows.weighted_row_u8 : rows.weighted_row_i16
     let step = self.source.step
     let sums = FloatMemory(count: self.source.samples)
     let result = SampleMemory(count: self.horizontal.count * step)
@@ -46,7 +46,7 @@ package struct PlaneResampler: Sendable {
               (right - left) * step, adds, sums[left * step])
             adds = 1
           }
-          unsafe rows.weigh_along(
+          unsafe rows.resample_row_float(
             sums[0], step, starts.baseAddress.unsafelyUnwrapped,
             weights.baseAddress.unsafelyUnwrapped, self.horizontal.taps, self.horizontal.count,
             result[0])

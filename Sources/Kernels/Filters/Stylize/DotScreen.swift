@@ -77,7 +77,7 @@ struct DotScreen: CatalogueFilter {
       // The whole periods are taken off while there is precision to do so.
       let place = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
       unsafe place.withUnsafeBufferPointer {
-        unsafe sl_rows_current().pointee.dots(
+        unsafe sl_rows_current().pointee.dot_screen(
           strip.red, strip.green, strip.blue, strip.count, $0.baseAddress.unsafelyUnwrapped,
           Float(slope))
       }

@@ -18,19 +18,18 @@ struct LumaWindow: ~Copyable {
   /// The blurred samples of a row, as sums; until the next call.
   func blurredRow(_ y: Int) -> UnsafeMutablePointer<Int16> {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let radius = self.weights.radius
     let column = unsafe self.memory[radius]
     let result = unsafe self.memory[self.shape.samples + 2 * radius]
     let down =
-      unsafe self.source.depth == .eight ? area.symmetric_down_u8 : area.symmetric_down_i16
+      unsafe self.source.depth == .eight ? rows.fir_vertical_exact_u8 : rows.fir_vertical_exact_i16
     unsafe self.weights.values.withUnsafeBufferPointer { weights in
       let weights = unsafe weights.baseAddress.unsafelyUnwrapped
       unsafe RowPointers.withRows(self.source, self.shape, y - radius ... y + radius) {
         unsafe down($0, radius, weights, self.shape.samples, column)
       }
       unsafe rows.replicate_edges(column, 1, self.shape.width, radius)
-      unsafe area.symmetric_across(column, 1, radius, weights, self.shape.samples, result)
+      unsafe rows.fir_horizontal_exact(column, 1, radius, weights, self.shape.samples, result)
     }
     return unsafe result
   }

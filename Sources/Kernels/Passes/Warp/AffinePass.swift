@@ -84,7 +84,7 @@ package struct AffinePass: Pass {
     var plane = reader.plane
     let start = [Float(place.x * shape.scale - 0.5), Float(place.y * shape.scale - 0.5)]
     let slope = [Float(map.a), Float(map.b)]
-    unsafe sl_area_rows_current().pointee.line_places(
+    unsafe sl_rows_current().pointee.remap_line(
       &plane, start, slope, length, reader.places.pointers)
   }
 }

@@ -57,7 +57,6 @@ package struct RayBlurPass: Pass {
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let steps = scales.flatMap { scale in
       (0 ..< Self.lanes).map { lane in
         Int16((max(-1, min(1, scale)) * Double(lane / shape.step) * 1024).rounded())
@@ -68,7 +67,7 @@ package struct RayBlurPass: Pass {
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     unsafe steps.withUnsafeBufferPointer { steps in
-      unsafe withUnsafeTemporaryAllocation(of: sl_ray_tap.self, capacity: scales.count) { taps in
+      unsafe withUnsafeTemporaryAllocation(of: sl_zoom_tap.self, capacity: scales.count) { taps in
         for y in band {
           for (index, scale) in scales.enumerated() {
             let place = centerY + (Double(y) - centerY) * scale
@@ -77,7 +76,7 @@ package struct RayBlurPass: Pass {
             let lower = min(upper + 1, shape.height - 1)
             unsafe taps.initializeElement(
               at: index,
-              to: sl_ray_tap(
+              to: sl_zoom_tap(
                 upper: source.row(upper, plane: shape.plane),
                 lower: source.row(lower, plane: shape.plane), scale: Float(scale),
                 offset: Float(centerX * (1 - scale)),
@@ -87,10 +86,10 @@ package struct RayBlurPass: Pass {
           let start = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
           switch source.depth {
           case .eight:
-            unsafe area.ray_u8(
+            unsafe rows.zoom_blur_u8(
               start, scales.count, shape.step, shape.width, places?.pointers, result)
           case .deep:
-            unsafe area.ray_i16(start, scales.count, shape.step, shape.width, result)
+            unsafe rows.zoom_blur_i16(start, scales.count, shape.step, shape.width, result)
           }
           unsafe finish.write(result, y: y, rows)
         }

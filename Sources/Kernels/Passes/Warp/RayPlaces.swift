@@ -4,7 +4,7 @@ import CKernels
 @safe
 final class RayPlaces: @unchecked Sendable {
   /// The places as rows in C take them. Written by nobody after `init`.
-  let pointers: UnsafeMutablePointer<sl_ray_places>
+  let pointers: UnsafeMutablePointer<sl_zoom_positions>
 
   /// Works out the places, if the rows in C gain from them.
   ///
@@ -13,17 +13,18 @@ final class RayPlaces: @unchecked Sendable {
   ///   - scales: How far from the centre each tap reads, as shares of a pixel's own distance.
   ///   - center: The centre's column.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {
-    let area = unsafe sl_area_rows_current().pointee
-    let block = unsafe area.ray_block
+    let rows = unsafe sl_rows_current().pointee
+    let block = unsafe rows.zoom_block
     guard
       block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })
     else { return nil }
     let runs = (shape.width + block - 1) / block * scales.count
     unsafe self.pointers = .allocate(capacity: 1)
     unsafe self.pointers.initialize(
-      to: sl_ray_places(first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
+      to: sl_zoom_positions(
+        first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
     )
-    unsafe area.ray_places(
+    unsafe rows.zoom_blur_positions(
       scales.map(Float.init), scales.count, Float(center), shape.width, self.pointers.pointee)
   }
 

@@ -28,7 +28,7 @@ struct SampleSums: ~Copyable {
   /// - Parameter runs: How many runs were added.
   func means(of runs: Int, count: Int) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[2 * self.count]
-    unsafe sl_area_rows_current().pointee.mean_sums(
+    unsafe sl_rows_current().pointee.scale_sums(
       self.sums, 1 / Float(runs), count, result)
     return unsafe result
   }

@@ -22,8 +22,7 @@ struct SegmentWriter: Sendable {
     let (input, output) = unsafe self.pointers(x, y)
     let bits = self.source.depth == .eight ? 6 : 5
     if self.source.depth == .eight, self.destination.depth == .eight, self.keepsAlpha {
-      let area = unsafe sl_area_rows_current().pointee
-      return unsafe area.narrow_colors(sums, bits, input, count, output)
+      return unsafe rows.narrow_colors(sums, bits, input, count, output)
     }
     switch self.destination.depth {
     case .eight: unsafe rows.narrow_u8(sums, bits, samples, output)
@@ -40,9 +39,9 @@ struct SegmentWriter: Sendable {
 
   /// Has the memory of a part of a row fetched that is written a few rows later.
   func fetch(x: Int, y: Int, count: Int) {
-    let area = unsafe sl_area_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let (input, output) = unsafe self.pointers(x, min(y + 4, self.shape.height - 1))
-    unsafe area.fetch_ahead(input, output, count * self.shape.step)
+    unsafe rows.prefetch_row(input, output, count * self.shape.step)
   }
 
   /// Writes the input's pixels.

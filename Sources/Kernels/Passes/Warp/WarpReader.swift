@@ -4,7 +4,7 @@ import CKernels
 @safe
 struct WarpReader: ~Copyable {
   /// The plane, as rows in C take it.
-  let plane: sl_warp_plane
+  let plane: sl_remap_plane
   /// Where the run that is read next comes from.
   let places: WarpPlaces
   private let start: UnsafeRawPointer
@@ -14,7 +14,7 @@ struct WarpReader: ~Copyable {
   private let memory: SampleMemory
   private let readRow:
     @convention(c) (
-      UnsafeRawPointer, Int, Int, Int32, Int32, UnsafePointer<sl_warp_places>,
+      UnsafeRawPointer, Int, Int, Int32, Int32, UnsafePointer<sl_remap_positions>,
       UnsafePointer<Int16>?, Int, UnsafeMutablePointer<Int16>
     ) -> Void
 
@@ -24,10 +24,10 @@ struct WarpReader: ~Copyable {
   ///   - nothing: What stands where pixels are covered by less than all: a level a channel.
   ///   - capacity: How many pixels a run has at most.
   init(_ source: RasterView, _ shape: PlaneShape, nothing: [Double], capacity: Int) {
-    let area = unsafe sl_area_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let isNarrow = source.depth == .eight
     self.stride = source.stride(plane: shape.plane)
-    self.plane = sl_warp_plane(
+    self.plane = sl_remap_plane(
       max_x: Float(shape.width - 1), max_y: Float(shape.height - 1),
       pixel_bytes: UInt32(shape.step * source.depth.byteCount), row_bytes: UInt32(self.stride))
     self.places = WarpPlaces(count: capacity)
@@ -36,7 +36,7 @@ struct WarpReader: ~Copyable {
     // A sum is 1/64 level from bytes, 1/32 from deep samples.
     self.nothing = nothing.map { Int16($0 * (isNarrow ? 64 : 32)) }
     self.memory = SampleMemory(count: capacity * shape.step + 64)
-    unsafe self.readRow = isNarrow ? area.warp_read_u8 : area.warp_read_i16
+    unsafe self.readRow = isNarrow ? rows.remap_read_u8 : rows.remap_read_i16
   }
 
   /// Reads the pixels at ``places`` as sums: 1/64 level from bytes, 1/32 from deep samples.
