@@ -1,4 +1,5 @@
-// The choice of a table of rows: by the thread, by SIDELIGHT_ISA, or the best that the machine can run.
+// The choice of a table of rows: by the thread, by SIDELIGHT_ISA, or the best that the machine can
+// run.
 #include "CKernels.h"
 
 #include <pthread.h>
@@ -50,7 +51,8 @@ static void choose_process_rows(void) {
   if (forced != NULL) {
     process_rows = sl_rows_named(forced);
     if (process_rows != NULL) return;
-    fprintf(stderr, "SIDELIGHT_ISA=%s: unknown, or not of this machine; its best is used\n", forced);
+    fprintf(
+        stderr, "SIDELIGHT_ISA=%s: unknown, or not of this machine; its best is used\n", forced);
   }
   for (int i = 0; process_rows == NULL; i++) {
     if (can_run(tables[i])) process_rows = tables[i];

@@ -1,5 +1,5 @@
-// The rows for x86-64 with AVX2 and FMA. A pragma sets the target instead of compiler flags: SwiftPM
-// does not build packages with unsafe flags as dependencies.
+// The rows for x86-64 with AVX2 and FMA. A pragma sets the target instead of compiler flags:
+// SwiftPM does not build packages with unsafe flags as dependencies.
 #if defined(__x86_64__)
 #include "CKernels.h"
 

@@ -12,10 +12,18 @@ typedef struct run {
   int next_region;
 } run;
 
-typedef enum number { NUMBER_U8, NUMBER_U16, NUMBER_I16, NUMBER_I32, NUMBER_I64, NUMBER_FLOAT } number;
+typedef enum number {
+  NUMBER_U8,
+  NUMBER_U16,
+  NUMBER_I16,
+  NUMBER_I32,
+  NUMBER_I64,
+  NUMBER_FLOAT,
+} number;
 
-// Returns memory for `size` bytes. Before the region, and after it, is a page that cannot be read: by
-// the run's placement the memory ends at the one, begins after the other, or is unaligned between them.
+// Returns memory for `size` bytes. Before the region, and after it, is a page that cannot be read:
+// by the run's placement the memory ends at the one, begins after the other, or is unaligned
+// between them.
 void *take(run *run, size_t size, size_t alignment);
 
 uint32_t random_bits(run *run);
@@ -28,15 +36,16 @@ int16_t *random_i16(run *run, ptrdiff_t count, int32_t least, int32_t greatest);
 float *random_floats(run *run, ptrdiff_t count, float least, float greatest);
 void *random_samples(run *run, ptrdiff_t count, int is_deep);
 
-// The permitted difference between instruction sets: no number of a row differs by more than `most` (of
-// floats beyond 1, relative to them), and at most `share` of them differ at all.
+// The permitted difference between instruction sets: no number of a row differs by more than `most`
+// (of floats beyond 1, relative to them), and at most `share` of them differ at all.
 typedef struct tolerance {
   double most;
   double share;
 } tolerance;
 
 // Keeps the results of a row for the comparison.
-void record(const char *row, number number, const void *results, ptrdiff_t count, tolerance tolerance);
+void record(
+    const char *row, number number, const void *results, ptrdiff_t count, tolerance tolerance);
 
 // A call of a row. Programs that measure define it themselves.
 #ifndef CALL

@@ -26,7 +26,8 @@ static int16_t *symmetric_weights(run *run, ptrdiff_t radius) {
   return weights;
 }
 
-// --- rows/color -----------------------------------------------------------------------------------
+// --- rows/color
+// -----------------------------------------------------------------------------------
 
 static void record_planes(
     const char *name, float *const *planes, int number, ptrdiff_t count, tolerance tolerance) {
@@ -148,7 +149,8 @@ static void transfer(run *run) {
 }
 
 static void interpolate_field(run *run) {
-  const ptrdiff_t n = run->width, spacing = random_between(run, 1, 32), x = random_between(run, 0, 99);
+  const ptrdiff_t n = run->width, spacing = random_between(run, 1, 32);
+  const ptrdiff_t x = random_between(run, 0, 99);
   const ptrdiff_t knots = (x + n - 1) / spacing + 2;
   const float *upper = random_floats(run, knots, 0, 2), *lower = random_floats(run, knots, 0, 2);
   float *out = OUT_FLOAT(n);
@@ -204,7 +206,8 @@ static void composition(run *run) {
   }
 }
 
-// --- rows/chains ----------------------------------------------------------------------------------
+// --- rows/chains
+// ----------------------------------------------------------------------------------
 
 static sl_chain random_chain(run *run, int32_t terms) {
   sl_chain chain = {.shift = random_between(run, 6, 14), .term_count = terms};
@@ -360,13 +363,15 @@ static void fields(run *run) {
     CALL(run, grain_row, noise, (int16_t)random_between(run, 0, 16384), n, multiplies, out);
     record("grain_row", NUMBER_I16, out, n, EXACT);
   }
-  const int16_t *upper = random_i16(run, n, -32768, 32767), *lower = random_i16(run, n, -32768, 32767);
+  const int16_t *upper = random_i16(run, n, -32768, 32767);
+  const int16_t *lower = random_i16(run, n, -32768, 32767);
   int16_t *out = OUT_I16((n + 1) / 2);
   CALL(run, mean_field, upper, lower, n, out);
   record("mean_field", NUMBER_I16, out, (n + 1) / 2, EXACT);
 }
 
-// --- rows/blur ------------------------------------------------------------------------------------
+// --- rows/blur
+// ------------------------------------------------------------------------------------
 
 static void fir(run *run) {
   const ptrdiff_t n = run->width;
@@ -412,7 +417,8 @@ static void depth(run *run) {
   const ptrdiff_t n = run->width;
   for (ptrdiff_t shift = 0; shift <= 7; shift++) {
     run->next_region = 0;
-    const int16_t *in = random_i16(run, n, -32768, 32767), *other = random_i16(run, n, -32768, 32767);
+    const int16_t *in = random_i16(run, n, -32768, 32767);
+    const int16_t *other = random_i16(run, n, -32768, 32767);
     uint8_t *bytes = OUT_U8(n);
     int16_t *out = OUT_I16(n);
     CALL(run, narrow_u8, in, shift, n, bytes);
@@ -665,8 +671,8 @@ static void sharpen(run *run) {
       int16_t *result = OUT_I16(half * step);
       if (is_deep) {
         CALL(
-            run, mix_blurred_chroma_i16, upper, lower, blurred_upper, blurred_lower, n, chroma, goal,
-            step, up, down, 9, result);
+            run, mix_blurred_chroma_i16, upper, lower, blurred_upper, blurred_lower, n, chroma,
+            goal, step, up, down, 9, result);
       } else {
         CALL(
             run, mix_blurred_chroma_u8, upper, lower, blurred_upper, blurred_lower, n, chroma, goal,
@@ -708,7 +714,8 @@ static void sharpen(run *run) {
   record("clamp_by_alpha_i16", NUMBER_I16, deep, 4 * n, EXACT);
 }
 
-// --- rows/windows ---------------------------------------------------------------------------------
+// --- rows/windows
+// ---------------------------------------------------------------------------------
 
 static void convolve(run *run) {
   const ptrdiff_t n = run->width;
@@ -775,7 +782,8 @@ static void windows(run *run) {
   record_planes("denoise", planes, 3, n, WITHIN(1e-5));
 }
 
-// --- rows/geometry --------------------------------------------------------------------------------
+// --- rows/geometry
+// --------------------------------------------------------------------------------
 
 static void resample(run *run) {
   const ptrdiff_t n = run->width;
@@ -832,8 +840,8 @@ static void rotate(run *run) {
       const ptrdiff_t out_stride = columns * size + 3 * size;
       uint8_t *out = OUT_U8(out_stride * height);
       CALL(
-          run, rotate, in, turn & 1 ? row : pixel, turn & 1 ? pixel : row, size, columns, height, out,
-          out_stride);
+          run, rotate, in, turn & 1 ? row : pixel, turn & 1 ? pixel : row, size, columns, height,
+          out, out_stride);
       record("rotate", NUMBER_U8, out, out_stride * height, EXACT);
     }
   }
@@ -871,7 +879,9 @@ static void remap_positions(run *run) {
     record_positions("remap_radial_table", &plane, &positions, n, 1);
     sl_radial_curve curve = {50, .02f, {.9f, .05f, .03f}, {.1f, .2f, .01f}};
     for (int flags = 0; flags < 4; flags++) {
-      CALL(run, remap_radial_curve, &plane, &map, &curve, flags & 1, flags >> 1, 3, y, n, &positions);
+      CALL(
+          run, remap_radial_curve, &plane, &map, &curve, flags & 1, flags >> 1, 3, y, n,
+          &positions);
       record_positions("remap_radial_curve", &plane, &positions, n, flags >> 1);
     }
     const float start[2] = {random_float(run, -9, 9), random_float(run, -9, 90)};
@@ -905,12 +915,12 @@ static void remap_read(run *run) {
         const int16_t *empty = single == 0 || single == 3 ? nothing : NULL;
         if (is_deep) {
           CALL(
-              run, remap_read_i16, first, stride, step, single & 1, single >> 1, &positions, empty, n,
-              out);
+              run, remap_read_i16, first, stride, step, single & 1, single >> 1, &positions, empty,
+              n, out);
         } else {
           CALL(
-              run, remap_read_u8, first, stride, step, single & 1, single >> 1, &positions, empty, n,
-              out);
+              run, remap_read_u8, first, stride, step, single & 1, single >> 1, &positions, empty,
+              n, out);
         }
         record(is_deep ? "remap_read_i16" : "remap_read_u8", NUMBER_I16, out, n * step, ROUNDED);
       }
@@ -925,7 +935,8 @@ static void remap_read(run *run) {
   CALL(run, prefetch_row, sums, out, n * 2);
 }
 
-// --- rows/cells -----------------------------------------------------------------------------------
+// --- rows/cells
+// -----------------------------------------------------------------------------------
 
 static void statistics(run *run) {
   const ptrdiff_t n = run->width;

@@ -3,8 +3,8 @@
 //
 //   rows_test                        each instruction set of this machine with the portable rows
 //   rows_test write FILE             the results of the portable rows, for another machine
-//   rows_test compare FILE [exact]   the portable rows of this machine with such a file; `exact` permits
-//                                    no difference in rows of floats either
+//   rows_test compare FILE [exact]   the portable rows of this machine with such a file; `exact`
+//                                    permits no difference in rows of floats either
 //
 // The exit status is 1 if a row differs by more than the tolerance of its case.
 #include "bench.h"
@@ -41,7 +41,8 @@ static size_t size_of(number number) {
   }
 }
 
-void record(const char *row, number number, const void *values, ptrdiff_t count, tolerance tolerance) {
+void record(
+    const char *row, number number, const void *values, ptrdiff_t count, tolerance tolerance) {
   const size_t size = (size_t)count * size_of(number);
   if (current->count == current->capacity) {
     current->capacity = 2 * current->capacity + 64;
@@ -74,7 +75,8 @@ static double number_at(const uint8_t *bytes, number number, ptrdiff_t index) {
   int32_t i32;
   int64_t i64;
   float f;
-#define READ(value) return memcpy(&value, bytes + (size_t)index * sizeof value, sizeof value), (double)value
+#define READ(value) \
+  return memcpy(&value, bytes + (size_t)index * sizeof value, sizeof value), (double)value
   switch (number) {
     case NUMBER_U8: READ(u8);
     case NUMBER_U16: READ(u16);
@@ -145,22 +147,28 @@ static int report(const char *title) {
         f->different, f->compared, f->most, f->tolerance.most, f->tolerance.share,
         fails ? ": FAILED" : "");
   }
-  printf("  %lld results of %d rows compared: %s\n", compared, finding_count, passed ? "passed" : "FAILED");
+  printf(
+      "  %lld results of %d rows compared: %s\n", compared, finding_count,
+      passed ? "passed" : "FAILED");
   memset(findings, 0, sizeof findings);
   finding_count = 0;
   return passed;
 }
 
 static const ptrdiff_t wide[] = {127, 128, 129, 257, 640, 1001, 1923};
-enum { narrow_count = 67, width_count = narrow_count + sizeof wide / sizeof wide[0], placements = 3 };
+enum {
+  narrow_count = 67,
+  width_count = narrow_count + sizeof wide / sizeof wide[0],
+  placements = 3,
+};
 
 static ptrdiff_t width_at(int index) {
   return index < narrow_count ? index + 1 : wide[index - narrow_count];
 }
 
-#define EACH_RUN(test, width, placement)                                                            \
-  for (const test_case *test = test_cases; test < test_cases + test_case_count; test++)             \
-    for (int index = 0; index < width_count; index++)                                               \
+#define EACH_RUN(test, width, placement)                                                          \
+  for (const test_case *test = test_cases; test < test_cases + test_case_count; test++)           \
+    for (int index = 0; index < width_count; index++)                                             \
       for (int placement = 0, width = (int)width_at(index); placement < placements; placement++)
 
 static int compare_instruction_sets(const sl_rows *portable) {

@@ -1,4 +1,5 @@
-// Pixel rows in C, one table of functions for each instruction set, and what Swift lacks of threads.
+// Pixel rows in C, one table of functions for each instruction set, and what Swift lacks of
+// threads.
 #pragma once
 
 #include "CKernelsRows.h"
@@ -10,8 +11,8 @@
 /// (portable, avx2, avx512), or else the fastest that this machine can run.
 const sl_rows *sl_rows_current(void);
 
-/// Sets the calling thread's table; NULL restores the process's. Tests use it to compare instruction
-/// sets within one process.
+/// Sets the calling thread's table; NULL restores the process's. Tests use it to compare
+/// instruction sets within one process.
 void sl_rows_use(const sl_rows *_Nullable rows);
 
 /// Returns the table of that name; NULL if it is not compiled in or this machine cannot run it.

@@ -6,7 +6,8 @@
 
 #pragma clang assume_nonnull begin
 
-// --- Colour ---------------------------------------------------------------------------------------
+// --- Colour
+// ---------------------------------------------------------------------------------------
 
 /// A conversion of YUV code values to RGB in 0 ... 1: level = luma_scale * (Y - luma_offset);
 /// R = level + red_v * (V - 128); G = level + green_u * (U - 128) + green_v * (V - 128);
@@ -20,8 +21,8 @@ typedef struct sl_yuv_to_rgb {
   float blue_u;
 } sl_yuv_to_rgb;
 
-/// A conversion of RGB in 0 ... 1 to YUV code values: Y = luma . RGB + luma_offset; U = u . RGB + 128;
-/// V = v . RGB + 128.
+/// A conversion of RGB in 0 ... 1 to YUV code values: Y = luma . RGB + luma_offset; U = u . RGB +
+/// 128; V = v . RGB + 128.
 typedef struct sl_rgb_to_yuv {
   float luma[3];
   float u[3];
@@ -34,8 +35,8 @@ typedef struct sl_matrix {
   float rows[4][5];
 } sl_matrix;
 
-/// The operator that combines a strip with another picture; s the strip's premultiplied colour, o the
-/// other's, sa and oa their alphas.
+/// The operator that combines a strip with another picture; s the strip's premultiplied colour, o
+/// the other's, sa and oa their alphas.
 typedef enum sl_composition {
   /// s + o (1 - sa): the strip in front.
   SL_COMPOSE_OVER,
@@ -47,7 +48,8 @@ typedef enum sl_composition {
   SL_COMPOSE_SCREEN,
 } sl_composition;
 
-// --- Chains in normal form ------------------------------------------------------------------------
+// --- Chains in normal form
+// ------------------------------------------------------------------------
 
 /// The largest number of terms c1, c2, ... of a chain in normal form.
 #define SL_CHAIN_TERMS 3
@@ -80,7 +82,8 @@ typedef struct sl_chain_plane {
   int16_t last;
 } sl_chain_plane;
 
-// --- Blurs ----------------------------------------------------------------------------------------
+// --- Blurs
+// ----------------------------------------------------------------------------------------
 
 /// The conversion of a sum over a box of bytes to its mean in 1/128 level:
 /// ((sum << shift) + ((ends << shift) * fraction >> 16)) * factor >> 16, where `ends` is the sum of
@@ -112,8 +115,8 @@ typedef struct sl_line_tap {
   int16_t second_weight;
 } sl_line_tap;
 
-/// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped to the row,
-/// between two rows.
+/// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped to the
+/// row, between two rows.
 typedef struct sl_zoom_tap {
   const void *upper;
   const void *lower;
@@ -132,12 +135,13 @@ typedef struct sl_zoom_positions {
   /// The first pixel that each block and tap reads.
   int32_t *first;
   /// For each pixel, in bits 0 ... 15, the left one of the two pixels that it is read from, counted
-  /// from `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's, in
-  /// 1/64.
+  /// from `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's,
+  /// in 1/64.
   uint32_t *pixels;
 } sl_zoom_positions;
 
-// --- Remapping ------------------------------------------------------------------------------------
+// --- Remapping
+// ------------------------------------------------------------------------------------
 
 /// A plane from which pixels are read at computed positions.
 typedef struct sl_remap_plane {
@@ -179,8 +183,8 @@ typedef struct sl_radial_curve {
 
 /// The source positions of a run of pixels, as arrays.
 typedef struct sl_remap_positions {
-  /// The bytes from the plane's first pixel to the upper left of the four pixels around the position;
-  /// never in the last column or row, unless there is only one.
+  /// The bytes from the plane's first pixel to the upper left of the four pixels around the
+  /// position; never in the last column or row, unless there is only one.
   uint32_t *offset;
   /// The weights of the right and of the lower pixels, in 1/32767.
   int16_t *right;
