@@ -1,9 +1,9 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
 		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
 setup: ## Install the missing Debian packages for all targets but the benchmarks
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+test-arm64: ## Compare the pixel rows of all instruction sets, arm64 under an emulator included
+	@dev/test-arm64
 
 fuzz: ## libFuzzer on what strangers send (TARGET=jpeg SECONDS=60; all targets unless one is named)
 	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
