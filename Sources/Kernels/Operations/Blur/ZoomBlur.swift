@@ -207,6 +207,7 @@ final class ZoomBlurPositions: @unchecked Sendable {
   ///   - center: The centre's column.
   /// - Returns: `nil` if the C rows do not use positions for this plane.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {
+    let rows = unsafe sl_rows_current().pointee
     let block = unsafe rows.zoom_block
     guard
       block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })

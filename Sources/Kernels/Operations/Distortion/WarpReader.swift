@@ -27,6 +27,7 @@ struct WarpReader: ~Copyable {
   ///     mixed.
   ///   - capacity: The most pixels of a run.
   init(_ source: RasterView, _ shape: PlaneShape, nothing: [Double], capacity: Int) {
+    let rows = unsafe sl_rows_current().pointee
     let isNarrow = source.depth == .eight
     self.stride = source.stride(plane: shape.plane)
     self.plane = sl_remap_plane(
@@ -125,6 +126,7 @@ struct SegmentWriter: Sendable {
 
   /// Prefetches the memory of the same part of a row that is written four rows later.
   func fetch(x: Int, y: Int, count: Int) {
+    let rows = unsafe sl_rows_current().pointee
     let (input, output) = unsafe self.pointers(x, min(y + 4, self.shape.height - 1))
     unsafe rows.prefetch_row(input, output, count * self.shape.step)
   }

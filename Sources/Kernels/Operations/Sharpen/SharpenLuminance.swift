@@ -140,7 +140,8 @@ package struct LumaSharpenPass: Pass {
     await context.bands.run(
       rows: height, nanoseconds: Double(width * height) * 0.3
     ) { band in
-        let convert = unsafe source.depth == .eight ? table.luma_u8 : table.luma_i16
+      let table = unsafe sl_rows_current().pointee
+      let convert = unsafe source.depth == .eight ? table.luma_u8 : table.luma_i16
       unsafe weights.withUnsafeBufferPointer { weights in
         for y in band {
           unsafe convert(

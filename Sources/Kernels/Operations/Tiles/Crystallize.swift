@@ -149,7 +149,6 @@ struct CellPass: Pass {
     _ band: Range<Int>, _ shape: PlaneShape, _ span: CellSpan, _ means: [Int16],
     _ finish: RowFinish
   ) {
-    let table = unsafe sl_rows_current().pointee
     let rows = unsafe sl_rows_current().pointee
     var runs = CellRuns(span)
     let memory = SampleMemory(count: shape.samples + 64)

@@ -30,7 +30,7 @@ struct RowFinish: Sendable {
   func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
     if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
-        return unsafe rows.narrow_colors(
+      return unsafe rows.narrow_colors(
         sums, self.shift, self.source.row(y, plane: self.shape.plane), self.shape.width, output)
     }
     switch self.destination.depth {
