@@ -1,59 +1,60 @@
-import Logging
+package import Logging
+package import SidelightWire
 import Synchronization
 
-/// Counts what becomes of connections and what guards do, and tells the log of it. Shared by a server's
-/// listeners.
-final class ConnectionLedger: Sendable {
-  /// What was counted so far.
-  struct Counts: Sendable {
-    /// Connections that stand.
-    var standing = 0
+/// The counts of a server's connections and of the actions of its guards, which it also logs. The server's
+/// listeners share it.
+package final class ConnectionLedger: Sendable {
+  /// A snapshot of the counts.
+  package struct Counts: Sendable {
+    /// Open connections.
+    package var open = 0
     /// Connections that have ended, by the reason.
-    var ended: [ConnectionEnd: UInt64] = [:]
-    /// How often each guard has acted; those that never have are left out.
-    var guards: [Guard: Int] = [:]
+    package var ended: [ConnectionEnd: UInt64] = [:]
+    /// The actions of each guard; guards that have never acted are left out.
+    package var guards: [Guard: Int] = [:]
   }
 
   private let state = Mutex(Counts())
   private let logger: Logger
 
-  init(logger: Logger) {
+  package init(logger: Logger) {
     self.logger = logger
   }
 
-  /// What was counted so far.
-  var counts: Counts { self.state.withLock { $0 } }
+  /// The counts so far.
+  package var counts: Counts { self.state.withLock { $0 } }
 
-  /// A guard has acted.
+  /// Records an action of a guard.
   ///
   /// - Parameter peer: The peer's address.
   func record(_ which: Guard, against peer: String) {
     self.state.withLock { $0.guards[which, default: 0] += 1 }
-    // Not louder: whoever attacks would fill the log.
+    // Not at a higher level: an attacker would fill the log.
     self.logger.debug(
       "a guard acted", metadata: ["guard": "\(which.rawValue)", "peer": "\(peer)"])
   }
 
-  /// A connection stands.
+  /// Records that a connection has been opened.
   func begin() {
-    self.state.withLock { $0.standing += 1 }
+    self.state.withLock { $0.open += 1 }
   }
 
-  /// A connection that stood is gone.
+  /// Records that a connection has ended.
   ///
   /// - Parameters:
-  ///   - end: Why.
-  ///   - details: What else is known: the guard, or the error in its own words.
-  ///   - peer: Who was at its other end.
+  ///   - end: The reason.
+  ///   - details: The guard, or the error's own description.
+  ///   - peer: The peer, for the log.
   func record(_ end: ConnectionEnd, _ details: String?, of peer: String) {
     self.state.withLock { state in
-      state.standing -= 1
+      state.open -= 1
       state.ended[end, default: 0] += 1
     }
     var metadata: Logger.Metadata = ["reason": "\(end.rawValue)", "peer": "\(peer)"]
     if let details { metadata["details"] = "\(details)" }
-    // Not louder, not even for a handshake that fails: a port that is open to the world is knocked at all
-    // day. The counts tell when there is something to see, and SIGHUP makes the log tell it.
+    // Not at a higher level, not even for a failed handshake: a public port gets connections from scanners all
+    // day. The counts show when there is something to see, and SIGHUP changes the level of the log.
     self.logger.debug("connection closed", metadata: metadata)
   }
 }

@@ -4,26 +4,38 @@ import NIOSSL
 import SidelightWire
 import Synchronization
 
-/// The connections and calls of a listener, so that a call finds its own by number.
+/// The properties of a connection that its calls may know.
+package struct Connection: Sendable {
+  /// The number of the connection within its listener. No other connection gets it.
+  let number: UInt64
+  /// The process at the other end; for Unix sockets only.
+  package let credentials: PeerCredentials?
+  /// The certificate that the client has shown in TLS's handshake, if any. Known when the first call begins.
+  package var certificate: PeerCertificate?
+  /// Runs tasks on the event loop of the connection.
+  let executor: EventLoopExecutor
+}
+
+/// The connections and calls of a listener, so that a call can find its own by number.
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [UInt64: Connection] = [:]
     var calls: [UInt64: CallOrigin] = [:]
     var nextConnection: UInt64 = 1
     var nextCall: UInt64 = 1
-    /// All there are, by the connection's number.
+    /// All channels, by the connection's number.
     var channels: [UInt64: any Channel] = [:]
-    /// Connections that come now are closed.
+    /// Whether new connections are closed.
     var isClosed = false
   }
 
   private let state = Mutex(State())
-  /// For the large messages of all calls.
-  let claims = ClaimDesk()
+  /// The large messages of all calls.
+  let messages = OutboundMessageStore()
 
-  /// Enters a connection that was accepted, until it closes. Before that is done, none of its streams
-  /// is looked at. One that comes too late is closed before it is handed on.
-  func enter(_ channel: any Channel) -> EventLoopFuture<Connection> {
+  /// Adds an accepted connection, until it closes. None of its streams is handled before that is done. A
+  /// connection that comes after ``closeAll(_:)`` is closed before it is passed on.
+  func add(_ channel: any Channel) -> EventLoopFuture<Connection> {
     PeerCredentials.ofPeer(channel).flatMapThrowing { credentials in
       let (connection, isLate) = self.state.withLock { state in
         let connection = Connection(
@@ -50,9 +62,9 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Closes all connections without manners, and those that come from now on.
+  /// Closes all connections at once, and those that come later.
   ///
-  /// - Parameter done: Is called when none stands any more.
+  /// - Parameter done: Called when none is open any more.
   func closeAll(_ done: @escaping @Sendable () -> Void) {
     let channels = self.state.withLock { state in
       state.isClosed = true
@@ -61,7 +73,7 @@ final class ConnectionTable: Sendable {
     for channel in channels {
       let isCut = channel.eventLoop.makePromise(of: Void.self)
       channel.triggerUserOutboundEvent(CutOff(), promise: isCut)
-      // Nobody takes that before its guards stand.
+      // No handler takes that before the guards are in place.
       isCut.futureResult.whenFailure { _ in channel.close(promise: nil) }
     }
     EventLoopFuture.andAllComplete(
@@ -69,15 +81,19 @@ final class ConnectionTable: Sendable {
     ).whenComplete { _ in done() }
   }
 
-  /// Makes the call of a stream carry its number, until the stream closes.
-  func mark(_ stream: any Channel) -> EventLoopFuture<Void> {
+  /// Adds the call of a stream, until the stream closes, and makes the call carry its number.
+  ///
+  /// - Parameter cancellation: Cancels the call's handler.
+  func add(
+    call stream: any Channel, cancellation: CallCancellation
+  ) -> EventLoopFuture<Void> {
     stream.eventLoop.makeCompletedFuture {
       // A stream shares its connection's event loop.
       let parent = stream.parent?.pipeline.syncOperations
       let number = try parent?.handler(type: ConnectionNumber.self)
       guard let parent, let number else { throw ChannelError.inappropriateOperationForState }
       if !number.hasCertificate {
-        // There are streams only when the handshake is over.
+        // There are no streams before the handshake is over.
         number.hasCertificate = true
         let certificate = (try? parent.nioSSL_peerCertificate()).flatMap(PeerCertificate.init)
         self.state.withLock { $0.connections[number.value]?.certificate = certificate }
@@ -86,30 +102,28 @@ final class ConnectionTable: Sendable {
         guard let connection = state.connections[number.value] else { return nil }
         defer { state.nextCall += 1 }
         state.calls[state.nextCall] = CallOrigin(
-          connection: connection, stream: stream, claims: self.claims)
+          connection: connection, stream: stream, store: self.messages,
+          cancellation: cancellation)
         return state.nextCall
       }
       guard let call else { throw ChannelError.ioOnClosedChannel }
       stream.closeFuture.assumeIsolated().whenComplete { _ in
         self.state.withLock { $0.calls[call] = nil }
       }
-      try stream.pipeline.syncOperations.addHandler(CallMark(call), position: .first)
+      try stream.pipeline.syncOperations.addHandler(CallNumberHandler(call), position: .first)
     }
   }
 
-  /// Where the call of that number comes from, while its stream stands.
+  /// Returns the origin of the call with that number, while its stream is open.
   func origin(ofCall number: UInt64) -> CallOrigin? { self.state.withLock { $0.calls[number] } }
-
-  /// How many connections stand.
-  var count: Int { self.state.withLock { $0.connections.count } }
 }
 
-/// Keeps a connection's number where its streams find it.
+/// Keeps a connection's number in its pipeline, for its streams.
 private final class ConnectionNumber: ChannelInboundHandler {
   typealias InboundIn = NIOAny
 
   let value: UInt64
-  /// Whether the client's certificate was asked for.
+  /// Whether the client's certificate was read.
   var hasCertificate = false
 
   init(_ value: UInt64) {

@@ -1,19 +1,17 @@
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
-import NIOCore
 import SidelightWire
 import Synchronization
 
 /// The connections that a client's sessions share. There are as many to each address as there are
 /// sessions, up to a limit; from then on the one with the fewest sessions takes the next.
 ///
-/// A connection stands while a session uses it. One on which a session came to grief takes no more:
-/// whoever tries again gets a fresh one.
+/// A connection is open while a session uses it. A connection on which a session has failed takes no more
+/// sessions; the next attempt gets a new one.
 final class SharedConnections: Sendable {
-  /// A connection, and the event loop that it belongs to.
+  /// A connection and its event loop.
   struct Connection: Sendable {
-    let client: GRPCClient<HTTP2ClientTransport.Posix>
-    let loop: any EventLoop
+    let client: Dialer.Connection
+    let loop: ConnectionLoop
     fileprivate let number: UInt64
   }
 
@@ -30,25 +28,29 @@ final class SharedConnections: Sendable {
   }
 
   private let limit: Int
-  private let open: @Sendable (Address, any EventLoop) throws -> Dialer.Connection
-  private let nextLoop: @Sendable () -> any EventLoop
+  private let open: @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection
+  private let isConnectionFault: @Sendable (any Error) -> Bool
+  private let nextLoop: @Sendable () -> ConnectionLoop
   private let state = Mutex(State())
   private let started = AsyncStream.makeStream(of: Connection.self)
 
   /// - Parameters:
   ///   - limit: The most connections to one address, at least 1.
-  ///   - nextLoop: The event loop of the next connection.
-  ///   - open: Makes what speaks to an address.
+  ///   - nextLoop: Returns the event loop of the next connection.
+  ///   - open: Makes a connection to an address.
+  ///   - isConnectionFault: Whether an error may be the fault of the connection.
   init(
-    limit: Int, nextLoop: @escaping @Sendable () -> any EventLoop,
-    open: @escaping @Sendable (Address, any EventLoop) throws -> Dialer.Connection
+    limit: Int, nextLoop: @escaping @Sendable () -> ConnectionLoop,
+    open: @escaping @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection,
+    isConnectionFault: @escaping @Sendable (any Error) -> Bool
   ) {
     self.limit = limit
     self.nextLoop = nextLoop
     self.open = open
+    self.isConnectionFault = isConnectionFault
   }
 
-  /// Keeps the connections up until ``finish()`` was called and all have closed.
+  /// Runs the connections until ``finish()`` was called and all have closed.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await connection in self.started.stream {
@@ -57,7 +59,7 @@ final class SharedConnections: Sendable {
     }
   }
 
-  /// No connection is opened any more.
+  /// Opens no more connections.
   func finish() {
     self.started.continuation.finish()
   }
@@ -71,8 +73,8 @@ final class SharedConnections: Sendable {
     do {
       return try await body(connection)
     } catch {
-      // What the server refused it may refuse on any connection; else this one may be the reason.
-      if error is CancellationError || LinkFailure(error) == .transient {
+      // A refusal of the server may happen on any connection; otherwise this one may be the reason.
+      if error is CancellationError || self.isConnectionFault(error) {
         self.state.withLock { $0.entries[connection.number]?.isRetired = true }
       }
       throw error

@@ -5,20 +5,20 @@ import NIOHPACK
 import NIOHTTP2
 import SidelightWire
 
-/// Stands between HTTP/2 and gRPC on each call: refuses messages that are too long, too complex or cut
-/// off, and ends the call when its time is over.
+/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too long, too
+/// complex or truncated, and ends the call at its deadline.
 ///
-/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here. The handler is told that the call is cancelled,
-/// and whatever it still says is thrown away.
+/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here. Its handler
+/// is cancelled, and everything that the handler still writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
-  typealias InboundIn = HTTP2Frame.FramePayload
-  typealias InboundOut = HTTP2Frame.FramePayload
-  typealias OutboundIn = HTTP2Frame.FramePayload
-  typealias OutboundOut = HTTP2Frame.FramePayload
+  typealias InboundIn = InboundCallPart
+  typealias InboundOut = InboundCallPart
+  typealias OutboundIn = OutboundCallPart
+  typealias OutboundOut = OutboundCallPart
 
-  /// No timer is set for a time that nobody will see the end of.
+  /// The longest deadline for which a timer is set.
   private static let longestDeadline = Duration.seconds(365 * 86400)
-  /// Messages under that are not counted.
+  /// The size from which messages count against the budget of unfinished ones.
   private static let smallBytes = 64 << 10
 
   private let configuration: GuardConfiguration
@@ -27,29 +27,32 @@ final class CallGuard: ChannelDuplexHandler {
   private let lateFrames: LateFrameGuard?
   private let address: String
   private let ledger: ConnectionLedger
-  /// What is taken of that budget.
+  private let cancellation: CallCancellation
+  /// The bytes that are taken from `unfinished`.
   private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
   private var deadline = LoopTimer()
   private var hasResponseHeaders = false
-  /// Whether the client has closed its side, as far as the handler knows.
+  /// Whether the handler knows that the client has closed its side.
   private var isInputOver = false
   /// Whether the status was written.
   private var isOver = false
-  /// Bytes of a refused message that are still read and thrown away; `nil` if none was refused.
+  /// The bytes of a refused call that are still read and discarded; `nil` if the call is not refused.
   private var patience: Int?
 
   /// - Parameters:
-  ///   - configuration: What the peer may do.
+  ///   - configuration: The limits on the peer.
   ///   - maxMessageBytes: The most bytes of a message.
-  ///   - unfinished: For the bytes of messages that have begun and not ended.
-  ///   - lateFrames: Of the same connection; `nil`: none stands there.
-  ///   - address: Whose call it is.
-  ///   - ledger: For calls that are refused.
+  ///   - unfinished: The budget for bytes of messages that have begun and not ended.
+  ///   - lateFrames: The guard of the same connection, if it has one.
+  ///   - address: The peer's address.
+  ///   - ledger: Counts the calls that are refused.
+  ///   - cancellation: Cancels the call's handler.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionLedger
+    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionLedger,
+    cancellation: CallCancellation
   ) {
     self.configuration = configuration
     self.maxMessageBytes = maxMessageBytes
@@ -57,16 +60,16 @@ final class CallGuard: ChannelDuplexHandler {
     self.lateFrames = lateFrames
     self.address = address
     self.ledger = ledger
+    self.cancellation = cancellation
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch self.unwrapInboundIn(data) {
-    case .headers(let headers) where self.scanner == nil:
+    case .other(.headers(let headers)) where self.scanner == nil:
       self.begin(headers, context: context)
-    case .data(let payload):
-      guard case .byteBuffer(let bytes) = payload.data else { return }
-      self.receive(bytes, isLast: payload.endStream, data, context: context)
-    default:
+    case .messages(let messages):
+      self.receive(messages, data, context: context)
+    case .other:
       context.fireChannelRead(data)
     }
   }
@@ -76,7 +79,7 @@ final class CallGuard: ChannelDuplexHandler {
       promise?.fail(ChannelError.outputClosed)
       return
     }
-    if case .headers(let headers) = self.unwrapOutboundIn(data) {
+    if case .other(.headers(let headers)) = self.unwrapOutboundIn(data) {
       self.hasResponseHeaders = true
       if headers.endStream { self.end() }
     }
@@ -91,7 +94,7 @@ final class CallGuard: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The connection is told of it as well.
+    // The connection's guard sees the same error.
     if self.lateFrames?.isLate(error) == true { return }
     context.fireErrorCaught(error)
   }
@@ -104,7 +107,7 @@ final class CallGuard: ChannelDuplexHandler {
 
   private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
 
-  // MARK: What comes in
+  // MARK: Inbound
 
   private func begin(
     _ headers: HTTP2Frame.FramePayload.Headers, context: ChannelHandlerContext
@@ -128,7 +131,7 @@ final class CallGuard: ChannelDuplexHandler {
     self.isInputOver = headers.endStream
     let isEmpty = headers.endStream && self.isActive(.emptyCall)
     if isEmpty { headers.endStream = false }
-    context.fireChannelRead(self.wrapInboundOut(.headers(headers)))
+    context.fireChannelRead(self.wrapInboundOut(.other(.headers(headers))))
     if isEmpty {
       self.ledger.record(.emptyCall, against: self.address)
       self.passEndOfInput(context: context)
@@ -140,28 +143,33 @@ final class CallGuard: ChannelDuplexHandler {
   }
 
   private func receive(
-    _ bytes: ByteBuffer, isLast: Bool, _ data: NIOAny, context: ChannelHandlerContext
+    _ messages: MessageBytes, _ data: NIOAny, context: ChannelHandlerContext
   ) {
+    let bytes = messages.bytes
     if let patience {
       self.patience = patience - bytes.readableBytes
       if patience < bytes.readableBytes { context.close(promise: nil) }
       return
     }
-    if let finding = self.scanner?.scan(bytes.readableBytesUInt8Span), let limits {
+    if let finding = self.scanner?.scan(messages.segments, of: bytes.readableBytesUInt8Span),
+      let limits
+    {
       return self.refuse(.finding(finding, limits), context: context)
     }
     if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {
       return self.refuse(
         .noRoom(for: scanner.unfinishedBytes, self.configuration), context: context)
     }
-    if isLast, self.isActive(.truncatedMessage), let scanner, scanner.isWithinMessage {
+    if messages.endStream, self.isActive(.truncatedMessage), let scanner,
+      scanner.isWithinMessage
+    {
       return self.refuse(.truncated(missing: scanner.remaining), context: context)
     }
-    if isLast { self.isInputOver = true }
+    if messages.endStream { self.isInputOver = true }
     context.fireChannelRead(data)
   }
 
-  /// Takes of the budget what a message needs, in place of what the one before did.
+  /// Takes the bytes of a message from the budget, and gives back those of the message before.
   private func reserve(_ length: Int) -> Bool {
     let needed = length >= Self.smallBytes ? length : 0
     guard needed != self.reserved else { return true }
@@ -175,13 +183,12 @@ final class CallGuard: ChannelDuplexHandler {
 
   private func passEndOfInput(context: ChannelHandlerContext) {
     self.isInputOver = true
-    context.fireChannelRead(
-      self.wrapInboundOut(.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))))
+    context.fireChannelRead(self.wrapInboundOut(.messages(.end)))
   }
 
   // MARK: The end
 
-  /// The status is on its way.
+  /// Notes that the status is written.
   private func end() {
     self.isOver = true
     self.deadline.cancel()
@@ -190,15 +197,65 @@ final class CallGuard: ChannelDuplexHandler {
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard !self.isOver else { return }
     if let by = refusal.by { self.ledger.record(by, against: self.address) }
-    // What the client had begun to send it may go on sending, until it has read the status.
+    // The client may go on sending what it had begun, until it has read the status.
     self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
     _ = self.reserve(0)
     self.end()
     let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
     context.writeAndFlush(
-      self.wrapOutboundOut(.headers(.init(headers: trailers, endStream: true))), promise: nil)
+      self.wrapOutboundOut(.other(.headers(.init(headers: trailers, endStream: true)))),
+      promise: nil)
     if !self.isInputOver { self.passEndOfInput(context: context) }
-    // gRPC's handler of the call takes this for a cancellation, which nothing else can tell it.
-    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    self.cancellation.cancel()
+  }
+}
+
+/// The limits on a call's messages.
+struct CallLimits: Sendable {
+  /// The most bytes of a message.
+  var maxBytes: Int
+  /// The configuration's name of that limit.
+  var name: String
+  /// The shape of a message; `nil` for an unknown method.
+  var shape: MessageShape?
+
+  /// The methods whose requests carry pixels. The messages of all others are small.
+  private static let takingPixels: Set = [
+    "/sidelight.v1.FrameFilter/Process", "/sidelight.v1.FrameFilter/Apply",
+  ]
+
+  /// - Parameters:
+  ///   - path: The method, as in HTTP/2's `:path`.
+  ///   - maxMessageBytes: The most bytes of a message with pixels.
+  ///   - maxControlMessageBytes: The most bytes of one without.
+  init(path: String, maxMessageBytes: Int, maxControlMessageBytes: Int) {
+    if Self.takingPixels.contains(path) || maxMessageBytes <= maxControlMessageBytes {
+      (self.maxBytes, self.name) = (maxMessageBytes, "max_message_bytes")
+    } else {
+      (self.maxBytes, self.name) = (maxControlMessageBytes, "max_control_message_bytes")
+    }
+    self.shape = MessageShapes.contract.input(ofMethodAt: path)
+  }
+}
+
+/// The deadline of a call, from the header `grpc-timeout`.
+package enum CallDeadline {
+  /// Reads a header's value: one to eight digits and a unit, as in gRPC's protocol over HTTP/2.
+  ///
+  /// - Returns: `nil` for anything else: such a call has no deadline.
+  package static func duration(header value: String) -> Duration? {
+    let digits = value.utf8.dropLast()
+    guard (1 ... 8).contains(digits.count), digits.allSatisfy({ (0x30 ... 0x39).contains($0) }),
+      let amount = Int64(value.dropLast())
+    else { return nil }
+    switch value.utf8.last {
+    case UInt8(ascii: "H"): return .seconds(amount * 3600)
+    case UInt8(ascii: "M"): return .seconds(amount * 60)
+    case UInt8(ascii: "S"): return .seconds(amount)
+    case UInt8(ascii: "m"): return .milliseconds(amount)
+    case UInt8(ascii: "u"): return .microseconds(amount)
+    case UInt8(ascii: "n"): return .nanoseconds(amount)
+    default: return nil
+    }
   }
 }

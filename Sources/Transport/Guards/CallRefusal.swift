@@ -4,17 +4,17 @@ import GRPCProtobuf
 import NIOHPACK
 import SidelightWire
 
-/// Why a call is ended before its handler has done so, with what a client needs to know to do better.
-/// Fired at a call's channel, it ends the call from outside.
+/// The reason why a call is ended before its handler has done so, with the details that a client needs.
+/// Fired as an event at a call's channel, it ends the call from outside.
 struct CallRefusal: Sendable {
-  /// Which guard ends it; `nil`: none does.
+  /// The guard that ends the call; `nil` if none does.
   var by: Guard?
   /// The status, with details.
   var status: GoogleRPCStatus
-  /// Bytes that the client has announced, and that nobody will look at.
+  /// The bytes that the client has announced, and that are discarded.
   var unreadBytes = 0
 
-  /// The call's time is over.
+  /// The call has reached its deadline.
   static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
     CallRefusal(
       by: .deadline,
@@ -24,9 +24,9 @@ struct CallRefusal: Sendable {
       ))
   }
 
-  /// The client closed its side within a message.
+  /// The client has closed its side within a message.
   ///
-  /// - Parameter missing: The bytes that did not come; 0 if not even the message's length did.
+  /// - Parameter missing: The bytes that are missing; 0 if the prefix is incomplete.
   static func truncated(missing: Int) -> CallRefusal {
     let words = missing > 0 ? "\(missing) bytes before its end" : "within its length"
     return CallRefusal(
@@ -61,7 +61,7 @@ struct CallRefusal: Sendable {
     }
   }
 
-  /// There is no room for what the peer has begun to send.
+  /// There is no room for the message that the peer has begun to send.
   static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
     CallRefusal(
       by: .unfinishedMessages,
@@ -89,12 +89,12 @@ struct CallRefusal: Sendable {
 
   /// The trailers that end the call.
   ///
-  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, these are all there is.
+  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include them.
   func trailers(hasHeaders: Bool) -> HPACKHeaders {
     var trailers: HPACKHeaders =
       hasHeaders ? [:] : [":status": "200", "content-type": "application/grpc"]
     trailers.add(name: "grpc-status", value: "\(self.status.rpcErrorCode.rawValue)")
-    // Our sentences are plain ASCII without a per cent sign: nothing of it needs to be encoded.
+    // The messages are plain ASCII without a per cent sign, so nothing has to be encoded.
     trailers.add(name: "grpc-message", value: self.status.rpcErrorMessage)
     for (name, value) in self.status.rpcErrorMetadata {
       switch value {

@@ -1,27 +1,29 @@
 import NIOCore
 import NIOHTTP2
-import SidelightWire
+package import SidelightWire
+import Synchronization
 
-/// All guards of a server, and where each stands. Its listeners share it, and so what is counted.
-struct Guards: Sendable {
-  /// Calls that a connection may give up: what keeps under the stack's own limit, 200 in 30 seconds.
+/// All guards of a server, and their positions in the pipelines. A server's listeners share it, and so its
+/// budgets.
+package final class Guards: Sendable {
+  /// The calls that a connection may abandon. They stay below HTTP/2's own limit, 200 in 30 seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
-  private let settings: Adjustable<GuardConfiguration>
-  private var configuration: GuardConfiguration { self.settings.value }
+  private let settings: Mutex<GuardConfiguration>
+  private var configuration: GuardConfiguration { self.settings.withLock { $0 } }
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
-  private let turns = LoopTurns()
+  private let turns = EventLoopTurns()
   private let ledger: ConnectionLedger
 
   /// - Parameters:
-  ///   - configuration: What peers may do.
+  ///   - configuration: The limits on peers.
   ///   - maxMessageBytes: The most bytes of a message.
-  ///   - ledger: For what they do.
-  init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionLedger) {
+  ///   - ledger: Counts the actions of the guards.
+  package init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionLedger) {
     self.ledger = ledger
-    self.settings = Adjustable(configuration)
+    self.settings = Mutex(configuration)
     self.maxMessageBytes = maxMessageBytes
     self.connections = AddressBudget(
       limit: configuration.maxConnections,
@@ -31,13 +33,15 @@ struct Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Goes by other numbers from now on: connections and calls that have begun keep theirs, but for those
-  /// of what is shared out. Which guards stand, and the time of a drain, do not change.
-  func reconfigure(_ configuration: GuardConfiguration) {
+  /// Applies other limits from now on. Connections and calls that have begun keep theirs, except for the
+  /// shared budgets. The active guards, and the time of a drain, do not change.
+  package func reconfigure(_ configuration: GuardConfiguration) {
     var configuration = configuration
-    configuration.active = self.configuration.active
-    configuration.drainTimeout = self.configuration.drainTimeout
-    self.settings.value = configuration
+    self.settings.withLock { settings in
+      configuration.active = settings.active
+      configuration.drainTimeout = settings.drainTimeout
+      settings = configuration
+    }
     self.connections.adopt(
       limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
     self.unfinished.adopt(
@@ -45,10 +49,10 @@ struct Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Puts up those of a connection: some next to its socket, some between TLS and HTTP/2, some above.
-  /// To be called on its event loop, when gRPC's own handlers stand and before it becomes active.
+  /// Adds the guards of a connection: next to its socket, between TLS and HTTP/2, and above HTTP/2. It must be
+  /// called on the connection's event loop, when gRPC's own handlers are in place and before it is active.
   ///
-  /// - Parameter peer: Who is at the other end, for the log.
+  /// - Parameter peer: The peer, for the log.
   func protect(connection channel: any Channel, of peer: String) throws {
     let pipeline = channel.pipeline.syncOperations
     let end = ConnectionEndHandler(peer: peer, ledger: self.ledger)
@@ -77,7 +81,7 @@ struct Guards: Sendable {
           timeout: self.configuration.keepaliveTimeout))
     }
     inner.append(
-      FrameGuard(
+      HTTP2FrameGuard(
         pings: self.isActive(.pings)
           ? RateBudget(
             perSecond: Double(self.configuration.pingsPerSecond),
@@ -100,26 +104,31 @@ struct Guards: Sendable {
     try pipeline.addHandlers(above, position: .after(http2))
   }
 
-  /// Puts up those of a call, on its event loop, when gRPC's own handlers stand.
-  func protect(call channel: any Channel) throws {
+  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the call's
+  /// event loop, when gRPC's own handlers are in place.
+  ///
+  /// - Parameters:
+  ///   - messages: The store of large messages.
+  ///   - cancellation: Cancels the call's handler.
+  func protect(
+    call channel: any Channel, messages: OutboundMessageStore, cancellation: CallCancellation
+  ) throws {
     let connection = channel.parent ?? channel
     let address = connection.peerAddress
-    // None stands if it is taken away.
+    // There is none if the guard is not active.
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
-    var handlers: [any ChannelHandler] = [
-      CallOutputGuard(
-        configuration: self.configuration, address: address, ledger: self.ledger)
-    ]
-    if self.isActive(.messageBatches) {
-      handlers.append(
-        MessageBatcher(turns: self.turns, address: address, ledger: self.ledger))
-    }
-    handlers.append(
-      CallGuard(
-        configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-        unfinished: self.unfinished, lateFrames: lateFrames, address: address,
-        ledger: self.ledger))
-    try channel.pipeline.syncOperations.addHandlers(handlers, position: .first)
+    let writer = CallWriter(
+      CallWriter.Limits(configuration: self.configuration, address: address, ledger: self.ledger))
+    let reader = MessageReader(
+      self.isActive(.messageBatches)
+        ? MessageReader.Batching(turns: self.turns, address: address, ledger: self.ledger) : nil)
+    let callGuard = CallGuard(
+      configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+      unfinished: self.unfinished, lateFrames: lateFrames, address: address, ledger: self.ledger,
+      cancellation: cancellation)
+    try messages.addHandlers(
+      toCall: channel, maxMessageBytes: self.maxMessageBytes, writer: writer, reader: reader,
+      guards: [callGuard])
   }
 
   private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }

@@ -1,15 +1,14 @@
 package import SidelightWire
 
-/// Follows gRPC's framing (one byte of flags, four of length, the message) through the pieces in
-/// which HTTP/2 delivers it, without keeping messages.
+/// The limits on a call's inbound messages, checked as their segments arrive. It keeps no messages.
 package struct MessageScanner: Sendable {
-  /// Why a message is not accepted.
+  /// The reason why a message is not accepted.
   package enum Finding: Hashable {
-    /// It announces so many bytes.
+    /// The message announces this many bytes.
     case tooLong(Int)
-    /// It is compressed, or has flags that mean nothing.
+    /// The message is compressed, or has flags without a meaning.
     case compressed
-    /// It has too many fields, or messages in messages.
+    /// The message has too many fields, or is nested too deeply.
     case tooComplex(ProtobufBounds.Fault)
   }
 
@@ -17,21 +16,22 @@ package struct MessageScanner: Sendable {
   private let mayBeCompressed: Bool
   private let maxFields: Int
   private let shape: MessageShape?
-  private var prefix: (bytes: UInt64, count: Int) = (0, 0)
   private var fields: ProtobufBounds?
-
   private var length = 0
 
-  /// Bytes that a message announced that has not come to its end; 0 between messages.
+  /// The announced bytes of a message that has not ended; 0 between messages.
   package var unfinishedBytes: Int { self.remaining > 0 ? self.length : 0 }
 
-  /// Bytes of the message that have not come yet.
+  /// The bytes of the message that have not been received.
   package private(set) var remaining = 0
 
+  /// Whether a message has begun and not ended.
+  package private(set) var isWithinMessage = false
+
   /// - Parameters:
-  ///   - maxBytes: The most bytes of a message; `.max` for any.
-  ///   - mayBeCompressed: Whether flags do not matter.
-  ///   - shape: What messages are; `nil` if their fields are not to be counted.
+  ///   - maxBytes: The most bytes of a message; `.max` disables the limit.
+  ///   - mayBeCompressed: Whether flags are ignored.
+  ///   - shape: The shape of the messages; `nil` disables the count of fields.
   ///   - maxFields: The most fields of a message.
   package init(maxBytes: Int, mayBeCompressed: Bool, shape: MessageShape?, maxFields: Int) {
     self.maxBytes = maxBytes
@@ -40,39 +40,35 @@ package struct MessageScanner: Sendable {
     self.maxFields = maxFields
   }
 
-  /// Whether a message has begun that has not come to its end.
-  package var isWithinMessage: Bool { self.remaining > 0 || self.prefix.count > 0 }
-
-  /// Moves over the bytes that came.
+  /// Checks the next bytes of the stream.
   ///
-  /// - Returns: What is wrong with the first message that is not accepted.
-  package mutating func scan(_ bytes: Span<UInt8>) -> Finding? {
+  /// - Parameters:
+  ///   - segments: The segments of the bytes.
+  ///   - bytes: The bytes.
+  /// - Returns: The reason why the first message that is not accepted is refused; `nil` if all are accepted.
+  package mutating func scan(_ segments: [MessageSegment], of bytes: Span<UInt8>) -> Finding? {
     var index = 0
-    while index < bytes.count {
-      if self.remaining > 0 {
-        let count = min(self.remaining, bytes.count - index)
+    for segment in segments {
+      if segment.completesPrefix, let prefix = segment.prefix {
+        guard prefix.flags == 0 || self.mayBeCompressed else { return .compressed }
+        guard prefix.length <= self.maxBytes else { return .tooLong(prefix.length) }
+        self.remaining = prefix.length
+        self.length = prefix.length
+        self.fields = self.shape.map {
+          ProtobufBounds(shape: $0, length: prefix.length, maxFields: self.maxFields)
+        }
+      }
+      let content = index + segment.prefixByteCount ..< index + segment.byteCount
+      if !content.isEmpty {
         do throws(ProtobufBounds.Fault) {
-          try self.fields?.scan(bytes.extracting(index ..< index + count))
+          try self.fields?.scan(bytes.extracting(content))
         } catch {
           return .tooComplex(error)
         }
-        self.remaining -= count
-        index += count
-        continue
+        self.remaining -= content.count
       }
-      self.prefix.bytes = self.prefix.bytes << 8 | UInt64(bytes[index])
-      self.prefix.count += 1
-      index += 1
-      guard self.prefix.count == 5 else { continue }
-      let (flags, length) = (self.prefix.bytes >> 32, Int(self.prefix.bytes & 0xFFFF_FFFF))
-      self.prefix = (0, 0)
-      guard flags == 0 || self.mayBeCompressed else { return .compressed }
-      guard length <= self.maxBytes else { return .tooLong(length) }
-      self.remaining = length
-      self.length = length
-      self.fields = self.shape.map {
-        ProtobufBounds(shape: $0, length: length, maxFields: self.maxFields)
-      }
+      self.isWithinMessage = !segment.isLast
+      index += segment.byteCount
     }
     return nil
   }

@@ -1,89 +1,94 @@
 import NIOCore
 import NIOHTTP2
 
-/// Stands between HTTP/2 and gRPC on a call, and hands on whole messages.
+/// The inbound handler next to gRPC on a call: passes whole messages on.
 ///
-/// gRPC would append what comes of a message to a buffer that grows by doubling, and copy what it has each
-/// time. How long a message will be stands before it, so here it gets its room as soon as its pixels begin to
-/// come; a buffer with whole messages gRPC takes as it is.
+/// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it each
+/// time. The prefix states the length, so this handler reserves the room once, when the content begins to
+/// arrive. gRPC takes a buffer of whole messages as it is.
 final class MessageAssembler: ChannelInboundHandler {
-  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
 
-  /// So much of a long message has to be there before it gets its room: who only announces it gets none.
-  private static let earnest = 64 << 10
+  /// The bytes of a long message that must have arrived before its room is reserved: a peer that only
+  /// announces a message gets none.
+  private static let minReservingBytes = 64 << 10
 
   private let maxMessageBytes: Int
-  /// What has come of a message that is not whole, with its prefix.
+  /// The bytes of an incomplete message, with its prefix.
   private var message = ByteBuffer()
-  /// The bytes that it will have; of its prefix, while that is not whole.
-  private var length = FramedMessage.prefixByteCount
-  /// Whether a message is too long. gRPC is to judge that, and gets everything as it comes.
+  /// Whether a message is too long. gRPC judges that, and gets everything as it arrives.
   private var isPassing = false
 
-  /// - Parameter maxMessageBytes: The most bytes of a message that gRPC takes.
+  /// - Parameter maxMessageBytes: The largest message that gRPC accepts.
   init(maxMessageBytes: Int) {
     self.maxMessageBytes = maxMessageBytes
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !self.isPassing, case .data(let payload) = self.unwrapInboundIn(data),
-      case .byteBuffer(var bytes) = payload.data
-    else { return context.fireChannelRead(data) }
-    if self.message.readableBytes == 0, self.wholeMessages(in: bytes) == bytes.readableBytes {
-      return context.fireChannelRead(data)
+    switch self.unwrapInboundIn(data) {
+    case .other(let payload): context.fireChannelRead(self.wrapInboundOut(payload))
+    case .messages(let messages): self.receive(messages, context: context)
     }
-    while bytes.readableBytes > 0, !self.isPassing {
-      if self.message.readableBytes == 0,
-        let whole = bytes.readSlice(length: self.wholeMessages(in: bytes)), whole.readableBytes > 0
-      {
-        self.pass(whole, context: context)
-      } else if let message = self.take(from: &bytes) {
-        self.pass(message, context: context)
+  }
+
+  private func receive(_ messages: MessageBytes, context: ChannelHandlerContext) {
+    let isWhole = messages.segments.allSatisfy(self.isAccepted)
+    if self.isPassing || self.message.readableBytes == 0 && isWhole {
+      return self.pass(messages.bytes, isLast: messages.endStream, context: context)
+    }
+    var bytes = messages.bytes
+    /// The bytes of whole messages at the beginning of `bytes`.
+    var whole = 0
+    for segment in messages.segments {
+      if self.isAccepted(segment) {
+        whole += segment.byteCount
+        continue
+      }
+      self.passSlice(whole, of: &bytes, context: context)
+      whole = 0
+      if let prefix = segment.prefix, prefix.length > self.maxMessageBytes {
+        self.isPassing = true
+        if self.message.readableBytes > 0 { self.pass(self.message, context: context) }
+        self.message = ByteBuffer()
+        self.pass(bytes, context: context)
+        bytes = ByteBuffer()
+        break
+      }
+      self.append(segment, from: &bytes)
+      if segment.isLast {
+        self.pass(self.message, context: context)
+        self.message = ByteBuffer()
       }
     }
-    if self.isPassing { self.pass(bytes, context: context) }
-    guard payload.endStream else { return }
+    self.passSlice(whole, of: &bytes, context: context)
+    guard messages.endStream else { return }
     self.pass(self.message, isLast: true, context: context)
     self.message = ByteBuffer()
   }
 
-  /// The bytes of the messages that are whole where bytes begin with a message.
-  private func wholeMessages(in bytes: ByteBuffer) -> Int {
-    var end = 0
-    while let length = bytes.getInteger(at: bytes.readerIndex + end + 1, as: UInt32.self) {
-      let next = end + FramedMessage.prefixByteCount + Int(length)
-      guard Int(length) <= self.maxMessageBytes, next <= bytes.readableBytes else { break }
-      end = next
-    }
-    return end
+  /// Whether a segment is a whole message that gRPC accepts.
+  private func isAccepted(_ segment: MessageSegment) -> Bool {
+    segment.isWhole && (segment.prefix?.length ?? 0) <= self.maxMessageBytes
   }
 
-  /// Goes on with a message that comes in pieces, or begins it.
-  ///
-  /// - Returns: What is to be handed on: the message when it is whole, or its prefix when it is too long.
-  private func take(from bytes: inout ByteBuffer) -> ByteBuffer? {
-    let missing = self.length - self.message.readableBytes
-    if self.message.readableBytes + bytes.readableBytes >= min(self.length, Self.earnest) {
-      self.message.reserveCapacity(self.length)
-    }
-    guard let piece = bytes.readSlice(length: min(missing, bytes.readableBytes)) else { return nil }
-    self.message.writeImmutableBuffer(piece)
-    guard self.message.readableBytes == self.length else { return nil }
-    if self.length == FramedMessage.prefixByteCount,
-      let content = self.message.getInteger(at: self.message.readerIndex + 1, as: UInt32.self)
-    {
-      self.isPassing = content > self.maxMessageBytes
-      if content > 0, !self.isPassing {
-        self.length += Int(content)
-        return nil
+  /// Appends a segment to the incomplete message, and reserves the room of the whole message.
+  private func append(_ segment: MessageSegment, from bytes: inout ByteBuffer) {
+    if let prefix = segment.prefix {
+      let length = MessagePrefix.byteCount + prefix.length
+      if self.message.readableBytes + segment.byteCount >= min(length, Self.minReservingBytes) {
+        self.message.reserveCapacity(length)
       }
     }
-    defer {
-      self.message = ByteBuffer()
-      self.length = FramedMessage.prefixByteCount
-    }
-    return self.message
+    guard let piece = bytes.readSlice(length: segment.byteCount) else { return }
+    self.message.writeImmutableBuffer(piece)
+  }
+
+  private func passSlice(
+    _ count: Int, of bytes: inout ByteBuffer, context: ChannelHandlerContext
+  ) {
+    guard count > 0, let slice = bytes.readSlice(length: count) else { return }
+    self.pass(slice, context: context)
   }
 
   private func pass(_ bytes: ByteBuffer, isLast: Bool = false, context: ChannelHandlerContext) {

@@ -1,65 +1,47 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP2
 
-/// Stands between gRPC and HTTP/2 on a call, and puts the messages that lie at a desk where their claim
-/// checks stand.
-final class ClaimRedeemer: ChannelOutboundHandler {
+/// The outbound handler next to gRPC on a call: replaces message handles with the messages in the store.
+final class MessageSubstitutionHandler: ChannelOutboundHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
-  typealias OutboundOut = HTTP2Frame.FramePayload
+  typealias OutboundOut = OutboundCallPart
 
-  private let desk: ClaimDesk
-  private let writes = SerialWrites()
+  private let store: OutboundMessageStore
 
-  init(_ desk: ClaimDesk) {
-    self.desk = desk
+  init(_ store: OutboundMessageStore) {
+    self.store = store
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let payload = self.unwrapOutboundIn(data)
-    if case .data(let content) = payload, case .byteBuffer(let framed) = content.data {
-      do {
-        self.append(try self.pieces(of: framed), endStream: content.endStream, promise)
-      } catch {
-        // Better no message than a wrong one.
-        promise?.fail(error)
-        return context.close(promise: nil)
-      }
-    } else {
-      self.writes.append(payload, promise: promise)
+    guard case .data(let content) = payload, case .byteBuffer(let framed) = content.data else {
+      return context.write(self.wrapOutboundOut(.other(payload)), promise: promise)
     }
-    self.writes.run(context: context)
-  }
-
-  func flush(context: ChannelHandlerContext) {
-    self.writes.appendFlush()
-    self.writes.run(context: context)
-  }
-
-  private func append(
-    _ pieces: [ByteBuffer], endStream: Bool, _ promise: EventLoopPromise<Void>?
-  ) {
-    for (index, piece) in pieces.enumerated() {
-      let isLast = index == pieces.count - 1
-      self.writes.append(
-        .data(.init(data: .byteBuffer(piece), endStream: isLast && endStream)),
-        promise: isLast ? promise : nil)
+    do {
+      let pieces = try self.pieces(of: framed)
+      context.write(
+        self.wrapOutboundOut(.messages(pieces, endStream: content.endStream)), promise: promise)
+    } catch {
+      // No message is better than a wrong one.
+      promise?.fail(error)
+      context.close(promise: nil)
     }
   }
 
-  /// What is to be written for messages that gRPC has framed, one behind the other.
+  /// Returns the bytes to write for messages that gRPC has framed one behind the other.
   ///
-  /// - Throws: `ClaimDesk.Unredeemable`.
+  /// - Throws: `OutboundMessageStore.UnknownHandle`.
   private func pieces(of framed: ByteBuffer) throws -> [ByteBuffer] {
     var pieces: [ByteBuffer] = []
     var rest = framed
-    /// The offset of the next message in what is left.
+    /// The offset of the next message in `rest`.
     var offset = 0
     while let length = rest.getInteger(at: rest.readerIndex + offset + 1, as: UInt32.self) {
-      let next = offset + FramedMessage.prefixByteCount + Int(length)
-      if length == ClaimCheck.byteCount,
-        let check = ClaimCheck(
-          at: rest.readerIndex + offset + FramedMessage.prefixByteCount, of: rest),
-        let message = try self.desk.redeem(check)
+      let next = offset + MessagePrefix.byteCount + Int(length)
+      if length == MessageHandle.byteCount,
+        let handle = MessageHandle(
+          at: rest.readerIndex + offset + MessagePrefix.byteCount, of: rest),
+        let message = try self.store.remove(handle)
       {
         if let before = rest.readSlice(length: offset), offset > 0 { pieces.append(before) }
         rest.moveReaderIndex(forwardBy: next - offset)
@@ -71,5 +53,32 @@ final class ClaimRedeemer: ChannelOutboundHandler {
     }
     if rest.readableBytes > 0 || pieces.isEmpty { pieces.append(rest) }
     return pieces
+  }
+}
+
+extension OutboundMessageStore {
+  /// Adds the handlers of a call that pass messages on whole and without copies.
+  ///
+  /// It must be called on the channel's event loop, when gRPC's own handlers are in place. From HTTP/2 to
+  /// gRPC: ``CallWriter``, ``MessageReader``, the guards of a server, ``MessageAssembler``,
+  /// ``MessageSubstitutionHandler``.
+  ///
+  /// - Parameter maxMessageBytes: The largest message that gRPC accepts.
+  package func addHandlers(toCall channel: any Channel, maxMessageBytes: Int) throws {
+    try self.addHandlers(
+      toCall: channel, maxMessageBytes: maxMessageBytes, writer: CallWriter(),
+      reader: MessageReader())
+  }
+
+  /// Adds the same handlers with the guards of a server.
+  func addHandlers(
+    toCall channel: any Channel, maxMessageBytes: Int, writer: CallWriter, reader: MessageReader,
+    guards: [any ChannelHandler] = []
+  ) throws {
+    let next: [any ChannelHandler] = [
+      MessageAssembler(maxMessageBytes: maxMessageBytes), MessageSubstitutionHandler(self),
+    ]
+    try channel.pipeline.syncOperations.addHandlers(
+      [writer, reader] + guards + next, position: .first)
   }
 }

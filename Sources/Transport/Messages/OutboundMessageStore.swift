@@ -1,41 +1,43 @@
+import NIOCore
 import Synchronization
 
-/// Keeps large messages while claim checks go through gRPC in their place.
+/// Large outbound messages, for which handles of 32 bytes pass through gRPC (the claim check pattern,
+/// enterpriseintegrationpatterns.com/patterns/messaging/StoreInLibrary.html).
 ///
 /// gRPC copies every message behind its prefix, however large. A serializer that leaves the message here
-/// gives it 32 bytes to copy, and ``ClaimRedeemer``, between gRPC and HTTP/2, puts the message where they
-/// stand. One desk serves all connections of a listener, or of a client.
-package final class ClaimDesk: Sendable {
-  /// What one call's writer has left here. To be kept as long as the call's channel is open: what is still
-  /// here then will not be written, and is given up.
-  package final class Deposits: Sendable {
-    fileprivate let desk: ClaimDesk
-    fileprivate let depositor: UInt64
+/// gives gRPC 32 bytes to copy, and ``MessageSubstitutionHandler``, between gRPC and HTTP/2, replaces them
+/// with the message. One store serves all connections of a listener, or of a client.
+package final class OutboundMessageStore: Sendable {
+  /// The messages of one call. It must be kept for as long as the call's channel is open; messages that are
+  /// left then are not sent, and are released.
+  package final class CallMessages: Sendable {
+    fileprivate let store: OutboundMessageStore
+    fileprivate let call: UInt64
 
-    fileprivate init(_ desk: ClaimDesk, _ depositor: UInt64) {
-      self.desk = desk
-      self.depositor = depositor
+    fileprivate init(_ store: OutboundMessageStore, _ call: UInt64) {
+      self.store = store
+      self.call = call
     }
 
     deinit {
-      _ = self.desk.state.withLock { $0.messages.removeValue(forKey: self.depositor) }
+      _ = self.store.state.withLock { $0.messages.removeValue(forKey: self.call) }
     }
 
-    /// Keeps a message until its check is redeemed.
-    func leave(_ message: FramedMessage) -> ClaimCheck {
-      let number = self.desk.state.withLock { state in
+    /// Stores a message until its handle is sent.
+    func insert(_ message: FramedMessage) -> MessageHandle {
+      let number = self.store.state.withLock { state in
         defer { state.nextNumber += 1 }
-        state.messages[self.depositor]?[state.nextNumber] = message
+        state.messages[self.call]?[state.nextNumber] = message
         return state.nextNumber
       }
-      return ClaimCheck(secret: self.desk.secret, depositor: self.depositor, number: number)
+      return MessageHandle(secret: self.store.secret, call: self.call, number: number)
     }
   }
 
   private struct State {
-    /// By depositor and number.
+    /// By call and number.
     var messages: [UInt64: [UInt64: FramedMessage]] = [:]
-    var nextDepositor: UInt64 = 0
+    var nextCall: UInt64 = 0
     var nextNumber: UInt64 = 0
   }
 
@@ -44,35 +46,72 @@ package final class ClaimDesk: Sendable {
 
   package init() {}
 
-  /// A place for one writer's messages.
-  package func deposits() -> Deposits {
-    Deposits(
+  /// Returns the place of one call's messages.
+  package func makeCallMessages() -> CallMessages {
+    CallMessages(
       self,
       self.state.withLock { state in
-        defer { state.nextDepositor += 1 }
-        state.messages[state.nextDepositor] = [:]
-        return state.nextDepositor
+        defer { state.nextCall += 1 }
+        state.messages[state.nextCall] = [:]
+        return state.nextCall
       })
   }
 
-  /// A check of this desk whose message is not here: it was redeemed, or is given up.
-  struct Unredeemable: Error {}
+  /// A handle of this store whose message was sent before, or released.
+  struct UnknownHandle: Error {}
 
-  /// Gives a message out.
+  /// Removes a message.
   ///
-  /// - Returns: `nil` if the check is none of this desk.
-  /// - Throws: ``Unredeemable``.
-  func redeem(_ check: ClaimCheck) throws(Unredeemable) -> FramedMessage? {
-    guard check.secret == self.secret else { return nil }
+  /// - Returns: `nil` if the handle is not one of this store.
+  /// - Throws: ``UnknownHandle``.
+  func remove(_ handle: MessageHandle) throws(UnknownHandle) -> FramedMessage? {
+    guard handle.secret == self.secret else { return nil }
     let message = self.state.withLock {
-      $0.messages[check.depositor]?.removeValue(forKey: check.number)
+      $0.messages[handle.call]?.removeValue(forKey: handle.number)
     }
-    guard let message else { throw Unredeemable() }
+    guard let message else { throw UnknownHandle() }
     return message
   }
 
-  /// How many messages lie here.
+  /// The number of stored messages.
   package var messageCount: Int {
     self.state.withLock { $0.messages.values.reduce(0) { $0 + $1.count } }
+  }
+}
+
+/// The bytes that pass through gRPC instead of a message in an ``OutboundMessageStore``.
+struct MessageHandle: Hashable, Sendable {
+  /// The length of a handle.
+  static let byteCount = 32
+
+  /// Random bits that identify the store. No peer knows them, so no message of a peer looks like a handle.
+  var secret: SIMD2<UInt64>
+  /// The call that stored the message.
+  var call: UInt64
+  /// The number of the message.
+  var number: UInt64
+
+  init(secret: SIMD2<UInt64>, call: UInt64, number: UInt64) {
+    self.secret = secret
+    self.call = call
+    self.number = number
+  }
+
+  /// Reads the bytes at an offset as a handle.
+  ///
+  /// - Returns: `nil` if there are too few bytes.
+  init?(at offset: Int, of buffer: ByteBuffer) {
+    guard
+      let (first, second, call, number) = buffer.getMultipleIntegers(
+        at: offset, as: (UInt64, UInt64, UInt64, UInt64).self)
+    else { return nil }
+    self.init(secret: SIMD2(first, second), call: call, number: number)
+  }
+
+  /// The bytes that gRPC sends.
+  var bytes: ByteBuffer {
+    var buffer = ByteBuffer()
+    buffer.writeMultipleIntegers(self.secret[0], self.secret[1], self.call, self.number)
+    return buffer
   }
 }

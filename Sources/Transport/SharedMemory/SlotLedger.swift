@@ -1,4 +1,4 @@
-/// Says whose each slot of a ring is, at the server. A pure state machine.
+/// The owner of each slot of a ring, as the server sees it. A pure state machine.
 ///
 /// Input slot: client's -> server's, when a frame names it -> client's, when that frame's fate is
 /// decided. Output slot: free -> being written -> client's, when it is named in an outcome -> free,

@@ -1,3 +1,4 @@
+import CSharedMemory
 import SidelightWire
 
 #if canImport(Glibc)
@@ -8,19 +9,31 @@ import SidelightWire
   import Darwin
 #endif
 
-/// The file by which clients find a Unix socket that listens.
+/// The file of a Unix socket that listens.
 ///
-/// A file that a dead server left is replaced; one that a server listens on, or that is no socket,
-/// never is. Two servers that start at once take turns by a lock on the folder, so that neither takes
-/// the other's fresh socket for a stale one.
+/// A file that a dead server has left is replaced; a file that a server listens on, or that is not a socket,
+/// is not. Two servers that start at once take turns through a lock on the folder, so that neither takes
+/// the other's new socket for a stale one.
 struct UnixSocketFile: Sendable {
-  /// Which file it is, should another take its place.
+  /// The identity of a file, in case another replaces it.
   private struct Identity: Hashable {
-    var device: UInt64
-    var inode: UInt64
+    var device: UInt64 = 0
+    var inode: UInt64 = 0
+    var isSocket = false
+
+    /// - Returns: `nil` if there is no file.
+    /// - Throws: ``ListeningError`` if the file cannot be identified.
+    init?(_ path: String) throws(ListeningError) {
+      let result = csm_identify(path, &self.device, &self.inode)
+      if result == -ENOENT { return nil }
+      guard result >= 0 else {
+        throw ListeningError(errno: -result, call: "lstat", .unix(path: path))
+      }
+      self.isSocket = result == 1
+    }
   }
 
-  /// The socket, which listens.
+  /// The listening socket.
   let descriptor: Int32
   private let path: String
   private let identity: Identity?
@@ -28,8 +41,8 @@ struct UnixSocketFile: Sendable {
   /// Binds and listens.
   ///
   /// - Parameters:
-  ///   - path: Where; at most 107 bytes (103 on Darwin).
-  ///   - permissions: Who may connect: those who may write. In force before the first can.
+  ///   - path: The path; at most 107 bytes (103 on Darwin).
+  ///   - permissions: The mode of the file: processes that may write it may connect. Set before the first can.
   /// - Throws: ``ListeningError``.
   init(listeningAt path: String, permissions: UInt16) async throws {
     let address = Address.unix(path: path)
@@ -43,7 +56,7 @@ struct UnixSocketFile: Sendable {
     do {
       let isBound = Self.withSocketAddress(name) { bind(descriptor, $0, $1) } == 0
       guard isBound else { throw ListeningError(errno: errno, call: "bind", address) }
-      // Nobody can connect before `listen`, so there is no moment with other permissions.
+      // No process can connect before `listen`, so no connection is made with other permissions.
       guard chmod(path, mode_t(permissions)) == 0, listen(descriptor, 1024) == 0 else {
         let error = ListeningError(errno: errno, call: "listen", address)
         unlink(path)
@@ -55,25 +68,22 @@ struct UnixSocketFile: Sendable {
     }
     self.descriptor = descriptor
     self.path = path
-    self.identity = Self.status(path).map(Self.identity)
+    self.identity = try? Identity(path)
   }
 
-  /// Removes the file, unless another has taken its place.
+  /// Removes the file, unless another has replaced it.
   func remove() {
-    guard let identity, Self.status(self.path).map(Self.identity) == identity else { return }
+    guard let identity, (try? Identity(self.path)) == identity else { return }
     unlink(self.path)
   }
 
-  // MARK: What is there already
+  // MARK: Stale files
 
-  /// Removes what a server that is gone left.
+  /// Removes the file that a dead server has left.
   private static func removeStale(_ path: String, _ name: sockaddr_un) throws(ListeningError) {
     let address = Address.unix(path: path)
-    guard let status = Self.status(path) else {
-      guard errno == ENOENT else { throw ListeningError(errno: errno, call: "lstat", address) }
-      return
-    }
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
+    guard let identity = try Identity(path) else { return }
+    guard identity.isSocket else {
       throw ListeningError(.notASocket, address, "a file that is no socket is there")
     }
     let probe = socket(AF_UNIX, Self.stream, 0)
@@ -89,7 +99,7 @@ struct UnixSocketFile: Sendable {
         throw ListeningError(errno: errno, call: "unlink", address)
       }
     case ENOENT: break
-    // One whose queue is full lives.
+    // A socket whose queue is full is in use.
     case EAGAIN, EINPROGRESS:
       throw ListeningError(.inUse, address, "another server listens there")
     case EPROTOTYPE:
@@ -133,14 +143,6 @@ struct UnixSocketFile: Sendable {
     private static let stream = SOCK_STREAM
   #endif
 
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status : nil
-  }
-
-  private static func identity(_ status: stat) -> Identity {
-    Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
-  }
 
   private static func socketAddress(_ path: String) throws(ListeningError) -> sockaddr_un {
     var name = sockaddr_un()

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why a file of certificates or keys cannot be had.
+/// The reason why a file of certificates or keys cannot be used.
 package struct BoundedFileError: Error, Sendable, Hashable {
-  /// In words.
+  /// The reason, for a message.
   package let reason: String
 }
 
-/// Small files with certificates and keys, which a mistake in a path must not make large.
+/// Small files with certificates and keys. A wrong path must not read a large file.
 package enum BoundedFile {
-  /// The most bytes of one.
+  /// The most bytes of a file.
   package static let limit = 1 << 20
 
   /// Reads a file.
@@ -17,13 +17,13 @@ package enum BoundedFile {
   package static func contents(of path: String) throws(BoundedFileError) -> [UInt8] {
     let attributes: [FileAttributeKey: Any]
     do {
-      // Of what a link leads to.
+      // The attributes of a link's target.
       let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
       attributes = try FileManager.default.attributesOfItem(atPath: resolved)
     } catch {
       throw BoundedFileError(reason: "does not exist, or cannot be read")
     }
-    // A pipe, or a device, may never end.
+    // A pipe or a device may never end.
     guard attributes[.type] as? FileAttributeType == .typeRegular else {
       throw BoundedFileError(reason: "is no regular file")
     }

@@ -1,13 +1,13 @@
 import Foundation
-import Logging
+package import Logging
 import NIOSSL
+package import SidelightWire
 import Synchronization
 
-/// What the TLS of new connections is made with: certificate, key, and the authorities of clients.
+/// The certificate, the key, and the authorities of clients for the TLS of new connections.
 ///
-/// All of it is read and checked as a whole, and replaced as a whole. A connection keeps what it began
-/// with.
-final class CertificateStore: Sendable {
+/// They are read, checked and replaced as a whole. A connection keeps those that it began with.
+package final class CertificateStore: Sendable {
   private struct State {
     var settings: ServerTLS
     var context: NIOSSLContext?
@@ -18,22 +18,22 @@ final class CertificateStore: Sendable {
   private let logger: Logger
 
   /// - Parameters:
-  ///   - settings: Which files; none is read before ``load(_:)``.
-  ///   - now: The time since 1970.
-  init(_ settings: ServerTLS, now: @escaping @Sendable () -> Duration, logger: Logger) {
+  ///   - settings: The files; none is read before ``load(_:)``.
+  ///   - now: Returns the time since 1970.
+  package init(_ settings: ServerTLS, now: @escaping @Sendable () -> Duration, logger: Logger) {
     self.state = Mutex(State(settings: settings))
     self.now = now
     self.logger = logger
   }
 
-  /// For a connection that begins now; `nil` before files were read.
+  /// The context of new connections; `nil` before the files were read.
   var context: NIOSSLContext? { self.state.withLock { $0.context } }
 
-  /// Reads the files. What is wrong with them leaves everything as it was.
+  /// Reads the files. An error leaves everything unchanged.
   ///
-  /// - Parameter settings: Which; none: those from before.
-  /// - Throws: ``TLSFault``.
-  func load(_ settings: ServerTLS? = nil) throws(TLSFault) {
+  /// - Parameter settings: The files; `nil` reads the same files again.
+  /// - Throws: `TLSFault`.
+  package func load(_ settings: ServerTLS? = nil) throws(TLSFault) {
     let settings = settings ?? self.state.withLock { $0.settings }
     let chain = try Self.certificates(settings.certificateChain)
     let now = self.now()
@@ -65,8 +65,8 @@ final class CertificateStore: Sendable {
       privateKey: .privateKey(try Self.privateKey(settings.privateKey)))
     configuration.minimumTLSVersion = settings.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
     configuration.applicationProtocols = ["h2"]
-    // Of TLS 1.2 only what HTTP/2 allows (RFC 9113, appendix A): keys of each connection's own, and
-    // ciphers that authenticate.
+    // Of TLS 1.2 only the ciphers that HTTP/2 allows (RFC 9113, appendix A): with ephemeral keys and
+    // authenticated encryption.
     configuration.cipherSuites = "ECDH+AESGCM:ECDH+CHACHA20"
     if settings.clientCertificates == .none {
       guard settings.clientAuthorities == nil else {
@@ -97,7 +97,7 @@ final class CertificateStore: Sendable {
 
   private static func privateKey(_ path: String) throws(TLSFault) -> NIOSSLPrivateKey {
     let bytes = try Self.contents(path)
-    // Without a passphrase at hand BoringSSL would ask for one on the terminal.
+    // Without a passphrase callback BoringSSL would ask for one on the terminal.
     let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
     guard let key else { throw TLSFault(path, "is no PEM file with a key that is not encrypted") }
     return key

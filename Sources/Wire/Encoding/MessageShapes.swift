@@ -1,13 +1,28 @@
+import Foundation
 package import SwiftProtobuf
 
-/// The shapes of what a contract's methods take.
+/// The fields of a message that are messages themselves, all the way down. Counting the fields of an
+/// encoded message needs nothing else.
+package struct MessageShape: Sendable {
+  /// For each message of a contract, the index of the message type of each field, by field number.
+  fileprivate let messages: [[UInt32: Int]]
+  /// The index of this message.
+  fileprivate let index: Int
+
+  /// Returns the shape of a field; `nil` if the field is no message, or unknown.
+  package func field(_ number: UInt32) -> MessageShape? {
+    self.messages[self.index][number].map { MessageShape(messages: self.messages, index: $0) }
+  }
+}
+
+/// The shapes of the request messages of a contract's methods.
 package struct MessageShapes: Sendable {
   private let byPath: [String: MessageShape]
 
-  /// Those of all services that the server may have.
+  /// The shapes of all services that the server may have.
   package static let contract = MessageShapes(ContractDescriptors.files)
 
-  /// - Parameter files: A set that holds whatever its files import.
+  /// - Parameter files: A set of files that is closed under imports.
   package init(_ files: Google_Protobuf_FileDescriptorSet) {
     var indices: [String: Int] = [:]
     var found: [Google_Protobuf_DescriptorProto] = []
@@ -41,8 +56,17 @@ package struct MessageShapes: Sendable {
     self.byPath = byPath
   }
 
-  /// The shape of what a method takes.
+  /// Returns the shape of a method's request message.
   ///
   /// - Parameter path: As in HTTP/2's `:path`: `/sidelight.v1.FrameFilter/Process`.
   package func input(ofMethodAt path: String) -> MessageShape? { self.byPath[path] }
+}
+
+extension ContractDescriptors {
+  /// Every file of the contract and of its imports. Decoded once, at the first use.
+  package static let files: Google_Protobuf_FileDescriptorSet = {
+    let bytes = Data(base64Encoded: Self.base64) ?? Data()
+    // Generated together with the code that reads them; a test checks that they are complete.
+    return (try? Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)) ?? .init()
+  }()
 }

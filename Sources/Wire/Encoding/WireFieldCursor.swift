@@ -1,31 +1,40 @@
-/// Walks over the fields of one protobuf message without decoding them
+/// The position of a length-delimited field in an encoded protobuf message.
+struct WireField: Sendable, Hashable {
+  /// The field's number.
+  var number: Int
+  /// The offset of its tag.
+  var start: Int
+  /// The offsets of its payload.
+  var payload: Range<Int>
+}
+
+/// A walk over the fields of one protobuf message that does not decode them
 /// (protobuf.dev/programming-guides/encoding).
 ///
-/// It knows less than a decoder must: groups, and anything else out of the ordinary, it calls
-/// unreadable, and leaves to one that does.
+/// It reports groups and anything else out of the ordinary as unreadable, and leaves them to a decoder.
 struct WireFieldCursor {
-  /// The message's own bytes are not this walk's to judge.
+  /// Only a decoder can judge these bytes.
   struct Unreadable: Error {}
 
   private let bytes: UnsafeRawBufferPointer
   private let end: Int
   private var offset: Int
 
-  /// - Parameter range: Where the message lies in `bytes`.
+  /// - Parameter range: The range of the message in `bytes`.
   init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) {
     self.bytes = bytes
     self.offset = range.lowerBound
     self.end = range.upperBound
   }
 
-  /// The next field with that number, if there is one before the end; other fields are passed over.
+  /// Returns the next field with that number, if there is one before the end. Skips other fields.
   ///
-  /// - Throws: ``Unreadable`` also where the field is not length-delimited.
+  /// - Throws: ``Unreadable``, also if the field is not length-delimited.
   mutating func next(_ number: Int) throws(Unreadable) -> WireField? {
     while self.offset < self.end {
       let start = self.offset
       let tag = try self.varint()
-      // Some decoders take no longer ones, however small the number.
+      // Some decoders refuse longer tags, however small the number.
       guard self.offset - start <= 5 else { throw Unreadable() }
       guard tag >> 3 >= 1, tag >> 3 <= 0x1FFF_FFFF else { throw Unreadable() }
       let isWanted = tag >> 3 == UInt64(number)
@@ -45,7 +54,7 @@ struct WireFieldCursor {
     return nil
   }
 
-  /// The only field with that number.
+  /// Returns the only field with that number.
   ///
   /// - Returns: `nil` if there is none.
   /// - Throws: ``Unreadable`` if there are several, since they would have to be merged.

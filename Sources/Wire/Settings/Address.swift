@@ -1,4 +1,4 @@
-/// Where a server listens, or a client connects.
+/// An address that a server listens at, or a client connects to.
 public enum Address: Sendable, Hashable, CustomStringConvertible {
   /// A host name or an IP address, and a port; port 0 lets the system choose when listening.
   case tcp(host: String, port: Int)
@@ -44,4 +44,15 @@ public enum Address: Sendable, Hashable, CustomStringConvertible {
     case .unix(let path): "unix:\(path)"
     }
   }
+}
+
+/// A text that is not an address.
+public struct AddressError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The text.
+  public let text: String
+  /// What is wrong with the text.
+  public let reason: String
+
+  /// The text, and what is wrong with it.
+  public var description: String { "'\(self.text)' is no address: \(self.reason)" }
 }

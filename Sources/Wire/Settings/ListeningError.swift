@@ -1,5 +1,3 @@
-public import SidelightWire
-
 /// Why a server does not listen at an address.
 public struct ListeningError: Error, Sendable, CustomStringConvertible {
   /// What is in the way.
@@ -28,7 +26,7 @@ public struct ListeningError: Error, Sendable, CustomStringConvertible {
   /// The address and what is in the way.
   public var description: String { "cannot listen on \(self.address): \(self.message)" }
 
-  init(_ code: Code, _ address: Address, _ message: String) {
+  package init(_ code: Code, _ address: Address, _ message: String) {
     self.code = code
     self.address = address
     self.message = message

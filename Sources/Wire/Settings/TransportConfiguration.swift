@@ -62,11 +62,70 @@ public struct TransportConfiguration: Sendable, Hashable {
   ///   which a client spreads its sessions; none has more than one above another. A server does not use
   ///   it.
   public var connections: Int?
-  /// - `allocator` (default: ``AllocatorSettings/frames``): how the C allocator treats buffers of frame
-  ///   size. It concerns the whole process, so `sidelight serve` applies it; a program that embeds
-  ///   server or client calls ``AllocatorSettings/apply()`` itself, first of all.
-  public var allocator = AllocatorSettings.frames
 
   /// The defaults, which are ``latency``.
   public init() {}
+}
+
+extension TransportConfiguration {
+  /// A configuration with a name.
+  public enum Profile: String, Sendable, Hashable, CaseIterable {
+    /// For live video: the least time from one end to the other.
+    case latency
+    /// For many streams on few connections, and for offline jobs.
+    case throughput
+
+    /// What the name stands for.
+    public var configuration: TransportConfiguration {
+      switch self {
+      case .latency: .latency
+      case .throughput: .throughput
+      }
+    }
+  }
+
+  /// For live video: calls are served on the event loops, and bytes go out at once.
+  public static let latency = TransportConfiguration()
+
+  /// For many streams on few connections, and for offline jobs: calls are served on all processors,
+  /// whichever event loop their connection belongs to, and small writes go out together.
+  public static let throughput: TransportConfiguration = {
+    var configuration = TransportConfiguration()
+    configuration.executor = .concurrent
+    configuration.flushCoalescing = FlushCoalescing()
+    return configuration
+  }()
+
+  /// The profile that this is, if it is one as it stands.
+  public var profile: Profile? { Profile.allCases.first { $0.configuration == self } }
+}
+
+extension TransportConfiguration {
+  /// Checks each setting against its range.
+  ///
+  /// - Throws: ``ConfigurationFault`` that names the first setting that is out of its range.
+  public func validate() throws(ConfigurationFault) {
+    try check("maxMessageBytes", self.maxMessageBytes, 64 << 10 ... 1 << 30)
+    // RFC 9113, 6.5.2: the largest window is 2^31 - 1, the largest frame 2^24 - 1.
+    try check("streamWindowBytes", self.streamWindowBytes, 64 << 10 ... 1 << 31 - 1)
+    try check("http2FrameBytes", self.http2FrameBytes, 16 << 10 ... 1 << 24 - 1)
+    try check("maxConcurrentStreams", self.maxConcurrentStreams, 1 ... 65536)
+    try check("receiveBufferBytes", self.receiveBufferBytes, 4 << 10 ... 16 << 20)
+    if let flush = self.flushCoalescing {
+      try check("flushCoalescing.delay", flush.delay, .microseconds(1) ... .milliseconds(100))
+      try check("flushCoalescing.bytes", flush.bytes, 1 << 10 ... 16 << 20)
+    }
+    try check("eventLoops", self.eventLoops, 1 ... 1024)
+    try check("unixSocketBufferBytes", self.unixSocketBufferBytes, 4 << 10 ... 64 << 20)
+    try check("connections", self.connections, 1 ... 1024)
+  }
+
+  private func check<Value: Comparable>(
+    _ setting: String, _ value: Value?, _ range: ClosedRange<Value>
+  ) throws(ConfigurationFault) {
+    guard let value, !range.contains(value) else { return }
+    throw ConfigurationFault(
+      setting: "transport.\(setting)", value: "\(value)",
+      range: "\(range.lowerBound) to \(range.upperBound)")
+  }
 }

@@ -4,13 +4,13 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Listens on a TCP address, and speaks TLS on each connection with what the store has when it begins.
+/// The factory of listeners with TLS. Each connection uses the certificates that the store has when it begins.
 ///
-/// gRPC's own listener makes its TLS context once, and can replace certificate and key of it later, but
-/// not the authorities of clients. This one is no longer than its settings would be.
-struct SecureListener: HTTP2ServerTransport.ListenerFactory {
+/// gRPC's own listener makes its TLS context once, and can replace its certificate and key later, but not the
+/// authorities of clients.
+struct TLSListenerFactory: HTTP2ServerTransport.ListenerFactory {
   let address: NIOCore.SocketAddress
-  /// A socket that listens there already; `nil`: it is bound here.
+  /// A socket that listens already; `nil` binds the address.
   var descriptor: Int32?
   let certificates: CertificateStore
   let loops: MultiThreadedEventLoopGroup
@@ -31,7 +31,7 @@ struct SecureListener: HTTP2ServerTransport.ListenerFactory {
       .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
     let configure = { @Sendable (channel: any Channel) in
       channel.eventLoop.makeCompletedFuture {
-        // There is one from the beginning, and it is only ever replaced by another.
+        // There is a context from the beginning, and only another context replaces it.
         guard let context = self.certificates.context else {
           throw ChannelError.ioOnClosedChannel
         }

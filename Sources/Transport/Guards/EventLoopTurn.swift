@@ -10,12 +10,12 @@ import Synchronization
   import Darwin
 #endif
 
-/// Reports when an event loop has polled its sockets. Only to be used on that loop.
+/// Reports when an event loop has polled its sockets. It must be used on that loop only.
 ///
 /// An event loop of NIO runs tasks until none is left, and only then polls again: tasks that keep
 /// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can tell
 /// that a poll has happened. A byte that travels through a pipe of the loop can.
-final class LoopTurn {
+final class EventLoopTurn {
   private let loop: any EventLoop
   private var channel: (any Channel)?
   private var waiting: [() -> Void] = []
@@ -29,13 +29,13 @@ final class LoopTurn {
   /// Calls `body` once, after the next poll. The order of calls is kept.
   func afterPoll(_ body: @escaping () -> Void) {
     self.waiting.append(body)
-    // One byte is under way for all that wait.
+    // One byte serves all that wait.
     if self.waiting.count == 1 { self.sendByte() }
   }
 
   private func sendByte() {
     guard let channel = self.channel ?? self.openPipe() else {
-      // Without a descriptor to spare there is no way to tell; going on is better than standing still.
+      // Without a free descriptor a poll cannot be noticed; continuing is better than waiting for ever.
       return self.loop.assumeIsolated().execute { self.run() }
     }
     self.channel = channel
@@ -81,15 +81,15 @@ final class LoopTurn {
   }
 }
 
-/// The ``LoopTurn`` of each event loop of a server.
-final class LoopTurns: Sendable {
-  private let turns = Mutex<[ObjectIdentifier: NIOLoopBound<LoopTurn>]>([:])
+/// The ``EventLoopTurn`` of each event loop of a server.
+final class EventLoopTurns: Sendable {
+  private let turns = Mutex<[ObjectIdentifier: NIOLoopBound<EventLoopTurn>]>([:])
 
-  /// The one of a loop. To be called on that loop.
-  func turn(of loop: any EventLoop) -> LoopTurn {
+  /// Returns the turns of a loop. It must be called on that loop.
+  func turn(of loop: any EventLoop) -> EventLoopTurn {
     self.turns.withLock { turns in
       if let turn = turns[ObjectIdentifier(loop)] { return turn }
-      let turn = NIOLoopBound(LoopTurn(loop), eventLoop: loop)
+      let turn = NIOLoopBound(EventLoopTurn(loop), eventLoop: loop)
       turns[ObjectIdentifier(loop)] = turn
       return turn
     }.value

@@ -1,5 +1,5 @@
 import NIOCore
-public import SidelightWire
+package import SidelightWire
 
 #if canImport(Glibc)
   import Glibc
@@ -9,25 +9,21 @@ public import SidelightWire
   import Darwin
 #endif
 
-/// A socket that listens, and that no server has taken yet: for whoever holds the sockets and leaves it
-/// to other processes to serve on them.
-///
-/// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. All of them may do so
-/// at once: each connection is one of theirs.
-public struct ListeningSocket: Sendable {
-  /// Where, with the port that the system chose.
-  public let address: Address
-  /// The socket. Programs that this one starts do not get it unless they are given it.
-  public let descriptor: Int32
+/// A socket that is bound to an address and listens.
+package struct BoundSocket: Sendable {
+  /// The address, with the port that the system has chosen.
+  package let address: Address
+  /// The socket. Programs that this process starts do not inherit it.
+  package let descriptor: Int32
   private let file: UnixSocketFile?
 
   /// Binds and listens.
   ///
   /// - Parameters:
-  ///   - address: Where; a host is an IP address or `localhost`.
-  ///   - unixSocketPermissions: Who may connect to a Unix socket.
+  ///   - address: The address; a host is an IP address or `localhost`.
+  ///   - unixSocketPermissions: The mode of a Unix socket's file.
   /// - Throws: ``ListeningError``, or `CancellationError`.
-  public init(at address: Address, unixSocketPermissions: UInt16 = 0o600) async throws {
+  package init(at address: Address, unixSocketPermissions: UInt16) async throws {
     switch address {
     case .unix(let path):
       let file = try await UnixSocketFile(listeningAt: path, permissions: unixSocketPermissions)
@@ -41,11 +37,11 @@ public struct ListeningSocket: Sendable {
     }
   }
 
-  /// Closes the socket here; where other processes have it, it goes on to listen.
-  public func close() { Self.close(self.descriptor) }
+  /// Closes the socket in this process. In other processes it continues to listen.
+  package func close() { Self.close(self.descriptor) }
 
-  /// Removes a Unix socket's file, unless another has taken its place.
-  public func removeFile() { self.file?.remove() }
+  /// Removes a Unix socket's file, unless another socket has replaced it.
+  package func removeFile() { self.file?.remove() }
 
   // MARK: TCP
 
@@ -79,18 +75,21 @@ public struct ListeningSocket: Sendable {
     let name = withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         getsockname(descriptor, pointer, &size) == 0
-          ? Self.socketAddress(UnsafePointer(pointer)) : nil
+          ? Self.socketAddress(UnsafePointer(pointer), size) : nil
       }
     }
     guard let host = name?.ipAddress, let port = name?.port else { return nil }
     return .tcp(host: host, port: port)
   }
 
-  private static func socketAddress(_ pointer: UnsafePointer<sockaddr>) -> SocketAddress? {
-    switch Int32(pointer.pointee.sa_family) {
-    case AF_INET:
+  private static func socketAddress(
+    _ pointer: UnsafePointer<sockaddr>, _ size: socklen_t
+  ) -> SocketAddress? {
+    // The size tells the family. C's field for it belongs to whichever module the compiler has read first.
+    switch Int(size) {
+    case MemoryLayout<sockaddr_in>.size:
       pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee) }
-    case AF_INET6:
+    case MemoryLayout<sockaddr_in6>.size:
       pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee) }
     default: nil
     }
@@ -98,10 +97,10 @@ public struct ListeningSocket: Sendable {
 
   // MARK: System calls
 
-  /// Connections that may wait to be accepted, also while a process that accepts them starts anew.
+  /// The connections that may wait to be accepted, also while the accepting process restarts.
   private static let backlog: Int32 = 1024
 
-  // `listen` and `close` are methods here.
+  // `listen` and `close` are methods of this type.
   #if canImport(Glibc)
     private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     private static func startListening(_ descriptor: Int32) -> Int32 {
@@ -126,5 +125,28 @@ public struct ListeningSocket: Sendable {
 extension SocketAddress {
   fileprivate var v6: Bool {
     if case .v6 = self { true } else { false }
+  }
+}
+
+extension ListeningError {
+  /// Converts the error of a system call.
+  ///
+  /// - Parameters:
+  ///   - errno: The error number.
+  ///   - call: The name of the call.
+  init(errno: Int32, call: String, _ address: Address) {
+    let code: Code =
+      switch errno {
+      case EADDRINUSE: .inUse
+      case EACCES, EPERM, EROFS: .noPermission
+      case ENOENT, ENOTDIR, EADDRNOTAVAIL: .notFound
+      case ENAMETOOLONG: .pathTooLong
+      default: .other
+      }
+    let text = String(cString: strerror(errno))
+    switch code {
+    case .inUse: self.init(code, address, "another server listens there")
+    default: self.init(code, address, "\(text) (\(call))")
+    }
   }
 }
