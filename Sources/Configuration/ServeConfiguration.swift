@@ -34,6 +34,9 @@ public struct ServeConfiguration: Sendable {
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
+  /// The settings of the process's C allocator, by their name.
+  var allocator = AllocatorName.frames
+
   /// What pipelines of all callers can name.
   public var providedAssets: [ProvidedAsset] = []
 
@@ -97,10 +100,12 @@ public struct ServeConfiguration: Sendable {
     set { self.base.guards.active = Set(Guard.allCases).subtracting(newValue) }
   }
 
-  /// How the C allocator treats buffers of frame size, by its name.
-  var allocator: AllocatorName {
-    get { self.base.transport.allocator == .system ? .system : .frames }
-    set { self.base.transport.allocator = newValue == .system ? .system : .frames }
+  /// The settings of the process's C allocator.
+  public var allocatorSettings: AllocatorSettings {
+    switch self.allocator {
+    case .frames: .frames
+    case .system: .system
+    }
   }
 
   /// How long a flush may wait for more bytes; `nil`: not at all.
@@ -118,7 +123,7 @@ public struct ServeConfiguration: Sendable {
     didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
   }
 
-  /// The allocators that have a name.
+  /// The settings of the allocator that have a name.
   enum AllocatorName: String, CaseIterable, Sendable {
     case frames, system
   }

@@ -2,6 +2,7 @@ import Foundation
 import JWTKit
 import Logging
 import SidelightServer
+import SidelightTransport
 
 /// The keys that may have signed a token, by their names.
 struct KeySet: Sendable {

@@ -1,3 +1,4 @@
+
 extension SettingTable {
   static let guards = Group(
     title: "Guards",

@@ -1,5 +1,3 @@
-package import SidelightWire
-
 extension IdleMemory {
   /// Decides, at regular looks, whether to give back what is free of the heap.
   ///

@@ -1,3 +1,6 @@
+import GRPCCore
+package import SidelightTransport
+
 /// Whose a call is, as far as it and its connection tell.
 package struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// Who it counts as, for limits and as an owner: who he has proved to be
@@ -21,7 +24,7 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
   ) {
     self.credentials = credentials
     self.principal = principal
-    let known = credentials.map { " uid=\($0.uid) gid=\($0.gid) pid=\($0.pid)" } ?? ""
+    let known = credentials.map { " \($0)" } ?? ""
     self.description = peer + known + (principal.map { " as \($0.name)" } ?? "")
     self.name =
       principal?.name ?? credentials.map { "unix:uid=\($0.uid)" } ?? Self.address(ofPeer: peer)
@@ -40,5 +43,36 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
     // What stands first is the transport's, whatever a caller calls himself.
     ["unix:", "ipv4:127.", "ipv6:[::1]:", "ipv6:[::ffff:127."].contains(
       where: self.description.hasPrefix)
+  }
+}
+
+/// The context of a call whose caller is known.
+struct AuthenticatedCall: ServerContext.TransportSpecific {
+  /// The origin of the call.
+  var origin: CallOrigin
+  /// The caller.
+  var principal: Principal
+}
+
+extension ServerContext {
+  /// The origin of the call; `nil` if another transport carries it.
+  var callOrigin: CallOrigin? {
+    switch self.transportSpecific {
+    case let origin as CallOrigin: origin
+    case let call as AuthenticatedCall: call.origin
+    default: nil
+    }
+  }
+
+  /// The caller.
+  var caller: Caller {
+    Caller(
+      peer: self.remotePeer, credentials: self.callOrigin?.connection.credentials,
+      principal: (self.transportSpecific as? AuthenticatedCall)?.principal)
+  }
+
+  /// Returns the place of the call's large messages; `nil` if another transport carries the call.
+  func makeCallMessages() -> OutboundMessageStore.CallMessages? {
+    self.callOrigin?.makeCallMessages()
   }
 }

@@ -1,10 +1,10 @@
-import SidelightWire
+package import SidelightTransport
 
-/// Knows which tokens are good for which session's ring. A pure state machine; time is handed in.
+/// The tokens that give clients the rings of their sessions. A pure state machine; the time is a parameter.
 ///
-/// A token is good once, for a while, for the session that it was issued to, while that stands. Shown
-/// once, it is spent, whatever came of it.
-package struct TokenDesk<Ring: Sendable>: Sendable {
+/// A token is valid once, for a while, for the session that it was issued to, while that session lasts. Any
+/// use removes it.
+package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
   private struct Entry {
     var token: [UInt8]
     var sessionID: String
@@ -16,14 +16,14 @@ package struct TokenDesk<Ring: Sendable>: Sendable {
 
   package init() {}
 
-  /// Tokens that could still be shown.
+  /// The number of unused tokens.
   package var count: Int { self.entries.count }
 
-  /// A ring waits to be fetched.
+  /// Issues a token for a ring.
   ///
   /// - Parameters:
-  ///   - token: Random, ``CompanionHello/tokenBytes`` long.
-  ///   - end: When it is good no more.
+  ///   - token: Random bytes, ``DescriptorHello/tokenBytes`` long.
+  ///   - end: The time at which the token expires.
   package mutating func issue(
     _ token: [UInt8], for ring: Ring, of sessionID: String, now: Duration, until end: Duration
   ) {
@@ -31,12 +31,12 @@ package struct TokenDesk<Ring: Sendable>: Sendable {
     self.entries.append(Entry(token: token, sessionID: sessionID, ring: ring, end: end))
   }
 
-  /// Somebody shows a token.
+  /// Redeems a token.
   ///
-  /// - Returns: The ring; `nil` if the token is not good for that session.
-  package mutating func redeem(_ hello: CompanionHello, now: Duration) -> Ring? {
+  /// - Returns: The ring; `nil` if the token is invalid for that session.
+  package mutating func redeem(_ hello: DescriptorHello, now: Duration) -> Ring? {
     self.forgetExpired(now)
-    // All are compared to the last byte, so that the time it takes says nothing.
+    // All tokens are compared to the last byte, so that the time it takes reveals nothing.
     var found: Int?
     for (index, entry) in self.entries.enumerated()
     where Self.areEqual(entry.token, hello.token) {
@@ -47,7 +47,7 @@ package struct TokenDesk<Ring: Sendable>: Sendable {
     return entry.sessionID == hello.sessionID ? entry.ring : nil
   }
 
-  /// A session is over: its token, if it was not shown, is good no more.
+  /// Revokes the unused token of a session that has ended.
   package mutating func revoke(_ sessionID: String) {
     self.entries.removeAll { $0.sessionID == sessionID }
   }

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import Synchronization
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A quantity that peers share, in total and by address: connections, or bytes. A server's listeners share
 /// one.
-final class AddressBudget: Sendable {
+package final class AddressBudget: Sendable {
   private struct State {
     var limit: Int
     var limitPerAddress: Int
@@ -16,7 +16,7 @@ final class AddressBudget: Sendable {
   /// - Parameters:
   ///   - limit: The most that may be taken in total.
   ///   - limitPerAddress: The most that one address may take.
-  init(limit: Int, limitPerAddress: Int) {
+  package init(limit: Int, limitPerAddress: Int) {
     self.state = Mutex(State(limit: limit, limitPerAddress: limitPerAddress))
   }
 
@@ -31,7 +31,7 @@ final class AddressBudget: Sendable {
   /// Takes an amount, which must be given back.
   ///
   /// - Returns: Whether the amount was left; otherwise nothing is taken.
-  func take(_ amount: Int, for address: String) -> Bool {
+  package func take(_ amount: Int, for address: String) -> Bool {
     self.state.withLock { state in
       let own = state.ofAddress[address, default: 0]
       guard amount <= state.limit - state.total, amount <= state.limitPerAddress - own else {
@@ -44,7 +44,7 @@ final class AddressBudget: Sendable {
   }
 
   /// Gives an amount back.
-  func giveBack(_ amount: Int, for address: String) {
+  package func giveBack(_ amount: Int, for address: String) {
     self.state.withLock { state in
       state.total -= amount
       let own = state.ofAddress[address, default: 0] - amount

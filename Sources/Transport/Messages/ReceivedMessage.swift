@@ -76,7 +76,8 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
     }
     message.carriedImage?.inline = Data()
     return ReceivedMessage(
-      message, pixels: PixelBuffer(copying: [UInt8](data)), byteCount: byteCount)
+      message, pixels: data.withUnsafeBytes { PixelBuffer(copying: $0) },
+      byteCount: byteCount)
   }
 }
 

@@ -10,8 +10,15 @@ extension PixelBuffer {
     if let received = ReceivedBytes(bytes, range) {
       self.init(received.pixels, of: received)
     } else {
-      self.init(copying: bytes.withUnsafeBytes { [UInt8]($0[range]) })
+      let copy = bytes.withUnsafeBytes { WritableByteBuffer($0[range]) }
+      self.init(copy.bytes, of: copy)
     }
+  }
+
+  /// A copy of bytes.
+  package convenience init(copying bytes: UnsafeRawBufferPointer) {
+    let buffer = WritableByteBuffer(bytes[...])
+    self.init(buffer.bytes, of: buffer)
   }
 
   /// A copy of bytes.
@@ -110,7 +117,7 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
   }
 
   /// Makes a buffer that holds a copy of bytes.
-  init(_ bytes: [UInt8]) {
+  init(_ bytes: some Collection<UInt8>) {
     self.init(unwritten: bytes.count)
     self.bytes.copyBytes(from: bytes)
   }

@@ -1,4 +1,6 @@
-import SidelightWire
+import GRPCCore
+import SidelightTransport
+public import SidelightWire
 
 /// How a client knows that it speaks to its server, and how the server knows who speaks.
 public struct ClientSecurity: Sendable {
@@ -16,6 +18,11 @@ public struct ClientSecurity: Sendable {
   public init(tls: ClientTLS? = nil, token: (@Sendable () async throws -> String)? = nil) {
     self.tls = tls
     self.token = token
+  }
+
+  /// The interceptors of each call.
+  var interceptors: [any ClientInterceptor] {
+    self.token.map { [TokenInterceptor(token: $0)] } ?? []
   }
 
   /// Whether servers at those addresses can be spoken to so.
@@ -38,5 +45,31 @@ public struct ClientSecurity: Sendable {
     throw ConfigurationFault(
       setting: "security.token", value: "set for \(open) without TLS",
       range: "addresses with TLS, on this host, or Unix sockets")
+  }
+}
+
+/// Adds the bearer token to each call.
+private struct TokenInterceptor: ClientInterceptor {
+  let token: @Sendable () async throws -> String
+
+  func intercept<Input: Sendable, Output: Sendable>(
+    request: StreamingClientRequest<Input>, context: ClientContext,
+    next:
+      @concurrent (
+        StreamingClientRequest<Input>, ClientContext
+      ) async throws -> StreamingClientResponse<Output>
+  ) async throws -> StreamingClientResponse<Output> {
+    let token: String
+    do {
+      token = try await self.token()
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw RPCError(
+        code: .unauthenticated, message: "There is no token for the call: \(error)", cause: error)
+    }
+    var request = request
+    request.metadata.replaceOrAddString("Bearer \(token)", forKey: "authorization")
+    return try await next(request, context)
   }
 }
