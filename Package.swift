@@ -183,7 +183,7 @@ let package = Package(
     .target(
       name: "SidelightIdentity",
       dependencies: [
-        "SidelightServer", grpcCore, logging,
+        "SidelightServer", "SidelightTransport", grpcCore, logging,
         .product(name: "JWTKit", package: "jwt-kit"),
       ],
       path: "Sources/Identity",
@@ -218,7 +218,6 @@ let package = Package(
         "SidelightWire",
         "SidelightKernels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         grpcCore, logging, metrics, lifecycle, protobuf, asyncAlgorithms,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -236,8 +235,13 @@ let package = Package(
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
+      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, protobuf],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TransportTests",
       dependencies: [
-        "SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf,
+        "SidelightTransport", "SidelightWire", "SidelightKernels", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf, logging,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -274,8 +278,8 @@ let package = Package(
     .testTarget(
       name: "ServerTests",
       dependencies: [
-        "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
-        "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf,
+        "SidelightServer", "SidelightClient", "SidelightTransport", "SidelightCodecs",
+        "SidelightWire", "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf,
         tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -1,4 +1,4 @@
-import NIOPosix
+import Dispatch
 import SidelightCodecs
 import SidelightKernels
 
@@ -10,9 +10,10 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// A Y4M file or pipe. Writing blocks a thread that is there for it.
+/// A Y4M file or pipe. Writing blocks a thread of a queue.
 final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a time
   private var writer: Y4MWriter?
+  private let queue = DispatchQueue(label: "sidelight.y4m-output")
 
   /// - Throws: ``POSIXFailure``.
   init(path: String, header: Y4MHeader) throws {
@@ -28,11 +29,11 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
   }
 
   func write(_ frame: Frame) async throws {
-    try await NIOThreadPool.singleton.runIfActive { try self.writer?.write(frame) }
+    try await self.queue.run { try self.writer?.write(frame) }
   }
 
   /// Ends the stream.
   func finish() async throws {
-    try await NIOThreadPool.singleton.runIfActive { try self.writer.take()?.finish() }
+    try await self.queue.run { try self.writer.take()?.finish() }
   }
 }

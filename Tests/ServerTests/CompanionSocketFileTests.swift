@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import Testing
 
@@ -23,7 +24,7 @@ struct CompanionSocketFileTests {
     try await withStub(address) { stub in
       try await stub.withOpened { opened in
         #expect(opened.sharedMemory.socketPath == path)
-        let answer = try CompanionSocket.fetch(
+        let answer = try DescriptorSocket.fetch(
           opened.sharedMemory.hello(of: opened.sessionID), at: path)
         #expect(answer.answer == .ring)
       }

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Testing
@@ -22,11 +23,11 @@ struct CompanionTests {
           let layout = try RingLayout(offer)
           #expect(server.ringBytes == layout.byteCount)
           let hello = offer.hello(of: opened.sessionID)
-          let first = try CompanionSocket.fetch(hello, at: offer.socketPath)
+          let first = try DescriptorSocket.fetch(hello, at: offer.socketPath)
           #expect(first.answer == .ring)
           _ = try SharedMemoryRing(mapping: try #require(first.memory), layout)
 
-          let again = try CompanionSocket.fetch(hello, at: offer.socketPath)
+          let again = try DescriptorSocket.fetch(hello, at: offer.socketPath)
           #expect(again.answer == .refused)
           #expect(again.memory == nil)
         }
@@ -43,7 +44,7 @@ struct CompanionTests {
           try await stub.withOpened { other in
             #expect(one.sharedMemory.token != other.sharedMemory.token)
             let hello = one.sharedMemory.hello(of: other.sessionID)
-            let answer = try CompanionSocket.fetch(hello, at: one.sharedMemory.socketPath)
+            let answer = try DescriptorSocket.fetch(hello, at: one.sharedMemory.socketPath)
             #expect(answer.answer == .refused)
             #expect(answer.memory == nil)
           }
@@ -57,11 +58,11 @@ struct CompanionTests {
     let clock = ManualClock()
     try await withServer(.withSharedMemory(), clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
-        for (elapsed, answer) in [(9, CompanionAnswer.ring), (10, .refused)] {
+        for (elapsed, answer) in [(9, DescriptorAnswer.ring), (10, .refused)] {
           try await stub.withOpened { opened in
             clock.advance(by: .seconds(elapsed))
             let offer = opened.sharedMemory
-            let result = try CompanionSocket.fetch(
+            let result = try DescriptorSocket.fetch(
               offer.hello(of: opened.sessionID), at: offer.socketPath)
             #expect(result.answer == answer)
           }
@@ -75,7 +76,7 @@ struct CompanionTests {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         let opened = try await stub.withOpened { $0 }
-        let answer = try CompanionSocket.fetch(
+        let answer = try DescriptorSocket.fetch(
           opened.sharedMemory.hello(of: opened.sessionID), at: opened.sharedMemory.socketPath)
         #expect(answer.answer == .refused)
       }
@@ -86,7 +87,7 @@ struct CompanionTests {
     "What is no hello is refused",
     arguments: [
       Array("GET / HTTP/1.1\r\n\r\n".utf8), [0], Array(repeating: 1, count: 4096),
-      CompanionHello(token: Array(repeating: 0, count: 32), sessionID: "nobody").bytes,
+      DescriptorHello(token: Array(repeating: 0, count: 32), sessionID: "nobody").bytes,
     ])
   func malformed(_ bytes: [UInt8]) async throws {
     try await withServer(.withSharedMemory()) { _, address in
@@ -95,9 +96,9 @@ struct CompanionTests {
           let connection = try Connection(to: opened.sharedMemory.socketPath)
           connection.send(bytes)
           // Where more was sent than was read, the system may say that the connection was reset.
-          #expect([[CompanionAnswer.refused.rawValue], []].contains(connection.readToEnd()))
+          #expect([[DescriptorAnswer.refused.rawValue], []].contains(connection.readToEnd()))
           // Nobody else is hurt.
-          let answer = try CompanionSocket.fetch(
+          let answer = try DescriptorSocket.fetch(
             opened.sharedMemory.hello(of: opened.sessionID), at: opened.sharedMemory.socketPath)
           #expect(answer.answer == .ring)
         }
@@ -136,9 +137,9 @@ struct CompanionTests {
           let path = opened.sharedMemory.socketPath
           let silent = try (0 ..< 2).map { _ in try Connection(to: path) }
           let beyond = try Connection(to: path)
-          #expect(beyond.readToEnd() == [CompanionAnswer.busy.rawValue])
+          #expect(beyond.readToEnd() == [DescriptorAnswer.busy.rawValue])
           silent[0].send(opened.sharedMemory.hello(of: opened.sessionID).bytes)
-          #expect(silent[0].readToEnd() == [CompanionAnswer.ring.rawValue])
+          #expect(silent[0].readToEnd() == [DescriptorAnswer.ring.rawValue])
         }
       }
     }
@@ -263,7 +264,7 @@ private struct Connection: Sendable {
   private let descriptor: OwnedDescriptor
 
   init(to path: String) throws(SharedMemoryError) {
-    self.descriptor = try CompanionSocket.connect(to: path)
+    self.descriptor = try DescriptorSocket.connect(to: path)
   }
 
   func send(_ bytes: [UInt8]) {

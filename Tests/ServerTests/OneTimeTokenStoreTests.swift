@@ -1,13 +1,14 @@
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import Testing
 
-@Suite struct TokenDeskTests {
+@Suite struct OneTimeTokenStoreTests {
   static let token: [UInt8] = Array(0 ..< 32)
-  static let hello = CompanionHello(token: Self.token, sessionID: "a")
+  static let hello = DescriptorHello(token: Self.token, sessionID: "a")
 
-  static var desk: TokenDesk<String> {
-    var desk = TokenDesk<String>()
+  static var desk: OneTimeTokenStore<String> {
+    var desk = OneTimeTokenStore<String>()
     desk.issue(Self.token, for: "ring", of: "a", now: .zero, until: .seconds(10))
     return desk
   }
@@ -30,7 +31,7 @@ import Testing
   @Test("A token that another session shows is good for neither")
   func otherSession() {
     var desk = Self.desk
-    let other = CompanionHello(token: Self.token, sessionID: "b")
+    let other = DescriptorHello(token: Self.token, sessionID: "b")
     #expect(desk.redeem(other, now: .zero) == nil)
     #expect(desk.redeem(Self.hello, now: .zero) == nil)
   }
@@ -41,7 +42,7 @@ import Testing
     for index in 0 ..< 32 {
       var token = Self.token
       token[index] ^= 1
-      #expect(desk.redeem(CompanionHello(token: token, sessionID: "a"), now: .zero) == nil)
+      #expect(desk.redeem(DescriptorHello(token: token, sessionID: "a"), now: .zero) == nil)
     }
     #expect(desk.redeem(Self.hello, now: .zero) == "ring")
   }

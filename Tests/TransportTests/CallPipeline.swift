@@ -2,41 +2,42 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP2
 
-import SidelightWire
+import SidelightTransport
 
-/// A call's channel with nothing but what hands messages on whole and uncopied: bytes are DATA frames.
+/// A call's channel with only the handlers that pass messages on whole and without copies. Bytes are DATA
+/// frames.
 final class CallPipeline {
-  /// What one side has written.
+  /// A DATA frame that one side has written.
   struct Data: Equatable {
     var bytes: ByteBuffer
     var endStream = false
   }
 
-  let desk = ClaimDesk()
+  let store = OutboundMessageStore()
   let channel = EmbeddedChannel()
 
   init(maxMessageBytes: Int = 1 << 20) throws {
     try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    try self.desk.serve(call: self.channel, maxMessageBytes: maxMessageBytes)
+    try self.store.addHandlers(toCall: self.channel, maxMessageBytes: maxMessageBytes)
   }
 
   deinit {
-    // A channel and its pipeline keep each other until it is closed.
+    // A channel and its pipeline keep each other alive until the channel is closed.
     _ = try? self.channel.finish(acceptAlreadyClosed: true)
   }
 
-  /// What gRPC sees of what comes, frame by frame.
+  /// Returns the frames that gRPC sees of received bytes.
   func receive(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
     try self.receive(ByteBuffer(bytes: bytes), endStream: endStream)
   }
 
-  /// What gRPC sees of what comes, frame by frame.
+  /// Returns the frames that gRPC sees of received bytes.
   func receive(_ bytes: ByteBuffer, endStream: Bool = false) throws -> [Data] {
     try self.channel.writeInbound(Self.frame(bytes, endStream))
     return try Self.all { try self.channel.readInbound() }
   }
 
-  /// What goes out for what gRPC writes.
+  /// Returns the frames that are written for a write of gRPC.
   func send(_ bytes: [UInt8], endStream: Bool = false) throws -> [Data] {
     try self.channel.writeOutbound(Self.frame(ByteBuffer(bytes: bytes), endStream))
     return try Self.all { try self.channel.readOutbound() }
@@ -61,17 +62,17 @@ final class CallPipeline {
 }
 
 extension [CallPipeline.Data] {
-  /// All bytes, one behind the other.
+  /// All bytes in order.
   var joined: [UInt8] { self.flatMap { $0.bytes.readableBytesView } }
 }
 
-/// A message behind gRPC's prefix.
+/// Returns a message behind gRPC's prefix.
 func framed(_ message: [UInt8]) -> [UInt8] {
   withUnsafeBytes(of: UInt32(message.count).bigEndian) { [0] + $0 } + message
 }
 
 extension ByteBuffer {
-  /// Where its bytes lie.
+  /// The addresses of the bytes.
   var addresses: Range<UInt> {
     self.withUnsafeReadableBytes {
       let start = UInt(bitPattern: $0.baseAddress)

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP2
+import SidelightTransport
 import SidelightWire
 import Testing
 

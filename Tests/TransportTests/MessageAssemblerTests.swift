@@ -1,13 +1,14 @@
 import NIOCore
 import Testing
 
+import SidelightTransport
 import SidelightWire
 
 /// Messages that come in pieces, and are handed on whole.
 @Suite struct MessageAssemblerTests {
   @Test("However messages are cut up, gRPC sees them whole and in order", arguments: 0 ..< 50)
   func pieces(seed: UInt64) throws {
-    var random = RandomPipelines(seed: seed)
+    var random = SeededRandom(seed: seed)
     let pipeline = try CallPipeline()
     let sizes = [0, 1, 2, 4, 5, 100, 5000, 70000]
     let messages = (0 ..< 12).map { _ in

@@ -8,20 +8,22 @@ import SidelightKernels
 import SwiftProtobuf
 import Testing
 
+import SidelightTransport
 import SidelightWire
 
-/// Large messages, for which claim checks go through gRPC.
-@Suite struct ClaimDeskTests {
+/// Large messages, for which handles pass through gRPC.
+@Suite struct OutboundMessageStoreTests {
   private static let outcome = Sidelight_V1_FilteredFrame.with {
     $0.sequence = 9
     $0.image.width = 3
   }
 
-  /// What gRPC is given to write for a message.
-  private static func standIn(
-    _ envelope: PixelEnvelope<Sidelight_V1_ServerMessage>, _ deposits: ClaimDesk.Deposits
+  /// Returns the bytes that gRPC gets for a message.
+  private static func handle(
+    _ envelope: PixelEnvelope<Sidelight_V1_ServerMessage>,
+    _ messages: OutboundMessageStore.CallMessages
   ) throws -> [UInt8] {
-    try OutgoingMessageSerializer().serialize(.envelope(envelope, deposits))
+    try OutgoingMessageSerializer().serialize(.envelope(envelope, messages))
   }
 
   /// A message with pixels, and how it is framed.
@@ -36,30 +38,30 @@ import SidelightWire
   @Test("What is sent is the memory that was written, and nothing else")
   func writtenInPlace() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
-    let standIn = try Self.standIn(envelope, deposits)
-    #expect(standIn.count < 100)
-    let sent = try pipeline.send(framed(standIn))
+    let handle = try Self.handle(envelope, messages)
+    #expect(handle.count < 100)
+    let sent = try pipeline.send(framed(handle))
     #expect(sent.joined == expected)
     let written = UInt(bitPattern: envelope.pixels.bytes.baseAddress)
     #expect(sent.contains { $0.bytes.addresses.contains(written) })
-    #expect(pipeline.desk.messageCount == 0)
+    #expect(pipeline.store.messageCount == 0)
   }
 
   @Test("A frame that passes is sent from where it came")
   func passed() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let frame = Sidelight_V1_ClientMessage.with {
       $0.frame.image.inline = Foundation.Data(repeating: 7, count: 100_000)
     }
     let received = try ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>()
       .deserialize(GRPCNIOTransportBytes(try frame.serializedBytes() as [UInt8]))
-    let envelope = try PixelEnvelope.outcome(
-      Self.outcome, passing: try #require(received.pixels?.transportBytes))
-    let sent = try pipeline.send(framed(try Self.standIn(envelope, deposits)))
-    let came = UInt(bitPattern: try #require(received.pixels).bytes.baseAddress)
+    let pixels = try #require(received.pixels)
+    let envelope = try #require(try PixelEnvelope.outcome(Self.outcome, passing: pixels))
+    let sent = try pipeline.send(framed(try Self.handle(envelope, messages)))
+    let came = UInt(bitPattern: pixels.bytes.baseAddress)
     #expect(sent.contains { $0.bytes.addresses.contains(came) })
     let message = try Sidelight_V1_ServerMessage(serializedBytes: [UInt8](sent.joined.dropFirst(5)))
     #expect(message.frame.image.inline == frame.frame.image.inline)
@@ -69,80 +71,81 @@ import SidelightWire
   @Test("A message that ends with its pixels is sent without an empty frame behind it")
   func nothingBehind() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let pixels = PixelBuffer(transportable: 70000)
-    let envelope = try PixelEnvelope<Sidelight_V1_ClientMessage>(
-      .with { $0.frame.image.width = 3 }, passing: try #require(pixels.transportBytes))
+    let envelope = try #require(
+      try PixelEnvelope<Sidelight_V1_ClientMessage>(
+        .with { $0.frame.image.width = 3 }, passing: pixels))
     let sent = try pipeline.send(
-      framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, deposits))))
+      framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, messages))))
     #expect(sent.map(\.bytes.readableBytes).min() ?? 0 > 0)
     #expect(sent.count == 2)
   }
 
-  @Test("Messages that gRPC writes together keep their order, around those that lie at the desk")
+  @Test("Messages that gRPC writes together keep their order, stored ones included")
   func order() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let (first, firstFramed) = try Self.message(70000)
     let (second, secondFramed) = try Self.message(80000)
     let small = (framed([1]), framed([]), framed([UInt8](repeating: 3, count: 32)))
     let sent = try pipeline.send(
-      small.0 + framed(try Self.standIn(first, deposits)) + small.1
-        + framed(try Self.standIn(second, deposits)) + small.2, endStream: true)
+      small.0 + framed(try Self.handle(first, messages)) + small.1
+        + framed(try Self.handle(second, messages)) + small.2, endStream: true)
     #expect(sent.joined == small.0 + firstFramed + small.1 + secondFramed + small.2)
     #expect(sent.map(\.endStream).filter { $0 }.count == 1 && sent.last?.endStream == true)
   }
 
-  @Test("Small messages are copied: no desk is needed for them")
+  @Test("Small messages are copied, and not stored")
   func small() throws {
-    let desk = ClaimDesk()
-    let deposits = desk.deposits()
+    let store = OutboundMessageStore()
+    let messages = store.makeCallMessages()
     let (envelope, expected) = try Self.message(1000)
-    #expect(framed(try Self.standIn(envelope, deposits)) == expected)
-    #expect(desk.messageCount == 0)
+    #expect(framed(try Self.handle(envelope, messages)) == expected)
+    #expect(store.messageCount == 0)
   }
 
-  @Test("What looks like a check and is none is sent as it is")
+  @Test("Bytes that look like a handle and are none are sent unchanged")
   func forged() throws {
     let pipeline = try CallPipeline()
     let (envelope, _) = try Self.message()
-    // Another desk's, and one whose first byte was changed.
-    let elsewhere = ClaimDesk().deposits()
-    let foreign = framed(try Self.standIn(envelope, elsewhere))
+    // A handle of another store, and one with a different first byte.
+    let elsewhere = OutboundMessageStore().makeCallMessages()
+    let foreign = framed(try Self.handle(envelope, elsewhere))
     #expect(try pipeline.send(foreign).joined == foreign)
-    let deposits = pipeline.desk.deposits()
-    let check = framed(try Self.standIn(envelope, deposits))
-    var changed = check
+    let messages = pipeline.store.makeCallMessages()
+    let handle = framed(try Self.handle(envelope, messages))
+    var changed = handle
     changed[5] ^= 1
     #expect(try pipeline.send(changed).joined == changed)
-    #expect(try pipeline.send(check).joined != check)
-    withExtendedLifetime((elsewhere, deposits)) {}
+    #expect(try pipeline.send(handle).joined != handle)
+    withExtendedLifetime((elsewhere, messages)) {}
   }
 
-  @Test("A check whose message is gone is never sent: the call is closed")
+  @Test("A handle whose message is gone is not sent: the call is closed")
   func spent() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
-    let check = framed(try Self.standIn(envelope, deposits))
-    #expect(try pipeline.send(check).joined == expected)
-    #expect(throws: (any Error).self) { try pipeline.send(check) }
+    let handle = framed(try Self.handle(envelope, messages))
+    #expect(try pipeline.send(handle).joined == expected)
+    #expect(throws: (any Error).self) { try pipeline.send(handle) }
     #expect(try pipeline.channel.readOutbound(as: HTTP2Frame.FramePayload.self) == nil)
     #expect(!pipeline.channel.isActive)
-    withExtendedLifetime(deposits) {}
+    withExtendedLifetime(messages) {}
   }
 
-  @Test("What is left of a call's messages is given up with it")
+  @Test("The messages that a call leaves are released with it")
   func leftBehind() throws {
     let pipeline = try CallPipeline()
-    var deposits: ClaimDesk.Deposits? = pipeline.desk.deposits()
-    let others = pipeline.desk.deposits()
+    var messages: OutboundMessageStore.CallMessages? = pipeline.store.makeCallMessages()
+    let others = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
-    let lost = framed(try Self.standIn(envelope, try #require(deposits)))
-    let kept = framed(try Self.standIn(envelope, others))
-    #expect(pipeline.desk.messageCount == 2)
-    deposits = nil
-    #expect(pipeline.desk.messageCount == 1)
+    let lost = framed(try Self.handle(envelope, try #require(messages)))
+    let kept = framed(try Self.handle(envelope, others))
+    #expect(pipeline.store.messageCount == 2)
+    messages = nil
+    #expect(pipeline.store.messageCount == 1)
     #expect(try pipeline.send(kept).joined == expected)
     #expect(throws: (any Error).self) { try pipeline.send(lost) }
     withExtendedLifetime(others) {}
@@ -151,14 +154,14 @@ import SidelightWire
   @Test("What gRPC writes and flushes in the midst of a message comes behind it")
   func reentrant() throws {
     let pipeline = try CallPipeline()
-    let deposits = pipeline.desk.deposits()
+    let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
     // gRPC writes the end of the call, and flushes, where the stream has no room any more.
     let eager = WriteOnWrite(
       .data(.init(data: .byteBuffer(ByteBuffer(bytes: framed([9]))), endStream: true)))
     try pipeline.channel.pipeline.syncOperations.addHandler(eager, position: .first)
     let sent = try pipeline.send(
-      framed([1]) + framed(try Self.standIn(envelope, deposits)) + framed([2]))
+      framed([1]) + framed(try Self.handle(envelope, messages)) + framed([2]))
     #expect(sent.joined == framed([1]) + expected + framed([2]) + framed([9]))
     #expect(sent.last?.endStream == true)
     #expect(eager.writesAtFlush.first == sent.count)

@@ -6,6 +6,7 @@ import SidelightKernels
 import SwiftProtobuf
 import Testing
 
+import SidelightTransport
 import SidelightWire
 
 /// Messages whose pixels are written in place.
@@ -92,8 +93,9 @@ import SidelightWire
 
   @Test("A message around pixels that came is the same as one that they were written into")
   func aroundPixels() throws {
-    let pixels = (0 ..< 5000).map { UInt8(truncatingIfNeeded: $0) }
-    let around = try PixelEnvelope.outcome(Self.outcome, passing: ByteBuffer(bytes: pixels))
+    let pixels = (0 ..< 70000).map { UInt8(truncatingIfNeeded: $0) }
+    let around = try #require(
+      try PixelEnvelope.outcome(Self.outcome, passing: PixelBuffer(copying: pixels)))
     let written = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: pixels.count)
     written.pixels.bytes.copyBytes(from: pixels)
     let timing = Sidelight_V1_FrameTiming.with { $0.totalUs = 77 }

@@ -1,4 +1,4 @@
-import SidelightClient
+import SidelightTransport
 import Testing
 
 /// Names of certificates, and the hosts that they are for.

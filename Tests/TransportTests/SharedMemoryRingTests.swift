@@ -1,13 +1,26 @@
 import Foundation
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
+import SwiftProtobuf
 import Synchronization
 import Testing
 
 @Suite(.enabled(if: SharedMemoryRing.isSupported))
 struct SharedMemoryRingTests {
-  static let layout = Result { try RingLayoutTests.layout(1 << 16, 2, 1) }
+  static let layout = Result { try Self.makeLayout(1 << 16, 2, 1) }
   static let size = FrameSize(width: 16, height: 16)
+
+  static func makeLayout(
+    _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32
+  ) throws -> RingLayout {
+    try RingLayout(
+      Sidelight_V1_SharedMemoryRequest.with {
+        $0.slotBytes = slotBytes
+        $0.inputSlots = inputs
+        $0.outputSlots = outputs
+      })
+  }
 
   static func frame(_ buffer: PixelBuffer) throws -> MutableFrame {
     MutableFrame(layout: try FrameLayout(packed: .gray8, size: Self.size), buffer: buffer)
@@ -69,7 +82,7 @@ struct SharedMemoryRingTests {
 
   @Test("Memory of another size than was offered is not mapped")
   func otherSize() throws {
-    let memory = try SharedMemoryRing.makeMemory(try RingLayoutTests.layout(1 << 16, 1, 1))
+    let memory = try SharedMemoryRing.makeMemory(try Self.makeLayout(1 << 16, 1, 1))
     #expect(throws: SharedMemoryError.self) {
       try SharedMemoryRing(mapping: memory, try Self.layout.get())
     }

@@ -1,3 +1,4 @@
+import SidelightTransport
 import SidelightWire
 import Testing
 

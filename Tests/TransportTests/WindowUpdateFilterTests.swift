@@ -2,6 +2,7 @@ import NIOEmbedded
 import NIOHTTP2
 import Testing
 
+import SidelightTransport
 import SidelightWire
 
 @Suite struct WindowUpdateFilterTests {
