@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Memory
 
-  @Test("Hook: the first stored property of GRPCNIOTransportBytes is its ByteBuffer")
+  @Test("Hook: the only stored property of GRPCNIOTransportBytes is a ByteBuffer")
   func bytes() throws {
     let bytes = GRPCNIOTransportBytes([1, 2, 3])
     #expect(GRPCBytes.buffer(of: bytes) == ByteBuffer(bytes: [1, 2, 3]))

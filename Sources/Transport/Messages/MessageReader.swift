@@ -29,6 +29,8 @@ final class MessageReader: ChannelDuplexHandler {
   /// ends where this is used up, so it has 16 messages or some 8 KiB of small ones.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
+  /// The most messages that are delivered together without batches: their segments take memory.
+  private static let maxSegments = 1024
 
   private let batching: Batching?
   private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
@@ -94,13 +96,19 @@ final class MessageReader: ChannelDuplexHandler {
     context.channel.read()
   }
 
-  /// Delivers a payload whole.
+  /// Delivers a payload at once.
   private func deliver(_ payload: HTTP2Frame.FramePayload, context: ChannelHandlerContext) {
     guard case .data(let data) = payload, case .byteBuffer(let bytes) = data.data else {
       return context.fireChannelRead(self.wrapInboundOut(.other(payload)))
     }
-    let (segments, _) = self.cursor.segments(of: bytes)
-    self.pass(bytes, segments, endStream: data.endStream, context: context)
+    var rest = bytes
+    repeat {
+      let (segments, _) = self.cursor.segments(of: rest, weight: Self.maxSegments)
+      let count = segments.reduce(0) { $0 + $1.byteCount }
+      guard let slice = rest.readSlice(length: count) else { return }
+      self.pass(
+        slice, segments, endStream: data.endStream && rest.readableBytes == 0, context: context)
+    } while rest.readableBytes > 0
   }
 
   /// Delivers from the head of the queue as much as the budget allows. A message that has begun is

@@ -81,13 +81,20 @@ private struct ReceivedBytes: @unchecked Sendable {  // only read
 
 /// The `ByteBuffer` in grpc-swift-nio-transport's type of bytes.
 package enum GRPCBytes {
+  /// Whether the type has a `ByteBuffer` as its only stored property, and so the same layout.
+  private static let isByteBuffer: Bool = {
+    let properties = Mirror(reflecting: GRPCNIOTransportBytes(CollectionOfOne(0))).children
+    return properties.count == 1 && properties.first?.value is ByteBuffer
+      && MemoryLayout<GRPCNIOTransportBytes>.size == MemoryLayout<ByteBuffer>.size
+  }()
+
   /// Returns the buffer of the bytes of a message; `nil` for other types of bytes.
   ///
-  /// `GRPCNIOTransportBytes` keeps its buffer to itself. This reads its first stored property; if a version
-  /// of the package has another there, the result is `nil`, and pixels are copied.
+  /// `GRPCNIOTransportBytes` keeps its buffer to itself. If a version of the package stores something else, the
+  /// result is `nil`, and pixels are copied.
   package static func buffer(of bytes: some GRPCContiguousBytes) -> ByteBuffer? {
-    guard bytes is GRPCNIOTransportBytes else { return nil }
-    return Mirror(reflecting: bytes).children.first?.value as? ByteBuffer
+    guard Self.isByteBuffer, let bytes = bytes as? GRPCNIOTransportBytes else { return nil }
+    return unsafeBitCast(bytes, to: ByteBuffer.self)
   }
 }
 

@@ -12,7 +12,7 @@ import Testing
 
 /// How a session's ring is handed over, and to whom it is not.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
-struct CompanionTests {
+struct DescriptorSocketTests {
   @Test("A session's ring is handed over once")
   func handover() async throws {
     try await withServer(.withSharedMemory()) { server, address in
@@ -146,7 +146,7 @@ struct CompanionTests {
   }
 
   @Test(
-    "The companion socket is its owner's alone, in a folder of its owner's, and goes with the server"
+    "The descriptor socket is its owner's alone, in a folder of its owner's, and goes with the server"
   )
   func folder() async throws {
     let path = try await withServer(.withSharedMemory()) { _, address in
@@ -259,7 +259,7 @@ struct CompanionTests {
   }
 }
 
-/// A companion connection that does what no client does.
+/// A connection to the descriptor socket that does what no client does.
 private struct Connection: Sendable {
   private let descriptor: OwnedDescriptor
 

@@ -5,10 +5,10 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// The file by which clients find a companion socket: what is there already, and what is there in the
+/// The file by which clients find a descriptor socket: what is there already, and what is there in the
 /// end.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
-struct CompanionSocketFileTests {
+struct DescriptorSocketFileTests {
   /// Runs a server that is not to get anywhere, and returns why.
   private static func refusal(at path: String) async throws -> ListeningError? {
     var configuration = ServerConfiguration.withSharedMemory { $0.socketPath = path }
