@@ -2,19 +2,19 @@ import GRPCCore
 import SidelightTransport
 public import SidelightWire
 
-/// How a client knows that it speaks to its server, and how the server knows who speaks.
+/// The authentication of the server by the client, and of the client by the server.
 public struct ClientSecurity: Sendable {
-  /// - `tls` (default: none): how connections over TCP are secured. None: they are not.
+  /// - `tls` (default: none): the TLS of connections over TCP. `nil` disables it.
   public var tls: ClientTLS?
-  /// - `token` (default: none): gives the bearer token of each call, when it begins. A session that
-  ///   reconnects asks again, so that one whose token expired goes on with the next. What it throws
+  /// - `token` (default: none): returns the bearer token of each call, when it begins. A session that
+  ///   reconnects asks again, so that a session whose token has expired continues with the next. An error
   ///   ends the call.
   ///
-  /// A token goes over TLS, over Unix sockets and to this host only: on the way to another whoever
-  /// listens could use it.
+  /// A token is sent over TLS, over Unix sockets and to this host only: on the way to another host it could
+  /// be intercepted.
   public var token: (@Sendable () async throws -> String)?
 
-  /// States how.
+  /// Makes settings.
   public init(tls: ClientTLS? = nil, token: (@Sendable () async throws -> String)? = nil) {
     self.tls = tls
     self.token = token
@@ -25,7 +25,7 @@ public struct ClientSecurity: Sendable {
     self.token.map { [TokenInterceptor(token: $0)] } ?? []
   }
 
-  /// Whether servers at those addresses can be spoken to so.
+  /// Checks the settings for a list of addresses.
   ///
   /// - Throws: `ConfigurationFault` that names the setting.
   func validate(for addresses: [Address]) throws(ConfigurationFault) {

@@ -1,16 +1,16 @@
-/// How TCP addresses are secured. Unix sockets never are: the kernel stands for them.
+/// The TLS of a server's TCP addresses. Unix sockets have none: the kernel authenticates their peers.
 public struct ServerTLS: Sendable, Hashable {
-  /// Whether clients show a certificate.
+  /// The use of client certificates.
   public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
-    /// They are not asked.
+    /// Clients are not asked for a certificate.
     case none
-    /// One that is shown must be good; whoever shows none may still bring a token.
+    /// A certificate must be valid; a client without one may use a token.
     case optional
-    /// Without a good one there is no connection, not even for health checks.
+    /// A client without a valid certificate cannot connect, not even for health checks.
     case required
   }
 
-  /// The oldest TLS that is spoken.
+  /// The oldest version of TLS that is accepted.
   public enum Version: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -18,18 +18,17 @@ public struct ServerTLS: Sendable, Hashable {
     case tls13 = "1.3"
   }
 
-  /// - `certificateChain` (path, required): a PEM file with the server's certificate, then those between
-  ///   it and the authority that clients trust.
+  /// - `certificateChain` (path, required): a PEM file with the server's certificate, then the intermediate ones
+  ///   up to the authority that clients trust.
   public var certificateChain: String
   /// - `privateKey` (path, required): a PEM file with the certificate's key, not encrypted.
   public var privateKey: String
-  /// - `clientCertificates` (default: none): whether clients show a certificate.
+  /// - `clientCertificates` (default: none): the use of client certificates.
   public var clientCertificates = ClientCertificates.none
-  /// - `clientAuthorities` (path, required where clients show certificates): a PEM file with the
-  ///   authorities that sign them. There is no default: the authorities that browsers trust would vouch
-  ///   for anybody.
+  /// - `clientAuthorities` (path, required with client certificates): a PEM file with the authorities that
+  ///   sign them. There is no default: public authorities sign certificates for every client.
   public var clientAuthorities: String?
-  /// - `minimumVersion` (default: 1.2): the oldest TLS that is spoken.
+  /// - `minimumVersion` (default: 1.2): the oldest version of TLS that is accepted.
   public var minimumVersion = Version.tls12
 
   /// - Parameters:
@@ -41,31 +40,31 @@ public struct ServerTLS: Sendable, Hashable {
   }
 }
 
-/// How connections over TCP are secured. Unix sockets never are: the kernel stands for them.
+/// The TLS of a client's connections over TCP. Unix sockets have none.
 ///
-/// The files are read for each connection: one that is replaced counts from the next on.
+/// The files are read for each connection, so a replaced file applies to the next one.
 public struct ClientTLS: Sendable, Hashable {
-  /// - `authorities` (path, optional, default: those of the system): a PEM file with the authorities
-  ///   that vouch for servers.
+  /// - `authorities` (path, optional, default: those of the system): a PEM file with the authorities that
+  ///   sign certificates of servers.
   public var authorities: String?
   /// - `certificateChain` (path, optional, default: none): a PEM file with this client's certificate,
-  ///   for servers that ask for one.
+  ///   for servers that require one.
   public var certificateChain: String?
   /// - `privateKey` (path, required with `certificateChain`): a PEM file with its key, not encrypted.
   public var privateKey: String?
   /// - `serverName` (optional, default: the host of the address): the name that the server's certificate
-  ///   must have. For an address that is an IP address, and no name is given, it is that.
+  ///   must have. For an IP address without a name it is the IP address.
   public var serverName: String?
 
-  /// The defaults: servers whose certificates the system's authorities vouch for.
+  /// The defaults: servers whose certificates are signed by the system's authorities.
   public init() {}
 }
 
-/// What is wrong with a certificate, a key, or what is said of them.
+/// An invalid certificate, key, or setting of TLS.
 public struct TLSFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// What is wrong, in words; nothing of a key's contents.
+  /// The reason, for a message. It has nothing of a key's contents.
   public let reason: String
 
   /// File and reason.

@@ -1,29 +1,29 @@
-/// How frames travel: the same for server and client. The defaults are for video; gRPC's own are for
-/// messages of a few kilobytes, and carry a twelfth of the frames. `docs/reference/transport.md` says what each
-/// was measured to do.
+/// The settings of connections, for server and client. The defaults are for video; gRPC's own are for messages
+/// of a few kilobytes, and carry a twelfth of the frames. `docs/reference/transport.md` has the measured
+/// effect of each.
 ///
-/// Values out of range are refused where the configuration is used, with a ``ConfigurationFault``.
+/// A server or client with a value out of range throws a ``ConfigurationFault``.
 public struct TransportConfiguration: Sendable, Hashable {
   /// The threads on which calls are served.
   public enum Executor: String, Sendable, Hashable, CaseIterable {
-    /// The event loop that carries the call's connection: no frame changes threads on its way to the
-    /// session and from it. Filters run elsewhere in any case.
+    /// The event loop of the call's connection: no frame changes threads on its way to the session and back.
+    /// Filters always run on other threads.
     case eventLoops
-    /// Swift's own pool of threads. A connection's streams are then served on several processors,
-    /// at the price of two changes of thread a message.
+    /// Swift's shared pool of threads. The streams of a connection are then served on several processors,
+    /// at the cost of two changes of thread per message.
     case concurrent
   }
 
-  /// When bytes that were written go out.
+  /// The time at which written bytes are sent.
   public struct FlushCoalescing: Sendable, Hashable {
-    /// How long a flush may wait for more bytes, 1 us to 100 ms.
+    /// The time that a flush may wait for more bytes, 1 us to 100 ms.
     public var delay: Duration
-    /// The bytes from which on it does not wait, 1 KiB to 16 MiB.
+    /// The number of bytes from which a flush does not wait, 1 KiB to 16 MiB.
     public var bytes: Int
 
     /// - Parameters:
-    ///   - delay: How long a flush may wait for more bytes, 1 us to 100 ms.
-    ///   - bytes: The bytes from which on it does not wait, 1 KiB to 16 MiB.
+    ///   - delay: The time that a flush may wait for more bytes, 1 us to 100 ms.
+    ///   - bytes: The number of bytes from which a flush does not wait, 1 KiB to 16 MiB.
     public init(delay: Duration = .microseconds(100), bytes: Int = 64 << 10) {
       self.delay = delay
       self.bytes = bytes
@@ -34,33 +34,32 @@ public struct TransportConfiguration: Sendable, Hashable {
   ///   direction. A 4K BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
   /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB to 2 GiB - 1): HTTP/2's flow-control
-  ///   window of one stream. Below 1 MiB large frames wait for window updates; above 4 MiB nothing is
-  ///   gained, and stale bytes pile up.
+  ///   window of one stream. Below 1 MiB large frames wait for window updates; values above 4 MiB gain
+  ///   nothing, and late frames accumulate.
   public var streamWindowBytes = 4 << 20
   /// - `http2FrameBytes` (bytes, default: 256 KiB, range: 16 KiB to 16 MiB - 1): the largest HTTP/2
   ///   frame.
   public var http2FrameBytes = 256 << 10
-  /// - `maxConcurrentStreams` (count, default: 128, range: 1-65536): streams that one connection may
-  ///   have at a time. Always stated to the peer: left out, the stack below enforces a limit that it
-  ///   never announced. A client does not use it.
+  /// - `maxConcurrentStreams` (count, default: 128, range: 1-65536): concurrent streams of one connection.
+  ///   Always announced to the peer: without a value HTTP/2 enforces a limit that it has not announced. A
+  ///   client does not use it.
   public var maxConcurrentStreams = 128
-  /// - `receiveBufferBytes` (bytes, default: 256 KiB, range: 4 KiB-16 MiB): what is read from a socket
-  ///   at a time.
+  /// - `receiveBufferBytes` (bytes, default: 256 KiB, range: 4 KiB-16 MiB): the bytes that are read from a
+  ///   socket at a time.
   public var receiveBufferBytes = 256 << 10
-  /// - `flushCoalescing` (optional, default: none): what is written goes out at once, or waits a little
-  ///   for more.
+  /// - `flushCoalescing` (optional, default: none): `nil` sends written bytes at once; otherwise they may wait for
+  ///   more.
   public var flushCoalescing: FlushCoalescing?
   /// - `executor` (default: ``Executor/eventLoops``): the threads on which calls are served.
   public var executor = Executor.eventLoops
-  /// - `eventLoops` (count, optional, default: those that the process shares, one a processor; range:
-  ///   1-1024): threads that carry connections. Each connection belongs to one of them.
+  /// - `eventLoops` (count, optional, default: the process's shared ones, one a processor; range: 1-1024):
+  ///   threads that carry connections. Each connection belongs to one of them.
   public var eventLoops: Int?
   /// - `unixSocketBufferBytes` (bytes, optional, default: the system's; range: 4 KiB-64 MiB): the
-  ///   kernel's buffers of a Unix socket, each way. Those of TCP tune themselves.
+  ///   kernel's buffers of a Unix socket, each way. The buffers of TCP adapt by themselves.
   public var unixSocketBufferBytes: Int?
-  /// - `connections` (count, optional, default: one for each session; range: 1-1024): connections over
-  ///   which a client spreads its sessions; none has more than one above another. A server does not use
-  ///   it.
+  /// - `connections` (count, optional, default: one for each session; range: 1-1024): the connections that a
+  ///   client's sessions share evenly. A server does not use it.
   public var connections: Int?
 
   /// The defaults, which are ``latency``.
@@ -75,7 +74,7 @@ extension TransportConfiguration {
     /// For many streams on few connections, and for offline jobs.
     case throughput
 
-    /// What the name stands for.
+    /// The configuration of that name.
     public var configuration: TransportConfiguration {
       switch self {
       case .latency: .latency
@@ -84,11 +83,11 @@ extension TransportConfiguration {
     }
   }
 
-  /// For live video: calls are served on the event loops, and bytes go out at once.
+  /// For live video: calls are served on the event loops, and bytes are sent at once.
   public static let latency = TransportConfiguration()
 
   /// For many streams on few connections, and for offline jobs: calls are served on all processors,
-  /// whichever event loop their connection belongs to, and small writes go out together.
+  /// and small writes are sent together.
   public static let throughput: TransportConfiguration = {
     var configuration = TransportConfiguration()
     configuration.executor = .concurrent
@@ -96,12 +95,12 @@ extension TransportConfiguration {
     return configuration
   }()
 
-  /// The profile that this is, if it is one as it stands.
+  /// The profile with exactly these settings, if there is one.
   public var profile: Profile? { Profile.allCases.first { $0.configuration == self } }
 }
 
 extension TransportConfiguration {
-  /// Checks each setting against its range.
+  /// Checks that each setting is in its range.
   ///
   /// - Throws: ``ConfigurationFault`` that names the first setting that is out of its range.
   public func validate() throws(ConfigurationFault) {
