@@ -279,8 +279,8 @@ let package = Package(
       name: "ServerTests",
       dependencies: [
         "SidelightServer", "SidelightClient", "SidelightTransport", "SidelightCodecs",
-        "SidelightWire", "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf,
-        tracing, metrics, logging,
+        "SidelightWire", "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),

@@ -1,11 +1,11 @@
 import SidelightTransport
 public import SidelightWire
 
-/// A socket that listens, and that no server has taken yet: for a process that holds the sockets and lets
-/// other processes serve on them.
+/// A socket that listens, and that no server has taken yet: for a process that holds the sockets
+/// and lets other processes serve on them.
 ///
-/// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. Several processes may
-/// serve on one socket; each connection belongs to one of them.
+/// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. Several
+/// processes may serve on one socket; each connection belongs to one of them.
 public struct ListeningSocket: Sendable {
   private let socket: BoundSocket
 

@@ -218,7 +218,11 @@ public final class SidelightServer: Service {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         broker.setSocketPath(socket.path)
-        await socket.run { broker.redeem($0) } onStop: { broker.setSocketPath(nil) }
+        await socket.run {
+          broker.redeem($0)
+        } onStop: {
+          broker.setSocketPath(nil)
+        }
       }
       defer { group.cancelAll() }
       try await body()

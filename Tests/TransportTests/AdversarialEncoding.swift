@@ -1,5 +1,6 @@
-/// Makes encodings that protobuf allows and no encoder writes, and such as it does not allow: fields in
-/// any order, more than once, unknown, in groups; numbers longer than they need be; messages cut off.
+/// Makes encodings that protobuf allows and no encoder writes, and such as it does not allow:
+/// fields in any order, more than once, unknown, in groups; numbers longer than they need be;
+/// messages cut off.
 struct AdversarialEncoding<Random: RandomNumberGenerator> {
   var random: Random
 

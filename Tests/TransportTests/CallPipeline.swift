@@ -4,8 +4,8 @@ import NIOHTTP2
 
 import SidelightTransport
 
-/// A call's channel with only the handlers that pass messages on whole and without copies. Bytes are DATA
-/// frames.
+/// A call's channel with only the handlers that pass messages on whole and without copies. Bytes
+/// are DATA frames.
 final class CallPipeline {
   /// A DATA frame that one side has written.
   struct Data: Equatable {

@@ -24,6 +24,7 @@ import Testing
     notText[notText.count - 1] = 0xff
     #expect(DescriptorHello.read(notText) == .malformed)
     #expect(
-      DescriptorHello.read([1] + Array(repeating: 0, count: DescriptorHello.maxBytes)) == .malformed)
+      DescriptorHello.read([1] + Array(repeating: 0, count: DescriptorHello.maxBytes)) == .malformed
+    )
   }
 }

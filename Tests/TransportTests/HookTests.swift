@@ -12,10 +12,12 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// The hooks of this module into grpc-swift, grpc-swift-nio-transport, swift-nio-http2 and swift-nio. Each test is
-/// named after one hook, so that a version which breaks it fails with its name.
+/// The hooks of this module into grpc-swift, grpc-swift-nio-transport, swift-nio-http2 and
+/// swift-nio. Each test is named after one hook, so that a version which breaks it fails with its
+/// name.
 ///
-/// The guards' own hooks have an attack each in `GuardTests`; errors of HTTP/2 are in `LateFrameGuardTests`.
+/// The guards' own hooks have an attack each in `GuardTests`; errors of HTTP/2 are in
+/// `LateFrameGuardTests`.
 @Suite(.timeLimit(.minutes(1))) struct HookTests {
   typealias Client = Sidelight_V1_ClientMessage
   typealias Server = Sidelight_V1_ServerMessage

@@ -6,12 +6,12 @@ public import SidelightWire
 public struct ClientSecurity: Sendable {
   /// - `tls` (default: none): the TLS of connections over TCP. `nil` disables it.
   public var tls: ClientTLS?
-  /// - `token` (default: none): returns the bearer token of each call, when it begins. A session that
-  ///   reconnects asks again, so that a session whose token has expired continues with the next. An error
-  ///   ends the call.
+  /// - `token` (default: none): returns the bearer token of each call, when it begins. A session
+  ///   that reconnects asks again, so that a session whose token has expired continues with the
+  ///   next. An error ends the call.
   ///
-  /// A token is sent over TLS, over Unix sockets and to this host only: on the way to another host it could
-  /// be intercepted.
+  /// A token is sent over TLS, over Unix sockets and to this host only: on the way to another host
+  /// it could be intercepted.
   public var token: (@Sendable () async throws -> String)?
 
   /// Makes settings.

@@ -1,4 +1,3 @@
-
 extension SettingTable {
   static let guards = Group(
     title: "Guards",

@@ -5,23 +5,26 @@ import Synchronization
   import Glibc
 #endif
 
-/// The settings of the process's C allocator for buffers of frame size. Without glibc they do nothing.
+/// The settings of the process's C allocator for buffers of frame size. Without glibc they do
+/// nothing.
 ///
-/// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one: 450 to 1,550
-/// page faults a frame. Kept, they make frames of 1 to 8 MB two to three times as fast; the server returns
-/// the kept memory when no frames arrive (`docs/decisions/0010-allocator.md` has the figures).
+/// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
+/// 450 to 1,550 page faults a frame. Kept, they make frames of 1 to 8 MB two to three times as
+/// fast; the server returns the kept memory when no frames arrive
+/// (`docs/decisions/0010-allocator.md` has the figures).
 ///
-/// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds a server
-/// may do so itself.
+/// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
+/// a server may do so itself.
 public struct AllocatorSettings: Sendable, Hashable {
-  /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it to glibc.
+  /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it
+  /// to glibc.
   public var mapThreshold: Int?
   /// The free memory at the top of the heap that is kept, in bytes.
   public var trimThreshold: Int?
   /// The bytes by which the heap grows.
   public var topPad: Int?
-  /// The heaps that threads share. Only the first returns all of its free memory to the system; the others
-  /// keep their top, which for frames is nearly everything. `nil` makes eight a processor.
+  /// The heaps that threads share. Only the first returns all of its free memory to the system; the
+  /// others keep their top, which for frames is nearly everything. `nil` makes eight a processor.
   public var arenas: Int?
 
   /// Makes settings; those left out do not change.
@@ -37,8 +40,8 @@ public struct AllocatorSettings: Sendable, Hashable {
   /// The allocator's own settings.
   public static let system = AllocatorSettings()
 
-  /// Settings for video: buffers of up to 32 MiB, the most that glibc allows, come from one heap and stay there
-  /// until ``releaseFreeMemory()``.
+  /// Settings for video: buffers of up to 32 MiB, the most that glibc allows, come from one heap
+  /// and stay there until ``releaseFreeMemory()``.
   public static let frames = AllocatorSettings(
     mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
 
@@ -47,8 +50,9 @@ public struct AllocatorSettings: Sendable, Hashable {
 
   private static let applied = Mutex(AllocatorSettings.system)
 
-  /// Applies the settings to this process. It must be the first call: buffers that are on the heap already
-  /// stay where they are, and ``arenas`` has no effect once a second thread has asked for memory.
+  /// Applies the settings to this process. It must be the first call: buffers that are on the heap
+  /// already stay where they are, and ``arenas`` has no effect once a second thread has asked for
+  /// memory.
   public func apply() {
     #if canImport(CMalloc)
       Self.applied.withLock { applied in
@@ -63,8 +67,8 @@ public struct AllocatorSettings: Sendable, Hashable {
     #endif
   }
 
-  /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that need memory
-  /// wait meanwhile: a tenth of a millisecond for each MiB.
+  /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that
+  /// need memory wait meanwhile: a tenth of a millisecond for each MiB.
   public static func releaseFreeMemory() {
     #if canImport(CMalloc)
       _ = malloc_trim(0)
@@ -74,7 +78,8 @@ public struct AllocatorSettings: Sendable, Hashable {
 
 /// The memory that the process holds, and the part of it that the program uses.
 package struct HeapUsage: Sendable, Hashable {
-  /// The resident bytes that belong to no file: heaps, used and free, stacks, and pages of pictures.
+  /// The resident bytes that belong to no file: heaps, used and free, stacks, and pages of
+  /// pictures.
   package var residentBytes: Int
   /// The bytes that the program has allocated, resident or not.
   package var usedBytes: Int
@@ -84,8 +89,8 @@ package struct HeapUsage: Sendable, Hashable {
     self.usedBytes = usedBytes
   }
 
-  /// Reads the current usage; `nil` without glibc. Holds the locks of the heaps while their free chunks are
-  /// counted: two milliseconds for ten thousand.
+  /// Reads the current usage; `nil` without glibc. Holds the locks of the heaps while their free
+  /// chunks are counted: two milliseconds for ten thousand.
   package static func current() -> HeapUsage? {
     #if canImport(CMalloc)
       // All pages, the resident ones, and of those the pages of files.

@@ -3,9 +3,10 @@ import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 
-/// Gives memory back to the system that nothing needs any more: frame buffers that were idle all the
-/// time between two looks, and what is free on the heap (`docs/decisions/0010-allocator.md` says why it
-/// is kept at all, `docs/decisions/0027-free-memory-goes-back-under-load.md` when it goes).
+/// Gives memory back to the system that nothing needs any more: frame buffers that were idle all
+/// the time between two looks, and what is free on the heap (`docs/decisions/0010-allocator.md`
+/// says why it is kept at all, `docs/decisions/0027-free-memory-goes-back-under-load.md` when it
+/// goes).
 package struct IdleMemory: Sendable {
   let engine: Engine
   /// The time between two looks.
@@ -13,7 +14,8 @@ package struct IdleMemory: Sendable {
 
   /// Looks until the task is cancelled or graceful shutdown begins.
   ///
-  /// What a load leaves goes at the next look if there still are frames, else after one to two times.
+  /// What a load leaves goes at the next look if there still are frames, else after one to two
+  /// times.
   func run() async {
     await cancelWhenGracefulShutdown {
       var machine = StateMachine(activity: self.activity, heap: .current())
@@ -24,8 +26,8 @@ package struct IdleMemory: Sendable {
     }
   }
 
-  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes or
-  /// goes.
+  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes
+  /// or goes.
   private var activity: UInt64 {
     let pool = self.engine.pool.statistics
     return self.engine.sessions.totals.received &+ UInt64(pool.hits + pool.misses)

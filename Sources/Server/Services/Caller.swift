@@ -7,8 +7,9 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// (`sub:alice@https://id.example`), else the user at the other end of a Unix socket
   /// (`unix:uid=1000`), else the address without its port (`ipv4:192.0.2.1`, `ipv6:[2001:db8::1]`).
   package let name: String
-  /// Everything that is known, for logs and operators, the address first: `ipv4:192.0.2.1:50123`, or
-  /// `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`, then ` as ` and who he has proved to be.
+  /// Everything that is known, for logs and operators, the address first: `ipv4:192.0.2.1:50123`,
+  /// or `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`, then ` as ` and who he has proved to
+  /// be.
   package let description: String
   /// Who is at the other end of a Unix socket.
   package let credentials: PeerCredentials?

@@ -1,9 +1,10 @@
 package import SidelightTransport
 
-/// The tokens that give clients the rings of their sessions. A pure state machine; the time is a parameter.
+/// The tokens that give clients the rings of their sessions. A pure state machine; the time is a
+/// parameter.
 ///
-/// A token is valid once, for a while, for the session that it was issued to, while that session lasts. Any
-/// use removes it.
+/// A token is valid once, for a while, for the session that it was issued to, while that session
+/// lasts. Any use removes it.
 package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
   private struct Entry {
     var token: [UInt8]

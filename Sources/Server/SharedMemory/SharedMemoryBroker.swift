@@ -37,8 +37,8 @@ final class SharedMemoryBroker: Sendable {
   /// Grants a ring to a session.
   ///
   /// - Parameter peer: The session's peer, as gRPC names it.
-  /// - Throws: ``FieldFault``: FAILED_PRECONDITION if the peer is on another host, RESOURCE_EXHAUSTED
-  ///   beyond a limit; UNAVAILABLE without a descriptor socket or memory.
+  /// - Throws: ``FieldFault``: FAILED_PRECONDITION if the peer is on another host,
+  ///   RESOURCE_EXHAUSTED beyond a limit; UNAVAILABLE without a descriptor socket or memory.
   func grant(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldFault) -> Grant {
@@ -101,8 +101,8 @@ final class SharedMemoryBroker: Sendable {
 extension Engine {
   /// Grants a ring to a session.
   ///
-  /// - Throws: ``FieldFault``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if this server
-  ///   has no shared memory.
+  /// - Throws: ``FieldFault``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if
+  ///   this server has no shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldFault) -> SharedMemoryBroker.Grant {
@@ -115,8 +115,8 @@ extension Engine {
   }
 }
 
-/// The memory that the rings of a server may take. A ring gives its memory back when it is unmapped: after its
-/// session, when the last frame in a slot is gone.
+/// The memory that the rings of a server may take. A ring gives its memory back when it is
+/// unmapped: after its session, when the last frame in a slot is gone.
 final class RingBudget: Sendable {
   private let maxSessionBytes: Int
   private let maxBytes: Int

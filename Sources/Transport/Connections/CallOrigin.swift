@@ -46,7 +46,8 @@ package struct CallOrigin: ServerContext.TransportSpecific {
 
 /// The cancellation of a call's handler from the call's channel.
 ///
-/// The channel exists before gRPC runs the handler, so a cancellation may come before the handle is known.
+/// The channel exists before gRPC runs the handler, so a cancellation may come before the handle is
+/// known.
 final class CallCancellation: Sendable {
   private struct State {
     var handle: ServerContext.RPCCancellationHandle?
@@ -55,7 +56,8 @@ final class CallCancellation: Sendable {
 
   private let state = Mutex(State())
 
-  /// Takes the handle that cancels the handler. Cancels it at once if the call is cancelled already.
+  /// Takes the handle that cancels the handler. Cancels it at once if the call is cancelled
+  /// already.
   func attach(_ handle: ServerContext.RPCCancellationHandle) {
     let isCancelled = self.state.withLock { state in
       state.handle = handle
@@ -76,10 +78,11 @@ final class CallCancellation: Sendable {
 
 /// Writes a call's number into its headers, so that ``CallOriginInterceptor`` can find its origin.
 ///
-/// gRPC passes a handler nothing of the call's channel but an address, which all peers of a Unix socket
-/// share, and its own context cannot be extended from outside the package (`docs/design/upstream.md`, 6).
-/// Headers are the one thing that passes from the channel to the call. A header of that name from a client is
-/// removed, so no client can claim another's call or connection.
+/// gRPC passes a handler nothing of the call's channel but an address, which all peers of a Unix
+/// socket share, and its own context cannot be extended from outside the package
+/// (`docs/design/upstream.md`, 6). Headers are the one thing that passes from the channel to the
+/// call. A header of that name from a client is removed, so no client can claim another's call or
+/// connection.
 final class CallNumberHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload

@@ -33,11 +33,11 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
   }
 }
 
-/// Records why a connection ends. It is next to the socket, where it also closes the connection at once when a
-/// guard asks for it.
+/// Records why a connection ends. It is next to the socket, where it also closes the connection at
+/// once when a guard asks for it.
 ///
-/// A ``ConnectionErrorHandler`` reports the errors above it. The first reason counts; later ones follow from
-/// it.
+/// A ``ConnectionErrorHandler`` reports the errors above it. The first reason counts; later ones
+/// follow from it.
 final class ConnectionEndHandler: ChannelDuplexHandler {
   typealias InboundIn = Any
   typealias OutboundIn = IOData
@@ -64,7 +64,8 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   /// Notes an error that ends the connection, or is about to.
   func note(_ error: any Error) {
     let reason = ConnectionEnd(error)
-    // Of HTTP/2's errors the last one has the cause; those before it say that it could not be reported.
+    // Of HTTP/2's errors the last one has the cause; those before it say that it could not be
+    // reported.
     if reason == .http2, self.end?.reason == .http2 { self.end = nil }
     self.note(reason, "\(error)")
   }
@@ -120,11 +121,11 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   }
 }
 
-/// Reports errors that end a connection. It is next above HTTP/2, where all of them pass: those of the
-/// socket, of TLS and of HTTP/2.
+/// Reports errors that end a connection. It is next above HTTP/2, where all of them pass: those of
+/// the socket, of TLS and of HTTP/2.
 ///
-/// Not all errors of HTTP/2 end the connection: those of a single call pass too. An error ends the connection
-/// if a handler above closes it for that error; later errors do too.
+/// Not all errors of HTTP/2 end the connection: those of a single call pass too. An error ends the
+/// connection if a handler above closes it for that error; later errors do too.
 final class ConnectionErrorHandler: ChannelDuplexHandler {
   typealias InboundIn = Any
   typealias OutboundIn = Any

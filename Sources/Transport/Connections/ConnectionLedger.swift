@@ -2,8 +2,8 @@ package import Logging
 package import SidelightWire
 import Synchronization
 
-/// The counts of a server's connections and of the actions of its guards, which it also logs. The server's
-/// listeners share it.
+/// The counts of a server's connections and of the actions of its guards, which it also logs. The
+/// server's listeners share it.
 package final class ConnectionLedger: Sendable {
   /// A snapshot of the counts.
   package struct Counts: Sendable {
@@ -53,8 +53,9 @@ package final class ConnectionLedger: Sendable {
     }
     var metadata: Logger.Metadata = ["reason": "\(end.rawValue)", "peer": "\(peer)"]
     if let details { metadata["details"] = "\(details)" }
-    // Not at a higher level, not even for a failed handshake: a public port gets connections from scanners all
-    // day. The counts show when there is something to see, and SIGHUP changes the level of the log.
+    // Not at a higher level, not even for a failed handshake: a public port gets connections from
+    // scanners all day. The counts show when there is something to see, and SIGHUP changes the
+    // level of the log.
     self.logger.debug("connection closed", metadata: metadata)
   }
 }

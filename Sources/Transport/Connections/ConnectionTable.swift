@@ -10,7 +10,8 @@ package struct Connection: Sendable {
   let number: UInt64
   /// The process at the other end; for Unix sockets only.
   package let credentials: PeerCredentials?
-  /// The certificate that the client has shown in TLS's handshake, if any. Known when the first call begins.
+  /// The certificate that the client has shown in TLS's handshake, if any. Known when the first
+  /// call begins.
   package var certificate: PeerCertificate?
   /// Runs tasks on the event loop of the connection.
   let executor: EventLoopExecutor
@@ -33,8 +34,8 @@ final class ConnectionTable: Sendable {
   /// The large messages of all calls.
   let messages = OutboundMessageStore()
 
-  /// Adds an accepted connection, until it closes. None of its streams is handled before that is done. A
-  /// connection that comes after ``closeAll(_:)`` is closed before it is passed on.
+  /// Adds an accepted connection, until it closes. None of its streams is handled before that is
+  /// done. A connection that comes after ``closeAll(_:)`` is closed before it is passed on.
   func add(_ channel: any Channel) -> EventLoopFuture<Connection> {
     PeerCredentials.ofPeer(channel).flatMapThrowing { credentials in
       let (connection, isLate) = self.state.withLock { state in

@@ -25,8 +25,8 @@ package struct Dialer: Sendable {
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
   ///   - interceptors: The interceptors of each call.
-  ///   - isConnectionFault: Whether an error may be the fault of a call's connection, which then takes no
-  ///     more calls.
+  ///   - isConnectionFault: Whether an error may be the fault of a call's connection, which then
+  ///     takes no more calls.
   /// - Throws: `ConfigurationFault`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,
@@ -71,8 +71,8 @@ package struct Dialer: Sendable {
     self.messages.makeCallMessages()
   }
 
-  /// Connects, and closes the connection when `body` returns or the task is cancelled; or takes a share in an
-  /// open one. Connecting itself is lazy.
+  /// Connects, and closes the connection when `body` returns or the task is cancelled; or takes a
+  /// share in an open one. Connecting itself is lazy.
   ///
   /// - Parameter loop: The loop of the connection, unless it is shared; `nil` chooses the next.
   package func withConnection<Result: Sendable>(

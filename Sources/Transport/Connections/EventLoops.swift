@@ -5,8 +5,8 @@ import NIOPosix
 package struct EventLoops: Sendable {
   let group: MultiThreadedEventLoopGroup
 
-  /// Runs `body` with the event loops of a configuration. Loops that are made for it end when `body`
-  /// returns; the process's shared ones continue.
+  /// Runs `body` with the event loops of a configuration. Loops that are made for it end when
+  /// `body` returns; the process's shared ones continue.
   ///
   /// - Parameter count: The number of loops; `nil` shares the process's loops, one a processor.
   package static func with<Result>(
@@ -39,13 +39,13 @@ package struct ConnectionLoop: Sendable {
   package var executor: EventLoopExecutor { EventLoopExecutor(self.loop) }
 }
 
-/// Runs the jobs of tasks that prefer it on an event loop, between the loop's own work. For calls that
-/// are served on the loop of their connection.
+/// Runs the jobs of tasks that prefer it on an event loop, between the loop's own work. For calls
+/// that are served on the loop of their connection.
 package final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
-  /// - Parameter loop: The loop. It must outlive the tasks that prefer it: a loop that is shut down accepts no
-  ///   jobs.
+  /// - Parameter loop: The loop. It must outlive the tasks that prefer it: a loop that is shut down
+  ///   accepts no jobs.
   init(_ loop: any EventLoop) {
     self.loop = loop
   }

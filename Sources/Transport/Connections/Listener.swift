@@ -120,7 +120,8 @@ package final class Listener: Sendable {
     try await self.serve(transport) { try? await transport.listeningAddress }
   }
 
-  /// - Parameter listeningAddress: Returns the address of the transport; `nil` if it does not listen.
+  /// - Parameter listeningAddress: Returns the address of the transport; `nil` if it does not
+  ///   listen.
   private func serve(
     _ transport: some ServerTransport,
     listeningAddress:
@@ -156,11 +157,13 @@ package final class Listener: Sendable {
     }
   }
 
-  /// Serves. If the task is cancelled, all connections are closed before the gRPC server is cancelled.
+  /// Serves. If the task is cancelled, all connections are closed before the gRPC server is
+  /// cancelled.
   ///
-  /// A cancelled transport drops connections that it has accepted and not handled, and NIO ends the process
-  /// when an open one is dropped (`docs/design/upstream.md`, 12). So the gRPC server does not run in a child of
-  /// this task, which would be cancelled with it. It still ends before this task (`docs/decisions`, 28).
+  /// A cancelled transport drops connections that it has accepted and not handled, and NIO ends the
+  /// process when an open one is dropped (`docs/design/upstream.md`, 12). So the gRPC server does
+  /// not run in a child of this task, which would be cancelled with it. It still ends before this
+  /// task (`docs/decisions`, 28).
   private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
     let serving = Task { try await server.serve() }
     try await withTaskCancellationHandler {

@@ -5,8 +5,8 @@ import Synchronization
 /// The connections that a client's sessions share. There are as many to each address as there are
 /// sessions, up to a limit; from then on the one with the fewest sessions takes the next.
 ///
-/// A connection is open while a session uses it. A connection on which a session has failed takes no more
-/// sessions; the next attempt gets a new one.
+/// A connection is open while a session uses it. A connection on which a session has failed takes
+/// no more sessions; the next attempt gets a new one.
 final class SharedConnections: Sendable {
   /// A connection and its event loop.
   struct Connection: Sendable {

@@ -1,8 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// A quantity that peers share, in total and by address: connections, or bytes. A server's listeners share
-/// one.
+/// A quantity that peers share, in total and by address: connections, or bytes. A server's
+/// listeners share one.
 package final class AddressBudget: Sendable {
   private struct State {
     var limit: Int

@@ -5,11 +5,11 @@ import NIOHPACK
 import NIOHTTP2
 import SidelightWire
 
-/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too long, too
-/// complex or truncated, and ends the call at its deadline.
+/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
+/// long, too complex or truncated, and ends the call at its deadline.
 ///
-/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here. Its handler
-/// is cancelled, and everything that the handler still writes is discarded.
+/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here.
+/// Its handler is cancelled, and everything that the handler still writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = InboundCallPart
@@ -38,7 +38,8 @@ final class CallGuard: ChannelDuplexHandler {
   private var isInputOver = false
   /// Whether the status was written.
   private var isOver = false
-  /// The bytes of a refused call that are still read and discarded; `nil` if the call is not refused.
+  /// The bytes of a refused call that are still read and discarded; `nil` if the call is not
+  /// refused.
   private var patience: Int?
 
   /// - Parameters:

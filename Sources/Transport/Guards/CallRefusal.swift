@@ -4,8 +4,8 @@ import GRPCProtobuf
 import NIOHPACK
 import SidelightWire
 
-/// The reason why a call is ended before its handler has done so, with the details that a client needs.
-/// Fired as an event at a call's channel, it ends the call from outside.
+/// The reason why a call is ended before its handler has done so, with the details that a client
+/// needs. Fired as an event at a call's channel, it ends the call from outside.
 struct CallRefusal: Sendable {
   /// The guard that ends the call; `nil` if none does.
   var by: Guard?
@@ -89,7 +89,8 @@ struct CallRefusal: Sendable {
 
   /// The trailers that end the call.
   ///
-  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include them.
+  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include
+  ///   them.
   func trailers(hasHeaders: Bool) -> HPACKHeaders {
     var trailers: HPACKHeaders =
       hasHeaders ? [:] : [":status": "200", "content-type": "application/grpc"]

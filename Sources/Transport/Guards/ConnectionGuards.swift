@@ -47,8 +47,8 @@ final class ConnectionCap: ChannelInboundHandler {
   }
 }
 
-/// Closes a connection that has not begun to speak HTTP/2 in time (``Guard/preface``). It is above TLS, and
-/// sees the first bytes after the handshake.
+/// Closes a connection that has not begun to speak HTTP/2 in time (``Guard/preface``). It is above
+/// TLS, and sees the first bytes after the handshake.
 final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
@@ -83,12 +83,12 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 }
 
-/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if nothing is
-/// received (``Guard/keepalive``). The transport would begin a graceful close, and wait for ever for the
-/// peer to take part.
+/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if
+/// nothing is received (``Guard/keepalive``). The transport would begin a graceful close, and wait
+/// for ever for the peer to take part.
 ///
-/// Any bytes are a sign of life, so the answer to the PING passes: the packages above ignore answers that
-/// they did not ask for.
+/// Any bytes are a sign of life, so the answer to the PING passes: the packages above ignore
+/// answers that they did not ask for.
 final class KeepaliveGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = IOData
@@ -153,8 +153,8 @@ final class KeepaliveGuard: ChannelInboundHandler {
   }
 }
 
-/// Closes a connection some time after the server has begun to shut down (``Guard/drain``): the transport
-/// waits for streams to end and for an answer to a PING, which a dead peer never gives.
+/// Closes a connection some time after the server has begun to shut down (``Guard/drain``): the
+/// transport waits for streams to end and for an answer to a PING, which a dead peer never gives.
 final class DrainGuard: ChannelInboundHandler {
   typealias InboundIn = Any
 

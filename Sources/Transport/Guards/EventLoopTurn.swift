@@ -13,8 +13,8 @@ import Synchronization
 /// Reports when an event loop has polled its sockets. It must be used on that loop only.
 ///
 /// An event loop of NIO runs tasks until none is left, and only then polls again: tasks that keep
-/// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can tell
-/// that a poll has happened. A byte that travels through a pipe of the loop can.
+/// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can
+/// tell that a poll has happened. A byte that travels through a pipe of the loop can.
 final class EventLoopTurn {
   private let loop: any EventLoop
   private var channel: (any Channel)?
@@ -35,7 +35,8 @@ final class EventLoopTurn {
 
   private func sendByte() {
     guard let channel = self.channel ?? self.openPipe() else {
-      // Without a free descriptor a poll cannot be noticed; continuing is better than waiting for ever.
+      // Without a free descriptor a poll cannot be noticed; continuing is better than waiting for
+      // ever.
       return self.loop.assumeIsolated().execute { self.run() }
     }
     self.channel = channel

@@ -3,10 +3,11 @@ import NIOHTTP2
 package import SidelightWire
 import Synchronization
 
-/// All guards of a server, and their positions in the pipelines. A server's listeners share it, and so its
-/// budgets.
+/// All guards of a server, and their positions in the pipelines. A server's listeners share it, and
+/// so its budgets.
 package final class Guards: Sendable {
-  /// The calls that a connection may abandon. They stay below HTTP/2's own limit, 200 in 30 seconds.
+  /// The calls that a connection may abandon. They stay below HTTP/2's own limit, 200 in 30
+  /// seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
   private let settings: Mutex<GuardConfiguration>
@@ -33,8 +34,8 @@ package final class Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Applies other limits from now on. Connections and calls that have begun keep theirs, except for the
-  /// shared budgets. The active guards, and the time of a drain, do not change.
+  /// Applies other limits from now on. Connections and calls that have begun keep theirs, except
+  /// for the shared budgets. The active guards, and the time of a drain, do not change.
   package func reconfigure(_ configuration: GuardConfiguration) {
     var configuration = configuration
     self.settings.withLock { settings in
@@ -49,8 +50,9 @@ package final class Guards: Sendable {
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
 
-  /// Adds the guards of a connection: next to its socket, between TLS and HTTP/2, and above HTTP/2. It must be
-  /// called on the connection's event loop, when gRPC's own handlers are in place and before it is active.
+  /// Adds the guards of a connection: next to its socket, between TLS and HTTP/2, and above HTTP/2.
+  /// It must be called on the connection's event loop, when gRPC's own handlers are in place and
+  /// before it is active.
   ///
   /// - Parameter peer: The peer, for the log.
   func protect(connection channel: any Channel, of peer: String) throws {
@@ -104,8 +106,8 @@ package final class Guards: Sendable {
     try pipeline.addHandlers(above, position: .after(http2))
   }
 
-  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the call's
-  /// event loop, when gRPC's own handlers are in place.
+  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the
+  /// call's event loop, when gRPC's own handlers are in place.
   ///
   /// - Parameters:
   ///   - messages: The store of large messages.

@@ -3,16 +3,17 @@ import SidelightWire
 
 /// The handler below HTTP/2 on a connection that sees frames before the packages above do.
 ///
-/// It answers PINGs (``Guard/pings``): the limit of the packages above, 200 in 30 seconds, cannot be set from
-/// outside, and grpc-go sends one for each burst of data that it receives. PINGs beyond a budget are left to
-/// that limit.
+/// It answers PINGs (``Guard/pings``): the limit of the packages above, 200 in 30 seconds, cannot
+/// be set from outside, and grpc-go sends one for each burst of data that it receives. PINGs beyond
+/// a budget are left to that limit.
 ///
-/// It closes connections that abandon one call after the other (``Guard/resets``), before the limit of the
-/// packages above is reached, which leaves memory behind.
+/// It closes connections that abandon one call after the other (``Guard/resets``), before the limit
+/// of the packages above is reached, which leaves memory behind.
 ///
 /// It also completes a read when a connection closes in the midst of it. HTTP/2 keeps a list of the
-/// streams that have read until the read is complete. A closed socket does not report that any more, and the
-/// list would keep the streams, the connection and its buffers, half a megabyte in all, for ever.
+/// streams that have read until the read is complete. A closed socket does not report that any
+/// more, and the list would keep the streams, the connection and its buffers, half a megabyte in
+/// all, for ever.
 final class HTTP2FrameGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -90,8 +91,8 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Finds the PINGs that ask for an answer in a client's bytes, in whatever pieces they arrive, and counts the
-/// calls that the client abandons.
+/// Finds the PINGs that ask for an answer in a client's bytes, in whatever pieces they arrive, and
+/// counts the calls that the client abandons.
 package struct HTTP2FrameScanner {
   /// A part of the bytes, in order.
   package enum Part: Hashable {
@@ -166,7 +167,8 @@ package struct HTTP2FrameScanner {
     }
   }
 
-  /// Reads a frame's head. Returns the length of the payload; `nil` for a PING, or an incomplete head.
+  /// Reads a frame's head. Returns the length of the payload; `nil` for a PING, or an incomplete
+  /// head.
   private mutating func payloadBytes(of bytes: ByteBuffer, at place: Int) -> Int? {
     guard bytes.writerIndex - place >= Self.headBytes,
       let head = bytes.getInteger(at: place, as: UInt32.self),

@@ -45,7 +45,8 @@ package struct MessageScanner: Sendable {
   /// - Parameters:
   ///   - segments: The segments of the bytes.
   ///   - bytes: The bytes.
-  /// - Returns: The reason why the first message that is not accepted is refused; `nil` if all are accepted.
+  /// - Returns: The reason why the first message that is not accepted is refused; `nil` if all are
+  ///   accepted.
   package mutating func scan(_ segments: [MessageSegment], of bytes: Span<UInt8>) -> Finding? {
     var index = 0
     for segment in segments {

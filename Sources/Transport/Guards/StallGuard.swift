@@ -2,7 +2,8 @@ package import NIOCore
 import SidelightWire
 
 /// Closes a connection whose peer takes nothing off its socket although bytes wait for it
-/// (``Guard/connectionStall``). It is next to the socket, and sees the bytes that are really written.
+/// (``Guard/connectionStall``). It is next to the socket, and sees the bytes that are really
+/// written.
 final class ConnectionStallGuard: ChannelDuplexHandler {
   typealias InboundIn = Any
   typealias OutboundIn = IOData
@@ -46,7 +47,8 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   }
 }
 
-/// The progress of a peer that takes what waits for it. It is checked at intervals, and costs writes nothing.
+/// The progress of a peer that takes what waits for it. It is checked at intervals, and costs
+/// writes nothing.
 package struct StallWatch: Sendable {
   private let timeout: Duration
   private var taken = 0

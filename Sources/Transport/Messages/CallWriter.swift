@@ -2,13 +2,15 @@ import NIOCore
 import NIOHTTP2
 import SidelightWire
 
-/// The handler next to HTTP/2 on a call: writes everything in order, through the one queue of the stream.
+/// The handler next to HTTP/2 on a call: writes everything in order, through the one queue of the
+/// stream.
 ///
-/// A write may come in the midst of another: when a part of a message fills the stream, gRPC's handler is
-/// notified at once, writes what it has, and flushes. Such writes wait in the queue for their turn.
+/// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
+/// handler is notified at once, writes what it has, and flushes. Such writes wait in the queue for
+/// their turn.
 ///
-/// On a server it is also the guard that resets a call whose peer takes nothing that is written to it
-/// (``Guard/callStall``), and one that has its status and whose client does not close its side
+/// On a server it is also the guard that resets a call whose peer takes nothing that is written to
+/// it (``Guard/callStall``), and one that has its status and whose client does not close its side
 /// (``Guard/linger``). Standing next to HTTP/2, it sees what other guards write too.
 final class CallWriter: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
@@ -93,7 +95,8 @@ final class CallWriter: ChannelDuplexHandler {
 
   // MARK: The queue
 
-  /// Appends bytes of a message; where the peer is watched, in parts, noting when the peer has taken each.
+  /// Appends bytes of a message; where the peer is watched, in parts, noting when the peer has
+  /// taken each.
   private func append(
     _ bytes: ByteBuffer, endStream: Bool, promise: EventLoopPromise<Void>?,
     eventLoop: any EventLoop
@@ -116,7 +119,8 @@ final class CallWriter: ChannelDuplexHandler {
     } while rest.readableBytes > 0
   }
 
-  /// Writes everything that waits, and then flushes. A call in the midst of another returns at once.
+  /// Writes everything that waits, and then flushes. A call in the midst of another returns at
+  /// once.
   private func writeWaiting(context: ChannelHandlerContext) {
     if !self.isWriting {
       self.isWriting = true
@@ -151,8 +155,8 @@ final class CallWriter: ChannelDuplexHandler {
     }
   }
 
-  /// Closes the call when the client has had time to close its side. A reset at once would reach the client
-  /// before it has read the status, and replace it.
+  /// Closes the call when the client has had time to close its side. A reset at once would reach
+  /// the client before it has read the status, and replace it.
   private func awaitEnd(_ limits: Limits, context: ChannelHandlerContext) {
     self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
       // A peer that still takes what was written before the status is the other guard's concern.

@@ -3,15 +3,15 @@ import NIOHTTP2
 
 /// The inbound handler next to gRPC on a call: passes whole messages on.
 ///
-/// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it each
-/// time. The prefix states the length, so this handler reserves the room once, when the content begins to
-/// arrive. gRPC takes a buffer of whole messages as it is.
+/// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it
+/// each time. The prefix states the length, so this handler reserves the room once, when the
+/// content begins to arrive. gRPC takes a buffer of whole messages as it is.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
 
-  /// The bytes of a long message that must have arrived before its room is reserved: a peer that only
-  /// announces a message gets none.
+  /// The bytes of a long message that must have arrived before its room is reserved: a peer that
+  /// only announces a message gets none.
   private static let minReservingBytes = 64 << 10
 
   private let maxMessageBytes: Int

@@ -33,8 +33,8 @@ package struct MessageSegment: Sendable, Hashable {
   package var completesPrefix: Bool { self.prefix != nil && self.prefixByteCount > 0 }
 }
 
-/// The position in a call's stream of messages. It is the one place that reads the prefixes of inbound
-/// messages.
+/// The position in a call's stream of messages. It is the one place that reads the prefixes of
+/// inbound messages.
 package struct MessageCursor: Sendable {
   /// The bytes of an incomplete prefix, and their number.
   private var partialPrefix: (bytes: UInt64, count: Int) = (0, 0)
@@ -50,15 +50,15 @@ package struct MessageCursor: Sendable {
 
   /// Moves over bytes until messages of a given weight have ended.
   ///
-  /// A message of n bytes weighs 1 + n / `bytesPerWeight`. A message that has begun is moved over to the end
-  /// of the bytes, or to its own.
+  /// A message of n bytes weighs 1 + n / `bytesPerWeight`. A message that has begun is moved over
+  /// to the end of the bytes, or to its own.
   ///
   /// - Parameters:
   ///   - bytes: The next bytes of the stream.
   ///   - limit: The weight at which to stop, at the end of a message.
   ///   - bytesPerWeight: The divisor of a message's length.
-  /// - Returns: The segments of the messages, which follow each other without gaps, and the weight of the
-  ///   messages that begin in them.
+  /// - Returns: The segments of the messages, which follow each other without gaps, and the weight
+  ///   of the messages that begin in them.
   package mutating func segments(
     of bytes: ByteBuffer, weight limit: Int = .max, bytesPerWeight: Int = .max
   ) -> (segments: [MessageSegment], weight: Int) {
@@ -129,8 +129,8 @@ enum OutboundCallPart {
 
 /// A message behind its prefix, in the buffers that it lies in.
 package struct FramedMessage: Sendable {
-  /// The size from which messages are sent from where they lie. Smaller ones are copied, and share a write
-  /// with others: that takes less time than separate writes.
+  /// The size from which messages are sent from where they lie. Smaller ones are copied, and share
+  /// a write with others: that takes less time than separate writes.
   static let storedByteCount = 64 << 10
 
   /// The bytes that are sent, in this order; the first buffer begins with the prefix.

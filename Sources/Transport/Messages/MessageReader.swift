@@ -2,13 +2,14 @@ import NIOCore
 import NIOHTTP2
 import SidelightWire
 
-/// The inbound handler behind ``CallWriter`` on a call: finds the messages in the bytes of DATA frames.
+/// The inbound handler behind ``CallWriter`` on a call: finds the messages in the bytes of DATA
+/// frames.
 ///
 /// On a server it delivers them in batches, one batch for each poll of the event loop
-/// (``Guard/messageBatches``). A single DATA frame can hold a hundred thousand messages of a few bytes;
-/// without batches all of them would be decoded and handled before the loop polls its sockets again, and
-/// every other connection of that loop would wait. Bytes that wait here keep their place in order; a reset
-/// or a closed stream discards them.
+/// (``Guard/messageBatches``). A single DATA frame can hold a hundred thousand messages of a few
+/// bytes; without batches all of them would be decoded and handled before the loop polls its
+/// sockets again, and every other connection of that loop would wait. Bytes that wait here keep
+/// their place in order; a reset or a closed stream discards them.
 final class MessageReader: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = InboundCallPart
@@ -25,8 +26,8 @@ final class MessageReader: ChannelDuplexHandler {
     var ledger: ConnectionLedger
   }
 
-  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A batch
-  /// ends where this is used up, so it has 16 messages or some 8 KiB of small ones.
+  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A
+  /// batch ends where this is used up, so it has 16 messages or some 8 KiB of small ones.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
   /// The most messages that are delivered together without batches: their segments take memory.

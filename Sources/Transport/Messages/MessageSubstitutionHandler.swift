@@ -1,7 +1,8 @@
 package import NIOCore
 import NIOHTTP2
 
-/// The outbound handler next to gRPC on a call: replaces message handles with the messages in the store.
+/// The outbound handler next to gRPC on a call: replaces message handles with the messages in the
+/// store.
 final class MessageSubstitutionHandler: ChannelOutboundHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = OutboundCallPart
@@ -59,9 +60,9 @@ final class MessageSubstitutionHandler: ChannelOutboundHandler {
 extension OutboundMessageStore {
   /// Adds the handlers of a call that pass messages on whole and without copies.
   ///
-  /// It must be called on the channel's event loop, when gRPC's own handlers are in place. From HTTP/2 to
-  /// gRPC: ``CallWriter``, ``MessageReader``, the guards of a server, ``MessageAssembler``,
-  /// ``MessageSubstitutionHandler``.
+  /// It must be called on the channel's event loop, when gRPC's own handlers are in place. From
+  /// HTTP/2 to gRPC: ``CallWriter``, ``MessageReader``, the guards of a server,
+  /// ``MessageAssembler``, ``MessageSubstitutionHandler``.
   ///
   /// - Parameter maxMessageBytes: The largest message that gRPC accepts.
   package func addHandlers(toCall channel: any Channel, maxMessageBytes: Int) throws {

@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// Large outbound messages, for which handles of 32 bytes pass through gRPC (the claim check pattern,
-/// enterpriseintegrationpatterns.com/patterns/messaging/StoreInLibrary.html).
+/// Large outbound messages, for which handles of 32 bytes pass through gRPC (the claim check
+/// pattern, enterpriseintegrationpatterns.com/patterns/messaging/StoreInLibrary.html).
 ///
-/// gRPC copies every message behind its prefix, however large. A serializer that leaves the message here
-/// gives gRPC 32 bytes to copy, and ``MessageSubstitutionHandler``, between gRPC and HTTP/2, replaces them
-/// with the message. One store serves all connections of a listener, or of a client.
+/// gRPC copies every message behind its prefix, however large. A serializer that leaves the message
+/// here gives gRPC 32 bytes to copy, and ``MessageSubstitutionHandler``, between gRPC and HTTP/2,
+/// replaces them with the message. One store serves all connections of a listener, or of a client.
 package final class OutboundMessageStore: Sendable {
-  /// The messages of one call. It must be kept for as long as the call's channel is open; messages that are
-  /// left then are not sent, and are released.
+  /// The messages of one call. It must be kept for as long as the call's channel is open; messages
+  /// that are left then are not sent, and are released.
   package final class CallMessages: Sendable {
     fileprivate let store: OutboundMessageStore
     fileprivate let call: UInt64
@@ -84,7 +84,8 @@ struct MessageHandle: Hashable, Sendable {
   /// The length of a handle.
   static let byteCount = 32
 
-  /// Random bits that identify the store. No peer knows them, so no message of a peer looks like a handle.
+  /// Random bits that identify the store. No peer knows them, so no message of a peer looks like a
+  /// handle.
   var secret: SIMD2<UInt64>
   /// The call that stored the message.
   var call: UInt64

@@ -5,8 +5,8 @@ package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// An encoded message whose pixels are not copied into it: the transport sends the memory that a filter
-/// wrote, or that was received.
+/// An encoded message whose pixels are not copied into it: the transport sends the memory that a
+/// filter wrote, or that was received.
 ///
 /// Everything but the pixels is encoded at once. Values that become known later are patched in:
 /// see ``setTiming(_:)``.
@@ -110,8 +110,8 @@ extension PixelEnvelope<Sidelight_V1_ServerMessage> {
     try PixelEnvelope(PixelTemplate(outcome: frame, pixelByteCount: pixelByteCount))
   }
 
-  /// Returns an envelope around a frame's own pixels, whose timing may be set until it is sent; `nil` if the
-  /// pixels have to be copied.
+  /// Returns an envelope around a frame's own pixels, whose timing may be set until it is sent;
+  /// `nil` if the pixels have to be copied.
   package static func outcome(
     _ frame: Sidelight_V1_FilteredFrame, passing pixels: PixelBuffer
   ) throws -> PixelEnvelope? {
@@ -164,7 +164,8 @@ private struct PixelTemplate {
       head.writeBytes(before)
       // The timing follows the image: fields are encoded in the order of their numbers.
       let timing = timingPath.flatMap { PixelLocation($0, in: bytes) }?.pixels.lowerBound
-      return ([UInt8](head.readableBytesView), after, timing.map { $0 - location.pixels.upperBound })
+      let offset = timing.map { $0 - location.pixels.upperBound }
+      return ([UInt8](head.readableBytesView), after, offset)
     }
     self.pixelByteCount = pixelByteCount
   }

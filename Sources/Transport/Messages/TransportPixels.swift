@@ -4,8 +4,8 @@ package import NIOCore
 package import SidelightKernels
 
 extension PixelBuffer {
-  /// Pixels that lie within received bytes. They stay there, and keep the bytes alive, if the bytes are the
-  /// transport's own; otherwise they are copied.
+  /// Pixels that lie within received bytes. They stay there, and keep the bytes alive, if the bytes
+  /// are the transport's own; otherwise they are copied.
   convenience init<Bytes: GRPCContiguousBytes>(_ range: Range<Int>, of bytes: Bytes) {
     if let received = ReceivedBytes(bytes, range) {
       self.init(received.pixels, of: received)
@@ -27,14 +27,15 @@ extension PixelBuffer {
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Memory for pixels that the transport can send from where they lie. It is not filled with zeros.
+  /// Memory for pixels that the transport can send from where they lie. It is not filled with
+  /// zeros.
   package convenience init(transportable byteCount: Int) {
     let buffer = WritableByteBuffer(unwritten: byteCount)
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Whether the transport sends the bytes from where they lie. Few bytes are copied, and so are those that
-  /// would keep much other memory alive.
+  /// Whether the transport sends the bytes from where they lie. Few bytes are copied, and so are
+  /// those that would keep much other memory alive.
   package var isTransportable: Bool { self.transportBytes != nil }
 
   /// The same bytes, if the transport can send them from where they lie and that is worthwhile.
@@ -58,8 +59,8 @@ private struct ReceivedBytes: @unchecked Sendable {  // only read
   /// The owner of the memory.
   private let storage: AnyObject
 
-  /// - Returns: `nil` if the bytes are not a `ByteBuffer` of the transport, which can lend its memory for longer
-  ///   than a closure.
+  /// - Returns: `nil` if the bytes are not a `ByteBuffer` of the transport, which can lend its
+  ///   memory for longer than a closure.
   init?(_ bytes: some GRPCContiguousBytes, _ range: Range<Int>) {
     guard let message = GRPCBytes.buffer(of: bytes) else { return nil }
     let (memory, storage) = message.withUnsafeReadableBytesWithStorageManagement {
@@ -90,8 +91,8 @@ package enum GRPCBytes {
 
   /// Returns the buffer of the bytes of a message; `nil` for other types of bytes.
   ///
-  /// `GRPCNIOTransportBytes` keeps its buffer to itself. If a version of the package stores something else, the
-  /// result is `nil`, and pixels are copied.
+  /// `GRPCNIOTransportBytes` keeps its buffer to itself. If a version of the package stores
+  /// something else, the result is `nil`, and pixels are copied.
   package static func buffer(of bytes: some GRPCContiguousBytes) -> ByteBuffer? {
     guard Self.isByteBuffer, let bytes = bytes as? GRPCNIOTransportBytes else { return nil }
     return unsafeBitCast(bytes, to: ByteBuffer.self)
@@ -101,8 +102,9 @@ package enum GRPCBytes {
 /// A byte buffer whose bytes are written through a pointer, by any thread, before it is sent.
 ///
 /// NIO lends a pointer into a `ByteBuffer` only for the length of a closure, unless the buffer's
-/// storage is retained for as long as the pointer is used. This type retains it. The bytes do not move:
-/// nothing changes the buffer itself, and a copy of it that is changed gets a storage of its own.
+/// storage is retained for as long as the pointer is used. This type retains it. The bytes do not
+/// move: nothing changes the buffer itself, and a copy of it that is changed gets a storage of its
+/// own.
 @safe
 struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who writes, and when
   /// The bytes as the transport sends them. Its readable bytes are ``bytes``.

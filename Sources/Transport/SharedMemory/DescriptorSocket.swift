@@ -48,7 +48,8 @@ package enum DescriptorSocket {
 
   /// Asks a server for the memory of a ring. Blocks for at most about two seconds.
   ///
-  /// - Returns: The server's answer, `nil` if it is none of those, and the memory if it accompanies the answer.
+  /// - Returns: The server's answer, `nil` if it is none of those, and the memory if it accompanies
+  ///   the answer.
   package static func fetch(
     _ hello: DescriptorHello, at path: String
   ) throws(SharedMemoryError) -> (answer: DescriptorAnswer?, memory: OwnedDescriptor?) {
@@ -129,8 +130,8 @@ package struct DescriptorHello: Sendable, Hashable {
 package enum DescriptorAnswer: UInt8, Sendable, Hashable, CaseIterable {
   /// The ring's descriptor accompanies this byte.
   case ring = 0
-  /// The token is invalid: never issued, used before, expired, or another session's. Or the request was
-  /// malformed.
+  /// The token is invalid: never issued, used before, expired, or another session's. Or the request
+  /// was malformed.
   case refused = 1
   /// The process runs as a user that the server passes no rings to.
   case notPermitted = 2

@@ -12,8 +12,8 @@ import SidelightWire
 
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///
-/// It runs on a thread of its own: a descriptor can only be passed by a system call that the event loops
-/// do not make, and each session uses the socket once.
+/// It runs on a thread of its own: a descriptor can only be passed by a system call that the event
+/// loops do not make, and each session uses the socket once.
 package struct DescriptorSocketServer: Sendable {
   /// The limits of a descriptor socket.
   package struct Limits: Sendable {
@@ -53,7 +53,8 @@ package struct DescriptorSocketServer: Sendable {
     do {
       self.file = try await UnixSocketFile(
         listeningAt: location.path,
-        // The kernel names the user of each connection; without other users none of them gets that far.
+        // The kernel names the user of each connection; without other users none of them gets that
+        // far.
         permissions: limits.allowedUserIDs.isEmpty ? 0o600 : 0o666)
     } catch {
       location.removeFolder()
@@ -68,8 +69,8 @@ package struct DescriptorSocketServer: Sendable {
   /// Serves until the task is cancelled, and then closes the socket.
   ///
   /// - Parameters:
-  ///   - memory: Returns the memory of the ring that a client asks for; `nil` refuses it. Called on the
-  ///     socket's thread.
+  ///   - memory: Returns the memory of the ring that a client asks for; `nil` refuses it. Called on
+  ///     the socket's thread.
   ///   - onStop: Called once or twice when the socket stops serving, on any thread.
   package func run(
     memory: @escaping @Sendable (DescriptorHello) -> OwnedDescriptor?,
@@ -89,15 +90,17 @@ package struct DescriptorSocketServer: Sendable {
       // Wakes the thread, now or when it begins to wait.
       shutdown(self.listener.number, CInt(SHUT_RDWR))
     }
-    // The thread may have ended because of an error. Rings that cannot be fetched must not be offered.
+    // The thread may have ended because of an error. Rings that cannot be fetched must not be
+    // offered.
     onStop()
     self.file.remove()
     self.location.removeFolder()
   }
 }
 
-/// The loop of the thread that passes rings. Each connection sends a request, is answered and closed; the
-/// number of connections, the size of a request and the time that it may take are limited.
+/// The loop of the thread that passes rings. Each connection sends a request, is answered and
+/// closed; the number of connections, the size of a request and the time that it may take are
+/// limited.
 private struct DescriptorSocketLoop: Sendable {
   private struct Connection {
     let descriptor: OwnedDescriptor
@@ -164,7 +167,8 @@ private struct DescriptorSocketLoop: Sendable {
           Connection(descriptor: descriptor, end: .now + self.limits.timeout))
       }
     } catch {
-      // Most likely there are no descriptors left. The waiting connection would wake the loop at once.
+      // Most likely there are no descriptors left. The waiting connection would wake the loop at
+      // once.
       self.logger.warning(
         "descriptor socket: connection not accepted", metadata: ["error": "\(error)"])
       Thread.sleep(forTimeInterval: 0.05)

@@ -12,12 +12,12 @@ package import SidelightWire
 
 /// Slots of memory that a server and one of its clients both map.
 ///
-/// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other process
-/// does; a read returns the last write of the other side. ``SlotLedger`` says which side may read or write a
-/// slot.
+/// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other
+/// process does; a read returns the last write of the other side. ``SlotLedger`` says which side
+/// may read or write a slot.
 ///
-/// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one of its
-/// slots.
+/// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one
+/// of its slots.
 package final class SharedMemoryRing: @unchecked Sendable {  // one side at a time writes a slot
   /// The division of the memory into slots.
   package let layout: RingLayout
@@ -39,12 +39,12 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
     return OwnedDescriptor(descriptor)
   }
 
-  /// Maps a ring's memory, after a check that it is memory of ``makeMemory(_:)``. The descriptor is not
-  /// needed after that.
+  /// Maps a ring's memory, after a check that it is memory of ``makeMemory(_:)``. The descriptor is
+  /// not needed after that.
   ///
   /// - Parameter unmapped: Called when the memory is unmapped, on any thread.
-  /// - Throws: ``SharedMemoryError`` if it is not such memory, or cannot be mapped. `unmapped` is then
-  ///   not called.
+  /// - Throws: ``SharedMemoryError`` if it is not such memory, or cannot be mapped. `unmapped` is
+  ///   then not called.
   package init(
     mapping memory: OwnedDescriptor, _ layout: RingLayout,
     unmapped: @escaping @Sendable () -> Void = {}
@@ -73,7 +73,8 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
     return (0 ..< self.layout.byteCount).contains(offset) ? offset / self.layout.slotBytes : nil
   }
 
-  /// Returns the first bytes of a slot, as memory for a frame. The mapping lasts as long as the buffer.
+  /// Returns the first bytes of a slot, as memory for a frame. The mapping lasts as long as the
+  /// buffer.
   ///
   /// - Parameter release: Called when no frame refers to the buffer any more, on any thread.
   /// - Precondition: The slot exists and has as many bytes.

@@ -2,7 +2,8 @@
 ///
 /// Input slot: client's -> server's, when a frame names it -> client's, when that frame's fate is
 /// decided. Output slot: free -> being written -> client's, when it is named in an outcome -> free,
-/// when the client acknowledges; or from being written back to free, if the picture does not go out.
+/// when the client acknowledges; or from being written back to free, if the picture does not go
+/// out.
 package struct SlotLedger: Sendable {
   private enum Output: Hashable {
     case free

@@ -85,7 +85,8 @@ package struct BoundSocket: Sendable {
   private static func socketAddress(
     _ pointer: UnsafePointer<sockaddr>, _ size: socklen_t
   ) -> SocketAddress? {
-    // The size tells the family. C's field for it belongs to whichever module the compiler has read first.
+    // The size tells the family. C's field for it belongs to whichever module the compiler has read
+    // first.
     switch Int(size) {
     case MemoryLayout<sockaddr_in>.size:
       pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee) }

@@ -10,9 +10,9 @@ import X509
   import Musl
 #endif
 
-/// The process at the other end of a Unix socket, as the kernel saw it when the socket was connected
-/// (`SO_PEERCRED`, unix(7)). Ids are those of this process's namespaces; an id without a mapping there shows
-/// as the overflow id (65534), or as process 0.
+/// The process at the other end of a Unix socket, as the kernel saw it when the socket was
+/// connected (`SO_PEERCRED`, unix(7)). Ids are those of this process's namespaces; an id without a
+/// mapping there shows as the overflow id (65534), or as process 0.
 package struct PeerCredentials: Sendable, Hashable, CustomStringConvertible {
   // In the order of the kernel's `struct ucred`.
 
@@ -45,8 +45,8 @@ package struct PeerCredentials: Sendable, Hashable, CustomStringConvertible {
 
 /// The certificate of a client, whose chain TLS has verified.
 package struct PeerCertificate: Sendable, Hashable {
-  /// The names in the certificate, the most specific first: `uri:` and `dns:` with its alternative names, then
-  /// `subject:` with its distinguished name in the form of RFC 4514.
+  /// The names in the certificate, the most specific first: `uri:` and `dns:` with its alternative
+  /// names, then `subject:` with its distinguished name in the form of RFC 4514.
   package var names: [String]
   /// The end of its validity, as time since 1970.
   package var expires: Duration
@@ -90,7 +90,8 @@ extension Channel {
   /// The peer's address without its port; all peers of a Unix socket share one.
   var peerAddress: String { self.remoteAddress?.ipAddress ?? "unix" }
 
-  /// The peer as gRPC names it: `ipv4:192.0.2.1:50123`. Peers of a Unix socket have the socket's name.
+  /// The peer as gRPC names it: `ipv4:192.0.2.1:50123`. Peers of a Unix socket have the socket's
+  /// name.
   var peerName: String {
     switch self.remoteAddress {
     case .v4: "ipv4:\(self.peerAddress):\(self.remoteAddress?.port ?? 0)"

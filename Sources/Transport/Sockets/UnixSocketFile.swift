@@ -11,9 +11,9 @@ import SidelightWire
 
 /// The file of a Unix socket that listens.
 ///
-/// A file that a dead server has left is replaced; a file that a server listens on, or that is not a socket,
-/// is not. Two servers that start at once take turns through a lock on the folder, so that neither takes
-/// the other's new socket for a stale one.
+/// A file that a dead server has left is replaced; a file that a server listens on, or that is not
+/// a socket, is not. Two servers that start at once take turns through a lock on the folder, so
+/// that neither takes the other's new socket for a stale one.
 struct UnixSocketFile: Sendable {
   /// The identity of a file, in case another replaces it.
   private struct Identity: Hashable {
@@ -42,7 +42,8 @@ struct UnixSocketFile: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path; at most 107 bytes (103 on Darwin).
-  ///   - permissions: The mode of the file: processes that may write it may connect. Set before the first can.
+  ///   - permissions: The mode of the file: processes that may write it may connect. Set before the
+  ///     first can.
   /// - Throws: ``ListeningError``.
   init(listeningAt path: String, permissions: UInt16) async throws {
     let address = Address.unix(path: path)
@@ -142,7 +143,6 @@ struct UnixSocketFile: Sendable {
   #else
     private static let stream = SOCK_STREAM
   #endif
-
 
   private static func socketAddress(_ path: String) throws(ListeningError) -> sockaddr_un {
     var name = sockaddr_un()

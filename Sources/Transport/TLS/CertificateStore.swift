@@ -65,8 +65,8 @@ package final class CertificateStore: Sendable {
       privateKey: .privateKey(try Self.privateKey(settings.privateKey)))
     configuration.minimumTLSVersion = settings.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
     configuration.applicationProtocols = ["h2"]
-    // Of TLS 1.2 only the ciphers that HTTP/2 allows (RFC 9113, appendix A): with ephemeral keys and
-    // authenticated encryption.
+    // Of TLS 1.2 only the ciphers that HTTP/2 allows (RFC 9113, appendix A): with ephemeral keys
+    // and authenticated encryption.
     configuration.cipherSuites = "ECDH+AESGCM:ECDH+CHACHA20"
     if settings.clientCertificates == .none {
       guard settings.clientAuthorities == nil else {

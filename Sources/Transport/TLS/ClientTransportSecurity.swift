@@ -32,8 +32,8 @@ struct ClientTransportSecurity {
     return .tls(settings)
   }
 
-  /// The name that the server's certificate must have; `nil` without TLS, or for the IP address of the
-  /// connection.
+  /// The name that the server's certificate must have; `nil` without TLS, or for the IP address of
+  /// the connection.
   var serverName: String? {
     guard let tls, case .tcp(let host, _) = self.address else { return nil }
     if let name = tls.serverName { return name }
@@ -74,10 +74,10 @@ extension String {
 
 /// Closes a connection whose server has no certificate for the requested name.
 ///
-/// NIOSSL also accepts a certificate for the IP address of the connection, whatever the name: an attacker who
-/// can make a name resolve to its own machine, and has a certificate for that machine's address, could
-/// impersonate the server. The check is next to TLS; no call begins before the server's settings have passed
-/// here.
+/// NIOSSL also accepts a certificate for the IP address of the connection, whatever the name: an
+/// attacker who can make a name resolve to its own machine, and has a certificate for that
+/// machine's address, could impersonate the server. The check is next to TLS; no call begins before
+/// the server's settings have passed here.
 package final class ServerNameCheck: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
 
@@ -116,8 +116,8 @@ package final class ServerNameCheck: ChannelInboundHandler {
     }
   }
 
-  /// Whether a name in a certificate matches the name of a host (RFC 9525, 6.3): a `*` is the whole first
-  /// label, and one label only.
+  /// Whether a name in a certificate matches the name of a host (RFC 9525, 6.3): a `*` is the whole
+  /// first label, and one label only.
   package static func matches(_ name: String, _ pattern: String) -> Bool {
     let name = name.lowercased().split(separator: ".", omittingEmptySubsequences: true)
     let pattern = pattern.lowercased().split(separator: ".", omittingEmptySubsequences: true)

@@ -4,10 +4,11 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The factory of listeners with TLS. Each connection uses the certificates that the store has when it begins.
+/// The factory of listeners with TLS. Each connection uses the certificates that the store has when
+/// it begins.
 ///
-/// gRPC's own listener makes its TLS context once, and can replace its certificate and key later, but not the
-/// authorities of clients.
+/// gRPC's own listener makes its TLS context once, and can replace its certificate and key later,
+/// but not the authorities of clients.
 struct TLSListenerFactory: HTTP2ServerTransport.ListenerFactory {
   let address: NIOCore.SocketAddress
   /// A socket that listens already; `nil` binds the address.

@@ -32,7 +32,8 @@ extension Sidelight_V1_ServerMessage: PixelMessage {
   }
 }
 
-/// The location of the pixels in an encoded message: the fields that lead to them, from the outermost.
+/// The location of the pixels in an encoded message: the fields that lead to them, from the
+/// outermost.
 package struct PixelLocation: Sendable, Hashable {
   /// The last field holds the pixels.
   private let fields: [WireField]
@@ -43,8 +44,8 @@ package struct PixelLocation: Sendable, Hashable {
   /// Finds the pixels of a message.
   ///
   /// - Parameter path: Field numbers, from the outermost.
-  /// - Returns: `nil` if the message has no pixels, or if only a decoder can judge it: it is malformed, has
-  ///   groups, or has a field on the path more than once.
+  /// - Returns: `nil` if the message has no pixels, or if only a decoder can judge it: it is
+  ///   malformed, has groups, or has a field on the path more than once.
   package init?(_ path: [Int], in bytes: UnsafeRawBufferPointer) {
     var fields: [WireField] = []
     var range = 0 ..< bytes.count
@@ -60,7 +61,8 @@ package struct PixelLocation: Sendable, Hashable {
   package func prefix(
     of bytes: UnsafeRawBufferPointer, pixelByteCount count: Int
   ) -> [UInt8] {
-    // The length of each field covers the bytes before the next field, that field, and the bytes after it.
+    // The length of each field covers the bytes before the next field, that field, and the bytes
+    // after it.
     var headers: [[UInt8]] = []
     var inner: (field: WireField, byteCount: Int)?
     for field in self.fields.reversed() {

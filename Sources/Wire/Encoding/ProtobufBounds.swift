@@ -1,8 +1,8 @@
-/// Counts the fields of a protobuf message, and of the messages in it, before it is decoded: an empty
-/// sub-message has two bytes on the wire, and a hundred times as many in memory.
+/// Counts the fields of a protobuf message, and of the messages in it, before it is decoded: an
+/// empty sub-message has two bytes on the wire, and a hundred times as many in memory.
 ///
-/// It reads tags and lengths alone, in pieces of any size, and jumps over everything else. What cannot
-/// be read is left for the decoder to refuse.
+/// It reads tags and lengths alone, in pieces of any size, and jumps over everything else. What
+/// cannot be read is left for the decoder to refuse.
 package struct ProtobufBounds: Sendable {
   /// Why a message is not to be decoded.
   package enum Fault: Error, Hashable, Sendable {
@@ -48,8 +48,8 @@ package struct ProtobufBounds: Sendable {
     try bounds.scan(bytes)
   }
 
-  /// Moves over the bytes that follow those before. It runs on the thread that carries other calls too, so
-  /// it has to be quick with whatever comes.
+  /// Moves over the bytes that follow those before. It runs on the thread that carries other calls
+  /// too, so it has to be quick with whatever comes.
   package mutating func scan(_ bytes: Span<UInt8>) throws(Fault) {
     var index = 0
     while self.isReadable, index < bytes.count {

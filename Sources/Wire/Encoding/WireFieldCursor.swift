@@ -11,7 +11,8 @@ struct WireField: Sendable, Hashable {
 /// A walk over the fields of one protobuf message that does not decode them
 /// (protobuf.dev/programming-guides/encoding).
 ///
-/// It reports groups and anything else out of the ordinary as unreadable, and leaves them to a decoder.
+/// It reports groups and anything else out of the ordinary as unreadable, and leaves them to a
+/// decoder.
 struct WireFieldCursor {
   /// Only a decoder can judge these bytes.
   struct Unreadable: Error {}

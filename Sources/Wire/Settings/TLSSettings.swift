@@ -1,4 +1,5 @@
-/// The TLS of a server's TCP addresses. Unix sockets have none: the kernel authenticates their peers.
+/// The TLS of a server's TCP addresses. Unix sockets have none: the kernel authenticates their
+/// peers.
 public struct ServerTLS: Sendable, Hashable {
   /// The use of client certificates.
   public enum ClientCertificates: String, Sendable, Hashable, CaseIterable {
@@ -18,15 +19,16 @@ public struct ServerTLS: Sendable, Hashable {
     case tls13 = "1.3"
   }
 
-  /// - `certificateChain` (path, required): a PEM file with the server's certificate, then the intermediate ones
-  ///   up to the authority that clients trust.
+  /// - `certificateChain` (path, required): a PEM file with the server's certificate, then the
+  ///   intermediate ones up to the authority that clients trust.
   public var certificateChain: String
   /// - `privateKey` (path, required): a PEM file with the certificate's key, not encrypted.
   public var privateKey: String
   /// - `clientCertificates` (default: none): the use of client certificates.
   public var clientCertificates = ClientCertificates.none
-  /// - `clientAuthorities` (path, required with client certificates): a PEM file with the authorities that
-  ///   sign them. There is no default: public authorities sign certificates for every client.
+  /// - `clientAuthorities` (path, required with client certificates): a PEM file with the
+  ///   authorities that sign them. There is no default: public authorities sign certificates for
+  ///   every client.
   public var clientAuthorities: String?
   /// - `minimumVersion` (default: 1.2): the oldest version of TLS that is accepted.
   public var minimumVersion = Version.tls12
@@ -44,16 +46,17 @@ public struct ServerTLS: Sendable, Hashable {
 ///
 /// The files are read for each connection, so a replaced file applies to the next one.
 public struct ClientTLS: Sendable, Hashable {
-  /// - `authorities` (path, optional, default: those of the system): a PEM file with the authorities that
-  ///   sign certificates of servers.
+  /// - `authorities` (path, optional, default: those of the system): a PEM file with the
+  ///   authorities that sign certificates of servers.
   public var authorities: String?
-  /// - `certificateChain` (path, optional, default: none): a PEM file with this client's certificate,
-  ///   for servers that require one.
+  /// - `certificateChain` (path, optional, default: none): a PEM file with this client's
+  ///   certificate, for servers that require one.
   public var certificateChain: String?
-  /// - `privateKey` (path, required with `certificateChain`): a PEM file with its key, not encrypted.
+  /// - `privateKey` (path, required with `certificateChain`): a PEM file with its key, not
+  ///   encrypted.
   public var privateKey: String?
-  /// - `serverName` (optional, default: the host of the address): the name that the server's certificate
-  ///   must have. For an IP address without a name it is the IP address.
+  /// - `serverName` (optional, default: the host of the address): the name that the server's
+  ///   certificate must have. For an IP address without a name it is the IP address.
   public var serverName: String?
 
   /// The defaults: servers whose certificates are signed by the system's authorities.

@@ -1,16 +1,16 @@
-/// The settings of connections, for server and client. The defaults are for video; gRPC's own are for messages
-/// of a few kilobytes, and carry a twelfth of the frames. `docs/reference/transport.md` has the measured
-/// effect of each.
+/// The settings of connections, for server and client. The defaults are for video; gRPC's own are
+/// for messages of a few kilobytes, and carry a twelfth of the frames.
+/// `docs/reference/transport.md` has the measured effect of each.
 ///
 /// A server or client with a value out of range throws a ``ConfigurationFault``.
 public struct TransportConfiguration: Sendable, Hashable {
   /// The threads on which calls are served.
   public enum Executor: String, Sendable, Hashable, CaseIterable {
-    /// The event loop of the call's connection: no frame changes threads on its way to the session and back.
-    /// Filters always run on other threads.
+    /// The event loop of the call's connection: no frame changes threads on its way to the session
+    /// and back. Filters always run on other threads.
     case eventLoops
-    /// Swift's shared pool of threads. The streams of a connection are then served on several processors,
-    /// at the cost of two changes of thread per message.
+    /// Swift's shared pool of threads. The streams of a connection are then served on several
+    /// processors, at the cost of two changes of thread per message.
     case concurrent
   }
 
@@ -30,36 +30,36 @@ public struct TransportConfiguration: Sendable, Hashable {
     }
   }
 
-  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: 64 KiB-1 GiB): the largest message in either
-  ///   direction. A 4K BGRA frame has 33 MB.
+  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: 64 KiB-1 GiB): the largest message in
+  ///   either direction. A 4K BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
-  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB to 2 GiB - 1): HTTP/2's flow-control
-  ///   window of one stream. Below 1 MiB large frames wait for window updates; values above 4 MiB gain
-  ///   nothing, and late frames accumulate.
+  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB to 2 GiB - 1): HTTP/2's
+  ///   flow-control window of one stream. Below 1 MiB large frames wait for window updates; values
+  ///   above 4 MiB gain nothing, and late frames accumulate.
   public var streamWindowBytes = 4 << 20
   /// - `http2FrameBytes` (bytes, default: 256 KiB, range: 16 KiB to 16 MiB - 1): the largest HTTP/2
   ///   frame.
   public var http2FrameBytes = 256 << 10
-  /// - `maxConcurrentStreams` (count, default: 128, range: 1-65536): concurrent streams of one connection.
-  ///   Always announced to the peer: without a value HTTP/2 enforces a limit that it has not announced. A
-  ///   client does not use it.
+  /// - `maxConcurrentStreams` (count, default: 128, range: 1-65536): concurrent streams of one
+  ///   connection. Always announced to the peer: without a value HTTP/2 enforces a limit that it
+  ///   has not announced. A client does not use it.
   public var maxConcurrentStreams = 128
-  /// - `receiveBufferBytes` (bytes, default: 256 KiB, range: 4 KiB-16 MiB): the bytes that are read from a
-  ///   socket at a time.
+  /// - `receiveBufferBytes` (bytes, default: 256 KiB, range: 4 KiB-16 MiB): the bytes that are read
+  ///   from a socket at a time.
   public var receiveBufferBytes = 256 << 10
-  /// - `flushCoalescing` (optional, default: none): `nil` sends written bytes at once; otherwise they may wait for
-  ///   more.
+  /// - `flushCoalescing` (optional, default: none): `nil` sends written bytes at once; otherwise
+  ///   they may wait for more.
   public var flushCoalescing: FlushCoalescing?
   /// - `executor` (default: ``Executor/eventLoops``): the threads on which calls are served.
   public var executor = Executor.eventLoops
-  /// - `eventLoops` (count, optional, default: the process's shared ones, one a processor; range: 1-1024):
-  ///   threads that carry connections. Each connection belongs to one of them.
+  /// - `eventLoops` (count, optional, default: the process's shared ones, one a processor; range:
+  ///   1-1024): threads that carry connections. Each connection belongs to one of them.
   public var eventLoops: Int?
   /// - `unixSocketBufferBytes` (bytes, optional, default: the system's; range: 4 KiB-64 MiB): the
   ///   kernel's buffers of a Unix socket, each way. The buffers of TCP adapt by themselves.
   public var unixSocketBufferBytes: Int?
-  /// - `connections` (count, optional, default: one for each session; range: 1-1024): the connections that a
-  ///   client's sessions share evenly. A server does not use it.
+  /// - `connections` (count, optional, default: one for each session; range: 1-1024): the
+  ///   connections that a client's sessions share evenly. A server does not use it.
   public var connections: Int?
 
   /// The defaults, which are ``latency``.
