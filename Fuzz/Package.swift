@@ -13,7 +13,7 @@ let targets: [(name: String, uses: [Target.Dependency])] = [
   (
     "frame",
     [
-      "SidelightKernels", "SidelightWire",
+      "SidelightKernels", "SidelightWire", "SidelightTransport",
       .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
       .product(name: "SwiftProtobuf", package: "swift-protobuf"),
     ]
@@ -61,11 +61,18 @@ let package = Package(
   name: "fuzz",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
-    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-2", .upToNextMinor(from: "2.4.3")),
+    .package(
+      url: "https://github.com/grpc/grpc-swift-nio-transport", .upToNextMinor(from: "2.9.2")),
+    .package(url: "https://github.com/apple/swift-nio-http2", .upToNextMinor(from: "1.46.0")),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     .target(name: "CFuzzer", path: "CFuzzer"),
@@ -81,23 +88,38 @@ let package = Package(
     .target(
       name: "SidelightCodecs", dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
       path: "Library/Codecs", swiftSettings: settings),
-    .systemLibrary(name: "CMalloc", path: "Library/CMalloc"),
     .target(
       name: "CSharedMemory", path: "Library/CSharedMemory",
       cSettings: [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]),
     .target(
       name: "SidelightWire",
       dependencies: [
-        "SidelightKernels", "CSharedMemory",
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        "SidelightKernels",
+        .product(name: "GRPCCore", package: "grpc-swift-2"),
+        .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      path: "Library/Wire", swiftSettings: settings),
+    .target(
+      name: "SidelightTransport",
+      dependencies: [
+        "SidelightKernels", "SidelightWire", "CSharedMemory",
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
-      path: "Library/Wire", swiftSettings: settings),
+      path: "Library/Transport", swiftSettings: settings),
     // What of the server takes uploads in; the whole of it would be most of the packages there are.
     .target(
       name: "SidelightUploads",

@@ -1,6 +1,6 @@
 import GRPCCore
-import NIOPosix
 public import SidelightKernels
+import SidelightTransport
 public import SidelightWire
 public import Tracing
 
@@ -24,6 +24,7 @@ public import Tracing
 /// what ends one does not end the others. `TransportConfiguration.connections` lets them share a few.
 public struct SidelightClient: Sendable {
   let dialer: Dialer
+  private let usesTokens: Bool
   let addresses: [Address]
   private let tracer: any Tracer
   private let clock: ClientClock
@@ -83,19 +84,23 @@ public struct SidelightClient: Sendable {
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
     try security.validate(for: addresses)
-    return try await Dialer.withDialer(transport, security) { dialer in
+    return try await Dialer.withDialer(
+      transport, tls: security.tls, interceptors: security.interceptors,
+      isConnectionFault: { LinkFailure($0) == .transient }
+    ) { dialer in
       try await body(
         SidelightClient(
-          dialer: dialer, addresses: addresses,
+          dialer: dialer, usesTokens: security.token != nil, addresses: addresses,
           tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
     }
   }
 
   private init(
-    dialer: Dialer, addresses: [Address], tracer: any Tracer,
+    dialer: Dialer, usesTokens: Bool, addresses: [Address], tracer: any Tracer,
     clock: ClientClock, random: @escaping @Sendable () -> Double
   ) {
     self.dialer = dialer
+    self.usesTokens = usesTokens
     self.addresses = addresses
     self.tracer = tracer
     self.clock = clock
@@ -113,12 +118,12 @@ public struct SidelightClient: Sendable {
     _ options: SessionOptions = SessionOptions(),
     _ body: (FilterSession) async throws -> Result
   ) async throws -> Result {
-    let loop = self.dialer.loops.next()
+    let loop = self.dialer.nextLoop()
     let session = FilterSession(
-      options: options, clock: self.clock, tracer: self.tracer, executor: EventLoopExecutor(loop))
+      options: options, clock: self.clock, tracer: self.tracer, executor: loop.executor)
     let runner = SessionRunner(
       session: session, options: options, addresses: self.addresses, dialer: self.dialer,
-      loop: loop, clock: self.clock, random: self.random)
+      usesTokens: self.usesTokens, loop: loop, clock: self.clock, random: self.random)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await runner.run() }
       do {

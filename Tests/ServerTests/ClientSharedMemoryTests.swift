@@ -65,7 +65,7 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test("Without an offer, without a wish, and without the companion socket, pixels travel inline")
+  @Test("Without an offer, without a wish, and without the descriptor socket, pixels travel inline")
   func fallback() async throws {
     let sent = try picture(64, 48)
     let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).ring"

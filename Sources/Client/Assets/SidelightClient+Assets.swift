@@ -1,7 +1,7 @@
 import Foundation
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 import GRPCProtobuf
+import SidelightTransport
 public import SidelightWire
 import SwiftProtobuf
 
@@ -76,7 +76,7 @@ extension SidelightClient {
     at address: Address?,
     _ body:
       @Sendable (
-        Sidelight_V1_Assets.Client<HTTP2ClientTransport.Posix>, CallOptions
+        Sidelight_V1_Assets.Client<Dialer.ClientTransport>, CallOptions
       ) async throws -> Result
   ) async throws -> Result {
     let options = self.dialer.callOptions

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -11,7 +12,7 @@ extension FilterSession {
   /// - Parameter deposits: Where large messages are left until they are written.
   func send(
     to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
-    opening open: Sidelight_V1_Open, leavingAt deposits: ClaimDesk.Deposits
+    opening open: Sidelight_V1_Open, leavingAt deposits: OutboundMessageStore.CallMessages
   ) async throws {
     try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {

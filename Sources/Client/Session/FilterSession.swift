@@ -1,4 +1,5 @@
 public import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import Synchronization
 import Tracing

@@ -1,3 +1,4 @@
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -16,7 +17,7 @@ struct OutgoingFrame: Sendable {
   ///   - deposits: Where large messages are left until they are written.
   /// - Throws: What the generated code throws for tags that it cannot encode.
   func message(
-    ring: ClientRing?, leavingAt deposits: ClaimDesk.Deposits
+    ring: ClientRing?, leavingAt deposits: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
     // Files are small, and travel inline.
     if case .frame(let frame) = self.frame.picture,
@@ -33,15 +34,15 @@ struct OutgoingFrame: Sendable {
     let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
     switch self.frame.picture {
     case .frame(let frame):
-      if frame.isPacked, let bytes = frame.buffer.transportBytes {
-        return try PixelEnvelope(message, passing: bytes)
+      if frame.isPacked, let envelope = try PixelEnvelope(message, passing: frame.buffer) {
+        return envelope
       }
       let envelope = try PixelEnvelope(message, pixelByteCount: frame.packedByteCount)
       frame.copyPacked(into: envelope.pixels)
       return envelope
     case .jpeg(let file, _):
       let envelope = try PixelEnvelope(message, pixelByteCount: file.count)
-      envelope.pixels.copy(PixelBuffer(0 ..< file.count, of: file))
+      envelope.pixels.copy(file)
       return envelope
     }
   }
