@@ -136,7 +136,7 @@ let package = Package(
       name: "SidelightClient",
       dependencies: [
         "SidelightKernels", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, asyncAlgorithms,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
