@@ -26,7 +26,7 @@ extension FilterSession {
   ///
   /// The returned sequence, ``outcomes`` and ``events`` are one stream, for one iterator.
   ///
-  /// - Parameter frames: The source: a camera, a decoder, a file.
+  /// - Parameter frames: The source: a camera, a decoder, a file. Another task iterates it.
   /// - Throws: From the loop: the error of the source, after the frames that were sent before it;
   ///   `RPCError` if the session ended with an error; `CancellationError` if the task is cancelled;
   ///   ``SessionAlreadyIteratedError`` for a second iterator.
