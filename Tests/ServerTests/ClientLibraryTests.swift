@@ -69,7 +69,8 @@ import Testing
       var log: [String] = []
       for try await event in session.events {
         switch event {
-        case .outcome(.filtered(let frame)): log.append("frame \(frame.sequence) r\(frame.revision)")
+        case .outcome(.filtered(let frame)):
+          log.append("frame \(frame.sequence) r\(frame.revision)")
         case .outcome(.dropped(let frame)): log.append("dropped \(frame.sequence)")
         case .applied(let change):
           log.append("applied \(change.revision) \(change.requestID == accepted)")

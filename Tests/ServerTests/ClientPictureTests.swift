@@ -10,7 +10,9 @@ import Testing
   static let pipeline: Pipeline = [.filter("sepiaTone")]
 
   /// What comes back of pictures that are sent one after another.
-  func exchange(_ pictures: [VideoPicture], _ options: SessionOptions) async throws -> [FilteredFrame] {
+  func exchange(
+    _ pictures: [VideoPicture], _ options: SessionOptions
+  ) async throws -> [FilteredFrame] {
     try await withServer { _, address in
       try await SidelightClient.connect(to: address) { client in
         try await client.withSession(options) { session in
