@@ -158,6 +158,7 @@ import Testing
           }
         }
       }
+      await server.kill()
       #expect(error?.code == .unavailable)
       await ended.wait()
     }
