@@ -69,7 +69,7 @@ bench-telemetry: ## Print what a frame's trace and its times cost beside its pix
 gallery: ## Draw every filter, into docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Write docs/reference/filters.md, docs/reference/configuration.md and deploy/sidelight.yaml from what they describe
+reference: ## Generate docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift from their descriptions
 	@dev/reference
 
 examples: ## Build the Swift packages in Examples/

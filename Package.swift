@@ -154,7 +154,7 @@ let package = Package(
       name: "SidelightClient",
       dependencies: [
         "SidelightKernels", "SidelightWire", "SidelightTransport",
-        grpcCore, grpcProtobuf, protobuf, tracing,
+        grpcCore, grpcProtobuf, protobuf, tracing, asyncAlgorithms,
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Sources/Client",

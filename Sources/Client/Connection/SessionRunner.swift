@@ -121,7 +121,7 @@ extension SessionRunner {
               token: opened.resumeToken)
             guard attempt.number > 0 else { return }
             let isResumed = !open.resumeToken.isEmpty
-            self.flow.tell(
+            self.flow.push(
               .connection(.restored(address: address, isResumed: isResumed)), topic: "connection")
           }
         })
@@ -141,7 +141,7 @@ extension SessionRunner {
       let asked = self.clock.now()
       self.flow.pushHeartbeat()
       await self.clock.wait(policy.silenceLimit)
-      guard Task.isCancelled || self.flow.lastHeard >= asked else {
+      guard Task.isCancelled || self.flow.lastActivity >= asked else {
         throw RPCError(
           code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).")
       }

@@ -1,60 +1,61 @@
 import DequeModule
 
-/// The fates of frames, in the order in which the frames were given, whether decided here or at the
-/// server; and their counts. A pure state machine.
+/// The outcomes of frames in the order in which the frames were sent, whether decided on the client
+/// or at the server, and their counts. A pure state machine.
 ///
-/// What nobody takes is bounded: by the window where credits come back when fates are taken; fates
-/// that cost no credit are kept as runs, or, with their pictures, as the newest few.
-package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable {
-  /// What is told.
-  package enum Told: Sendable {
+/// Outcomes that are not taken are bounded: the window bounds those that return a credit; those
+/// that cost no credit are kept as runs, or, with fallback pictures, as the newest few.
+package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Sendable {
+  /// An item to deliver.
+  package enum Item: Sendable {
     case event(Event)
-    /// A frame's fate, whose taking returns a credit; `isPicture`: and consumes a picture.
+    /// The outcome of a frame that was sent; taking it returns a credit and, if `isPicture`,
+    /// consumes a picture.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// A frame was dropped on this side, and nothing stands in for it.
+    /// A frame that was dropped on the client and has no fallback picture.
     case dropped(UInt64, DroppedFrame.Reason)
   }
 
   private enum Entry {
-    /// A frame whose fate is not known yet.
+    /// A frame whose outcome is not known yet.
     case pending(UInt64, PendingFrame)
-    /// Frames that were dropped on this side, first to last.
+    /// Frames that were dropped on the client, first to last.
     case run(ClosedRange<UInt64>, DroppedFrame.Reason)
-    /// A frame that was dropped on this side, and for which a picture stands in.
-    case standIn(UInt64, DroppedFrame.Reason, Event)
-    /// The fate of a frame that was sent.
+    /// A frame that was dropped on the client and has a fallback picture.
+    case fallback(UInt64, DroppedFrame.Reason, Event)
+    /// The outcome of a frame that was sent.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// Something else to tell. Of those with the same topic only the newest is kept.
+    /// Another event. Of those with the same topic only the newest is kept.
     case event(Event, topic: String?)
   }
 
   private var entries: Deque<Entry> = []
-  private var standIns = 0
+  private var fallbacks = 0
   /// Entries of kind `event`.
   private var events = 0
-  private let standInLimit: Int
+  private let fallbackLimit: Int
   private var end: Result<Void, any Error>?
   package private(set) var counts = OutcomeCounts()
 
-  /// - Parameter standInLimit: Pictures that may stand in for frames and wait to be taken.
-  package init(standInLimit: Int = 4) {
-    self.standInLimit = standInLimit
+  /// - Parameter fallbackLimit: The number of fallback pictures that may wait to be taken.
+  package init(fallbackLimit: Int = 4) {
+    self.fallbackLimit = fallbackLimit
   }
 
-  /// A frame is given.
+  /// Adds a frame whose outcome is not known yet.
   package mutating func add(_ frame: PendingFrame, sequence: UInt64) {
     self.entries.append(.pending(sequence, frame))
-    self.counts.give()
+    self.counts.recordSubmission()
   }
 
-  /// The frame of that number, if its fate is not known yet.
+  /// Returns the frame of that number if its outcome is not known yet.
   package func pending(_ sequence: UInt64) -> PendingFrame? {
     guard let index = self.index(of: sequence), case .pending(_, let frame) = self.entries[index]
     else { return nil }
     return frame
   }
 
-  /// The frames within a range whose fate is not known yet.
+  /// Returns the frames in a range whose outcomes are not known yet.
   package func pending(
     in range: some RangeExpression<UInt64>
   ) -> [(sequence: UInt64, frame: PendingFrame)] {
@@ -67,36 +68,37 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
     }
   }
 
-  /// The fate of a frame that was sent is known.
-  package mutating func resolve(_ sequence: UInt64, _ event: Event, as fate: Fate) {
+  /// Sets the outcome of a frame that was sent.
+  package mutating func resolve(_ sequence: UInt64, _ event: Event, as result: FrameResult) {
     guard let index = self.index(of: sequence) else { return }
-    let isPicture = if case .made = fate { true } else { false }
+    let isPicture = if case .filtered = result { true } else { false }
     self.entries[index] = .outcome(event, sequence: sequence, isPicture: isPicture)
-    self.counts.decide(fate)
+    self.counts.record(result)
   }
 
-  /// A frame was dropped on this side.
+  /// Drops a frame on the client.
   ///
-  /// - Parameter standIn: Its outcome, if a picture stands in for it.
+  /// - Parameter fallback: Its outcome, if it has a fallback picture.
   package mutating func drop(
-    _ sequence: UInt64, _ reason: DroppedFrame.Reason, standIn: Event? = nil
+    _ sequence: UInt64, _ reason: DroppedFrame.Reason, fallback: Event? = nil
   ) {
     guard let index = self.index(of: sequence) else { return }
-    self.counts.decide(.dropped(reason))
-    guard let standIn else { return self.setRun(at: index, sequence, reason) }
-    self.entries[index] = .standIn(sequence, reason, standIn)
-    self.standIns += 1
-    if self.standIns > self.standInLimit { self.forgetOldestStandIn() }
+    self.counts.record(.dropped(reason))
+    guard let fallback else { return self.setRun(at: index, sequence, reason) }
+    self.entries[index] = .fallback(sequence, reason, fallback)
+    self.fallbacks += 1
+    if self.fallbacks > self.fallbackLimit { self.removeOldestFallback() }
   }
 
-  /// Events other than outcomes that wait to be taken; of more the oldest is forgotten. A server that
-  /// never stops talking would fill the memory of a program that does not listen.
+  /// The number of events other than outcomes that may wait to be taken; beyond it the oldest is
+  /// removed, so that a server that sends without pause does not fill the memory of a program that
+  /// does not read.
   package static var eventLimit: Int { 256 }
 
-  /// Adds an event that is no outcome, before the first frame whose fate is not known.
+  /// Adds an event other than an outcome, before the first frame whose outcome is not known.
   ///
-  /// - Parameter topic: The event replaces one of the same topic that was not taken.
-  package mutating func tell(_ event: Event, topic: String? = nil) {
+  /// - Parameter topic: A topic; the event replaces one of the same topic that was not taken.
+  package mutating func push(_ event: Event, topic: String? = nil) {
     if let topic {
       self.removeFirstEvent { $0 == topic }
     }
@@ -108,53 +110,51 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
     self.entries.insert(.event(event, topic: topic), at: index ?? self.entries.endIndex)
   }
 
-  /// Nothing more will be told.
+  /// Ends the queue after the items that it contains.
   package mutating func finish(_ end: Result<Void, any Error>) {
     if self.end == nil { self.end = end }
   }
 
   package enum Next: Sendable {
-    case told(Told)
+    case item(Item)
     case wait
     case end(Result<Void, any Error>)
   }
 
-  /// What to tell next.
+  /// Returns the next item.
   package mutating func next() -> Next {
     switch self.entries.first {
     case .event(let event, _)?:
       self.entries.removeFirst()
       self.events -= 1
-      return .told(.event(event))
+      return .item(.event(event))
     case .outcome(let event, let sequence, let isPicture)?:
       self.entries.removeFirst()
-      return .told(.outcome(event, sequence: sequence, isPicture: isPicture))
-    case .standIn(_, _, let event)?:
+      return .item(.outcome(event, sequence: sequence, isPicture: isPicture))
+    case .fallback(_, _, let event)?:
       self.entries.removeFirst()
-      self.standIns -= 1
-      return .told(.event(event))
+      self.fallbacks -= 1
+      return .item(.event(event))
     case .run(let range, let reason)?:
       if range.count == 1 {
         self.entries.removeFirst()
       } else {
         self.entries[0] = .run(range.lowerBound + 1 ... range.upperBound, reason)
       }
-      return .told(.dropped(range.lowerBound, reason))
+      return .item(.dropped(range.lowerBound, reason))
     case .pending?, nil:
       guard let end else { return .wait }
       return .end(end)
     }
   }
 
-  /// Whether ``next()`` would not say to wait.
-  package var hasNews: Bool {
+  /// Whether ``next()`` returns something other than `wait`.
+  package var isReady: Bool {
     switch self.entries.first {
     case .pending?, nil: self.end != nil
     default: true
     }
   }
-
-  // MARK: Within
 
   private func index(of sequence: UInt64) -> Int? {
     self.entries.firstIndex { if case .pending(sequence, _) = $0 { true } else { false } }
@@ -175,10 +175,10 @@ package struct OutcomeLedger<PendingFrame: Sendable, Event: Sendable>: Sendable 
     self.merge(index)
   }
 
-  private mutating func forgetOldestStandIn() {
+  private mutating func removeOldestFallback() {
     for (index, entry) in self.entries.enumerated() {
-      guard case .standIn(let sequence, let reason, _) = entry else { continue }
-      self.standIns -= 1
+      guard case .fallback(let sequence, let reason, _) = entry else { continue }
+      self.fallbacks -= 1
       return self.setRun(at: index, sequence, reason)
     }
   }

@@ -1,17 +1,47 @@
-package import Foundation
 import DequeModule
+package import Foundation
 package import SidelightKernels
 
-/// What a session needs to be as it was, at another server or after a loss: the newest resume token,
-/// and what the participant asked for since. A pure state machine.
-package struct SelectionJournal: Sendable {
+/// A change that a participant requests of its pipeline.
+package enum PipelineChange: Sendable, Hashable {
+  /// Replaces the pipeline.
+  case select(Pipeline)
+  /// Sets parameters by name, by stage.
+  case update([String: [String: ParameterValue]])
+  /// Turns stages on and off.
+  case activate([String: Bool])
+
+  /// Applies the change to `pipeline` as the server does. A change that cannot be applied is
+  /// ignored: the server refuses it.
+  func apply(to pipeline: inout Pipeline) {
+    var changed = pipeline
+    do throws(PipelineError) {
+      switch self {
+      case .select(let other): changed = other
+      case .update(let stages):
+        for (stage, parameters) in stages {
+          try changed.setParameters(parameters, stage: stage)
+        }
+      case .activate(let stages):
+        for (stage, isActive) in stages { try changed.setActive(isActive, stage: stage) }
+      }
+    } catch {
+      return
+    }
+    pipeline = changed
+  }
+}
+
+/// The state that restores a session at another server or after a lost connection: the newest
+/// resume token, and the changes that the participant requested since. A pure state machine.
+package struct PipelineChangeLog: Sendable {
   /// Whether the participant wants frames to be filtered.
   package enum Pause: Sendable, Hashable {
     case running
     case paused(passThrough: Bool)
   }
 
-  /// A pipeline to be selected again.
+  /// A pipeline to select again.
   package struct Replay: Sendable, Hashable {
     package var pipeline: Pipeline
     package var requestID: UInt64
@@ -26,12 +56,12 @@ package struct SelectionJournal: Sendable {
     var requestID: UInt64
     var change: PipelineChange
     var isConditional: Bool
-    /// Whether it went to the server.
+    /// Whether it was sent to the server.
     var isSent: Bool
   }
 
-  /// Beyond this the oldest changes are taken for accepted: the server answers a refusal at once,
-  /// while an acceptance is told with the next frame only.
+  /// The number of unanswered changes beyond which the oldest counts as accepted: the server
+  /// answers a refusal at once, but reports an acceptance only with the next frame.
   private static let limit = 64
 
   /// The pipeline that is known to be selected.
@@ -39,22 +69,22 @@ package struct SelectionJournal: Sendable {
   /// Changes that the server has not answered.
   private var entries: Deque<Entry> = []
   private var nextRequestID: UInt64 = 1
-  /// The change in whose name others were asked for again; not answered yet.
+  /// The number of a replay that the server has not answered.
   private var replayed: UInt64?
   /// The newest token. `nil` if there is none, or it was refused.
   package var token: Data?
-  /// The pause that was asked for last and went to the server; `nil` if none ever was.
+  /// The last requested pause that was sent to the server. `nil` if there is none.
   package var pause: Pause?
 
   package init(pipeline: Pipeline) {
     self.confirmed = pipeline
   }
 
-  /// A change is asked for.
+  /// Records a requested change.
   ///
   /// - Parameters:
-  ///   - change: What.
-  ///   - isConditional: Whether it presupposes a revision, and so must not be asked for twice.
+  ///   - change: The change.
+  ///   - isConditional: Whether it requires a revision, and so must not be requested twice.
   ///   - isSent: Whether it counts as sent already.
   /// - Returns: Its number.
   package mutating func record(
@@ -71,13 +101,13 @@ package struct SelectionJournal: Sendable {
     return self.nextRequestID
   }
 
-  /// A change goes to the server.
+  /// Marks a change as sent to the server.
   package mutating func send(_ requestID: UInt64) {
     guard let index = self.index(of: requestID) else { return }
     self.entries[index].isSent = true
   }
 
-  /// The server put a change into force, and with it those before it.
+  /// Applies a change that the server put into force, and those before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
@@ -85,9 +115,10 @@ package struct SelectionJournal: Sendable {
     }
   }
 
-  /// The server refused a change.
+  /// Removes a change that the server refused.
   ///
-  /// - Returns: What to select instead, if the change stood for several: those before it.
+  /// - Returns: The pipeline to select instead, if the refused change was a replay of several: the
+  ///   changes before it.
   package mutating func reject(_ requestID: UInt64) -> Replay? {
     guard let index = self.index(of: requestID) else { return nil }
     self.entries.remove(at: index)
@@ -95,10 +126,10 @@ package struct SelectionJournal: Sendable {
     return self.takeReplay()
   }
 
-  /// The connection is lost.
+  /// Removes the changes that a lost connection makes undecidable.
   ///
-  /// - Returns: The numbers of changes whose fate will not be known: they went to the server, and must
-  ///   not be asked for twice.
+  /// - Returns: The numbers of those changes: they were sent to the server, and must not be
+  ///   requested twice.
   package mutating func loseConnection() -> [UInt64] {
     self.replayed = nil
     let lost = self.entries.filter { $0.isSent && $0.isConditional }.map(\.requestID)
@@ -106,11 +137,11 @@ package struct SelectionJournal: Sendable {
     return lost
   }
 
-  /// The pipeline to open with where no token restores it.
+  /// The pipeline to open a session with if no token restores it.
   package var pipeline: Pipeline { self.confirmed }
 
-  /// What to select as soon as the session is open again: all that went to the server and was not
-  /// answered, as one change with the number of the last. `nil`: there is nothing of the kind.
+  /// Returns the pipeline to select as soon as the session is open again: all changes that were
+  /// sent and not answered, as one change with the number of the last. `nil` if there are none.
   package mutating func takeReplay() -> Replay? {
     let sent = self.entries.filter { $0.isSent && $0.requestID < self.replayed ?? .max }
     self.replayed = sent.last?.requestID
