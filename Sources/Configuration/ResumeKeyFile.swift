@@ -10,27 +10,27 @@ struct ResumeKeyFile: Sendable, Equatable {
 
   /// Reads the file.
   ///
-  /// - Throws: ``SettingRefusal``, which never contains a secret.
-  init(path: String) throws(SettingRefusal) {
+  /// - Throws: ``InvalidSettingValue``, which never contains a secret.
+  init(path: String) throws(InvalidSettingValue) {
     self.path = path
     let text: String
     do throws(TextFileError) {
       text = try TextFile.contents(of: path)
     } catch {
-      throw SettingRefusal("the file \(error.reason)")
+      throw InvalidSettingValue("the file \(error.reason)")
     }
     var keys: [ResumeKey] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       let line = line.trimmingCharacters(in: .whitespaces)
       if line.isEmpty || line.hasPrefix("#") { continue }
-      do throws(SettingRefusal) {
+      do throws(InvalidSettingValue) {
         keys.append(try ResumeKey(line: line))
       } catch {
-        throw SettingRefusal("line \(index + 1): \(error.reason)")
+        throw InvalidSettingValue("line \(index + 1): \(error.reason)")
       }
     }
-    guard !keys.isEmpty else { throw SettingRefusal("the file contains no key") }
+    guard !keys.isEmpty else { throw InvalidSettingValue("the file contains no key") }
     self.keys = keys
   }
 }
@@ -38,14 +38,14 @@ struct ResumeKeyFile: Sendable, Equatable {
 extension ResumeKey {
   /// Reads `NAME:SECRET`.
   ///
-  /// - Throws: ``SettingRefusal``, which never contains the text.
-  init(line: String) throws(SettingRefusal) {
+  /// - Throws: ``InvalidSettingValue``, which never contains the text.
+  init(line: String) throws(InvalidSettingValue) {
     let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2, (1 ... 64).contains(parts[0].utf8.count) else {
-      throw SettingRefusal("expected NAME:SECRET with a name of 1 to 64 bytes")
+      throw InvalidSettingValue("expected NAME:SECRET with a name of 1 to 64 bytes")
     }
     guard let secret = Data(base64Encoded: parts[1]), secret.count >= 32 else {
-      throw SettingRefusal("expected a secret of at least 32 bytes in Base64")
+      throw InvalidSettingValue("expected a secret of at least 32 bytes in Base64")
     }
     self.init(id: parts[0], secret: secret)
   }

@@ -23,7 +23,7 @@ extension ServeConfiguration {
   }
 
   /// The faults in the paths and ports of the last worker, which are the longest and the highest.
-  var workerFaults: [(key: String, reason: String)] {
+  var workerErrors: [(key: String, reason: String)] {
     guard self.workers > 0 else { return [] }
     let last = self.workers - 1
     var faults: [(String, String)] = []

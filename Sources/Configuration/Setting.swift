@@ -3,7 +3,7 @@
 public struct Setting: Sendable, CustomStringConvertible {
   /// The frequency of use. The short help lists the everyday settings.
   public enum Use: Sendable, Hashable {
-    case everyday, rare
+    case common, advanced
   }
 
   /// The time at which a change in a file takes effect.
@@ -33,7 +33,7 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
   private let writeTexts:
-    @Sendable ([String], inout ServeConfiguration) throws(SettingRefusal) -> Void
+    @Sendable ([String], inout ServeConfiguration) throws(InvalidSettingValue) -> Void
   private let valuesAreSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
   private let copyValue: @Sendable (ServeConfiguration, inout ServeConfiguration) -> Void
 
@@ -43,7 +43,8 @@ public struct Setting: Sendable, CustomStringConvertible {
   ///   - flag: The flag without dashes. `nil` derives it from the key.
   init<Value>(
     _ key: String, _ place: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
-    _ form: SettingForm<Value>, flag: String? = nil, short: Character? = nil, use: Use = .rare,
+    _ form: SettingFormat<Value>, flag: String? = nil, short: Character? = nil,
+    use: Use = .advanced,
     change: Change = .onRestart, isSecret: Bool = false, _ summary: String
   ) {
     self.key = key
@@ -56,7 +57,7 @@ public struct Setting: Sendable, CustomStringConvertible {
     self.change = change
     self.isSecret = isSecret
     self.readTexts = { form.texts($0[keyPath: place]) }
-    self.writeTexts = { texts, configuration throws(SettingRefusal) in
+    self.writeTexts = { texts, configuration throws(InvalidSettingValue) in
       configuration[keyPath: place] = try form.parse(texts)
     }
     self.valuesAreSame = { $0[keyPath: place] == $1[keyPath: place] }
@@ -78,8 +79,10 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   /// Sets the value in a configuration.
   ///
-  /// - Throws: ``SettingRefusal`` if the text is not a value or is out of range.
-  func write(_ texts: [String], to configuration: inout ServeConfiguration) throws(SettingRefusal) {
+  /// - Throws: ``InvalidSettingValue`` if the text is not a value or is out of range.
+  func write(_ texts: [String], to configuration: inout ServeConfiguration)
+    throws(InvalidSettingValue)
+  {
     try self.writeTexts(texts, &configuration)
   }
 

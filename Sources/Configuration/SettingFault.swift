@@ -1,5 +1,5 @@
 /// A fault in the settings of the command.
-public struct SettingFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The source, the value, and the expectation: `--max-sessions is 0; the range is 1 to 65536`.
   public let description: String
 
@@ -8,8 +8,10 @@ public struct SettingFault: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A fault of an invalid value.
-  init(_ setting: Setting, _ texts: [String], from origin: SettingOrigin, _ refusal: SettingRefusal)
-  {
+  init(
+    _ setting: Setting, _ texts: [String], from origin: SettingOrigin,
+    _ refusal: InvalidSettingValue
+  ) {
     let shown = texts.map(\.shortened.quotedWhereNeeded).joined(separator: ", ")
     let value = setting.isSecret ? "<redacted>" : texts.isEmpty ? "empty" : shown
     self.init("\(setting.named(in: origin)) is \(value); \(refusal.reason)")
@@ -22,9 +24,9 @@ public struct SettingFault: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// All faults, in the order in which they were found.
-public struct SettingFaults: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SettingErrors: Error, Sendable, Hashable, CustomStringConvertible {
   /// At least one.
-  public let all: [SettingFault]
+  public let all: [SettingError]
 
   /// One line per fault.
   public var description: String { self.all.map(\.description).joined(separator: "\n") }

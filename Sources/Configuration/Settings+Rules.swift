@@ -4,8 +4,8 @@ import SidelightWire
 
 extension Settings {
   /// Derives settings that are not set from others, and returns the conflicts between settings.
-  mutating func follow() -> [SettingFault] {
-    var faults: [SettingFault] = []
+  mutating func follow() -> [SettingError] {
+    var faults: [SettingError] = []
     self.followProfile()
     faults += self.followGrace()
     if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
@@ -16,21 +16,21 @@ extension Settings {
     }
     if self.configuration.offersSharedMemory, !SharedMemoryConfiguration.isSupported {
       faults.append(
-        SettingFault(
+        SettingError(
           "\(self.name(of: "shared-memory.enabled")) is not supported on this system; "
             + "it requires Linux"))
     }
     if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
       faults.append(self.fault("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
-    faults += self.configuration.workerFaults.map { key, reason in
-      SettingFault("\(self.name(of: key)) \(reason)")
+    faults += self.configuration.workerErrors.map { key, reason in
+      SettingError("\(self.name(of: key)) \(reason)")
     }
     return faults + self.identityFaults()
   }
 
-  private func identityFaults() -> [SettingFault] {
-    var faults: [SettingFault] = []
+  private func identityFaults() -> [SettingError] {
+    var faults: [SettingError] = []
     func needs(_ key: String, _ others: [String]) {
       // Explicit defaults are allowed, since printed settings can be read again.
       let isDefault =
@@ -57,7 +57,7 @@ extension Settings {
       try self.configuration.tokens?.validate()
     } catch {
       faults.append(
-        SettingFault(
+        SettingError(
           "\(self.name(of: error.setting)) is \(error.value); the range is \(error.range)"))
     }
     return faults
@@ -71,7 +71,7 @@ extension Settings {
   }
 
   /// Derives the drain timeouts, so that connections close before the grace period ends.
-  private mutating func followGrace() -> [SettingFault] {
+  private mutating func followGrace() -> [SettingError] {
     let grace = self.configuration.shutdownGrace
     if !self.isGiven("shutdown.drain-timeout") {
       let drain = min(self.configuration.base.drainTimeout, grace * 0.6)
@@ -91,13 +91,13 @@ extension Settings {
         key == "guards.drain-timeout"
         ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
       guard self.isGiven(key), value > grace else { return nil }
-      return SettingFault(
+      return SettingError(
         "\(self.name(of: key)) is \(DurationUnit.text(of: value)); it must not exceed "
           + "shutdown.grace, which is \(DurationUnit.text(of: grace))")
     }
   }
 
-  private func fault(_ key: String, _ verb: String, _ other: String) -> SettingFault {
+  private func fault(_ key: String, _ verb: String, _ other: String) -> SettingError {
     // Names the other setting in the same form as the source: a flag for a flag.
     let otherName: String
     switch self.origins[key] {
@@ -105,7 +105,7 @@ extension Settings {
     case .environment: otherName = SettingTable.setting(other)?.variable ?? other
     default: otherName = other
     }
-    return SettingFault("\(self.name(of: key)) \(verb) \(otherName)")
+    return SettingError("\(self.name(of: key)) \(verb) \(otherName)")
   }
 
   private func name(of key: String) -> String {

@@ -11,10 +11,10 @@ public struct Settings: Sendable {
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
   ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
-  /// - Throws: ``SettingFaults`` with all faults, also in values that others override.
+  /// - Throws: ``SettingErrors`` with all faults, also in values that others override.
   public init(
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
-  ) throws(SettingFaults) {
+  ) throws(SettingErrors) {
     let environment = EnvironmentSource(environment)
     let path = commandLine.file ?? environment.file
     let file = path.flatMap { $0.isEmpty ? nil : FileSource(path: $0) }
@@ -22,7 +22,7 @@ public struct Settings: Sendable {
 
     var faults = commandLine.faults + environment.faults + (file?.faults ?? [])
     for layer in layers { faults += Self.faults(of: layer) }
-    guard faults.isEmpty else { throw SettingFaults(all: faults) }
+    guard faults.isEmpty else { throw SettingErrors(all: faults) }
 
     self.configuration = ServeConfiguration()
     self.origins = [:]
@@ -30,15 +30,15 @@ public struct Settings: Sendable {
     for setting in SettingTable.all {
       guard let (texts, origin) = reader.given(for: setting) else { continue }
       self.origins[setting.key] = origin
-      do throws(SettingRefusal) {
+      do throws(InvalidSettingValue) {
         try setting.write(texts, to: &self.configuration)
       } catch {
         // A file that the setting names may have changed meanwhile.
-        faults.append(SettingFault(setting, texts, from: origin, error))
+        faults.append(SettingError(setting, texts, from: origin, error))
       }
     }
     faults += self.follow()
-    guard faults.isEmpty else { throw SettingFaults(all: faults) }
+    guard faults.isEmpty else { throw SettingErrors(all: faults) }
   }
 
   /// The defaults.
@@ -60,16 +60,16 @@ public struct Settings: Sendable {
   }
 
   /// Returns the faults in the values of one source.
-  private static func faults(of layer: SettingLayer) -> [SettingFault] {
+  private static func faults(of layer: SettingLayer) -> [SettingError] {
     let reader = SettingReader([layer])
     var scratch = ServeConfiguration()
     return SettingTable.all.compactMap { setting in
       guard let (texts, origin) = reader.given(for: setting) else { return nil }
-      do throws(SettingRefusal) {
+      do throws(InvalidSettingValue) {
         try setting.write(texts, to: &scratch)
         return nil
       } catch {
-        return SettingFault(setting, texts, from: origin, error)
+        return SettingError(setting, texts, from: origin, error)
       }
     }
   }

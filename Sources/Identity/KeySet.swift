@@ -25,31 +25,31 @@ struct KeySet: Sendable {
   /// Reads a file with a JSON Web Key Set (RFC 7517). Keys of unknown types and keys that are not
   /// for signatures are skipped; any other fault makes the file invalid.
   ///
-  /// - Throws: ``KeySetFault``.
-  init(contentsOf path: String, logger: Logger) async throws(KeySetFault) {
+  /// - Throws: ``KeySetError``.
+  init(contentsOf path: String, logger: Logger) async throws(KeySetError) {
     let bytes: [UInt8]
     do throws(BoundedFileError) {
       bytes = try BoundedFile.contents(of: path)
     } catch {
-      throw KeySetFault(path, error.reason)
+      throw KeySetError(path, error.reason)
     }
     guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
-      throw KeySetFault(path, "is not a JSON Web Key Set: expected an object with a list of keys")
+      throw KeySetError(path, "is not a JSON Web Key Set: expected an object with a list of keys")
     }
     guard document.keys.count <= Self.maxCount else {
-      throw KeySetFault(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
+      throw KeySetError(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
     }
     for (place, entry) in document.keys.enumerated() {
       do throws(KeySetEntry.Fault) {
         try await self.add(entry)
       } catch {
         let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(place)]"
-        guard error.isHarmless else { throw KeySetFault(path, "\(name) \(error.reason)") }
+        guard error.isHarmless else { throw KeySetError(path, "\(name) \(error.reason)") }
         logger.notice(
           "key skipped", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
       }
     }
-    guard !self.keys.isEmpty else { throw KeySetFault(path, "contains no key for signatures") }
+    guard !self.keys.isEmpty else { throw KeySetError(path, "contains no key for signatures") }
     logger.info(
       "keys read",
       metadata: ["file": "\(path)", "keys": "\(self.keys.keys.sorted().joined(separator: " "))"])

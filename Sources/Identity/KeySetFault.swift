@@ -1,5 +1,5 @@
 /// A fault in a file of keys.
-public struct KeySetFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
   /// The fault. Contains nothing of a key but its ID.

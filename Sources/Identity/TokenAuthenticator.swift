@@ -22,7 +22,7 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameters:
   ///   - configuration: The requirements on tokens.
   ///   - logger: The logger for keys that are read or skipped.
-  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetFault`` if there are no
+  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetError`` if there are no
   ///   valid keys. A server should not start without them.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
     self.rules = Mutex(try await Self.read(configuration, logger: logger))
@@ -38,7 +38,7 @@ public final class TokenAuthenticator: Authenticator {
 
   /// Uses the given rules for new tokens. Calls that have begun continue until their tokens expire,
   /// even if their keys are removed.
-  public func adopt(_ rules: Rules) {
+  public func setRules(_ rules: Rules) {
     self.rules.withLock { $0 = rules }
   }
 
@@ -48,7 +48,7 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameter configuration: The requirements on tokens. `nil` keeps the current ones.
   /// - Throws: As ``init(_:logger:)``. Then nothing changes.
   public func reload(_ configuration: TokenConfiguration? = nil) async throws {
-    self.adopt(
+    self.setRules(
       try await self.read(configuration ?? self.rules.withLock { $0.configuration }))
   }
 

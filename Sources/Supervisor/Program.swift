@@ -38,10 +38,10 @@ struct Program: Sendable {
   ///   - descriptors: The descriptors that the program inherits under the same numbers, in addition
   ///     to standard input, output and error. All others must be marked close-on-exec.
   /// - Returns: The process ID.
-  /// - Throws: ``SystemFailure``.
+  /// - Throws: ``SystemCallError``.
   func start(
     adding environment: [String: String], descriptors: [Int32]
-  ) throws(SystemFailure) -> pid_t {
+  ) throws(SystemCallError) -> pid_t {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
@@ -74,7 +74,7 @@ struct Program: Sendable {
         posix_spawn(&process, self.path, &actions, &attributes, arguments, variables)
       }
     }
-    guard code == 0 else { throw SystemFailure(call: "posix_spawn", code: code) }
+    guard code == 0 else { throw SystemCallError(call: "posix_spawn", code: code) }
     return process
   }
 }

@@ -77,12 +77,12 @@ public struct Supervisor: Sendable {
       for socket in sockets { socket.close() }
       throw error
     }
-    let crew = WorkerCrew(self, sockets: sockets, onListening: onListening)
+    let pool = WorkerPool(self, sockets: sockets, onListening: onListening)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for await signal in signals { crew.note(signal) }
+        for await signal in signals { pool.handle(signal) }
       }
-      group.addTask { try await crew.work() }
+      group.addTask { try await pool.run() }
       // The sequence of signals never ends.
       defer { group.cancelAll() }
       _ = try await group.next()

@@ -7,7 +7,7 @@
 #endif
 
 /// A failed system call.
-struct SystemFailure: Error, Hashable, CustomStringConvertible {
+struct SystemCallError: Error, Hashable, CustomStringConvertible {
   let call: String
   /// The `errno`.
   let code: Int32

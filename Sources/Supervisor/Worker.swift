@@ -24,15 +24,15 @@ public struct Worker: Sendable {
   /// The key for resume tokens that all workers of a supervisor share, so that a session can resume
   /// on another worker. To resume on other servers too, configure keys that all of them share.
   public let resumeKey: ResumeKey
-  let line: ControlLine
+  let control: ControlSocket
 
   /// Takes over the sockets that the supervisor passed to this process. Call it first, and once: it
   /// removes the variable from the environment, so that programs that this one starts are not
   /// workers.
   ///
   /// - Returns: `nil` if this process is not a worker.
-  /// - Throws: ``WorkerFault`` if the environment names a supervisor that does not exist.
-  public static func inherited() throws(WorkerFault) -> Worker? {
+  /// - Throws: ``WorkerSetupError`` if the environment names a supervisor that does not exist.
+  public static func inherited() throws(WorkerSetupError) -> Worker? {
     guard let text = ProcessInfo.processInfo.environment[WorkerInheritance.variable] else {
       return nil
     }
@@ -40,28 +40,28 @@ public struct Worker: Sendable {
     return try Worker(WorkerInheritance(text: text))
   }
 
-  init(_ inheritance: WorkerInheritance) throws(WorkerFault) {
-    self.line = ControlLine(descriptor: inheritance.control)
-    let secret = self.line.hear(ControlLine.secretBytes)
-    guard secret.count == ControlLine.secretBytes else {
-      throw WorkerFault(description: "the supervisor of this worker has ended")
+  init(_ inheritance: WorkerInheritance) throws(WorkerSetupError) {
+    self.control = ControlSocket(descriptor: inheritance.control)
+    let secret = self.control.receiveBytes(ControlSocket.secretBytes)
+    guard secret.count == ControlSocket.secretBytes else {
+      throw WorkerSetupError(description: "the supervisor of this worker has ended")
     }
     var addresses: [Address] = []
     for socket in inheritance.sockets {
       guard let address = try? Address(socket.address) else {
-        throw WorkerFault(description: "\(socket.address) is not an address")
+        throw WorkerSetupError(description: "\(socket.address) is not an address")
       }
       addresses.append(address)
       _ = fcntl(socket.descriptor, F_SETFD, FD_CLOEXEC)
     }
-    self.line.keep()
+    self.control.setCloseOnExec()
     self.index = inheritance.index
     self.count = inheritance.count
     self.starts = inheritance.starts
     self.addresses = addresses
     self.descriptors = inheritance.sockets.map(\.descriptor)
     self.resumeKey = ResumeKey(id: "supervisor", secret: Data(secret))
-    Self.tellName(self.index)
+    Self.setProcessName(self.index)
   }
 
   /// Adapts a configuration to this worker: it serves on the supervisor's sockets, resumes sessions
@@ -78,7 +78,7 @@ public struct Worker: Sendable {
 
   /// Sets the process name for `ps` and `top` to the program's name and the worker's number.
   /// Ignores failures.
-  private static func tellName(_ index: Int) {
+  private static func setProcessName(_ index: Int) {
     let program = CommandLine.arguments.first?.split(separator: "/").last ?? "worker"
     // The kernel allows 15 bytes.
     let number = "/\(index)"

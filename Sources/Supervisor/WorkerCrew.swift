@@ -12,13 +12,13 @@ import UnixSignals
 #endif
 
 /// The processes of a supervisor's workers. Performs the actions of ``SupervisorStateMachine``.
-final class WorkerCrew: Sendable {
+final class WorkerPool: Sendable {
   private enum Event: Sendable {
     case signal(UnixSignal)
-    case process(Int, WorkerProcess.News)
-    case notStarted(Int, SystemFailure)
+    case process(Int, WorkerProcess.Event)
+    case notStarted(Int, SystemCallError)
     case restartDue(Int)
-    case graceOver
+    case gracePeriodEnded
   }
 
   private let supervisor: Supervisor
@@ -28,7 +28,7 @@ final class WorkerCrew: Sendable {
   private let secret: [UInt8]
   private let events: AsyncStream<Event>
   /// Bounded by its producers: two events and a timer per process, and signals.
-  private let news: AsyncStream<Event>.Continuation
+  private let continuation: AsyncStream<Event>.Continuation
 
   init(
     _ supervisor: Supervisor, sockets: [ListeningSocket],
@@ -38,23 +38,23 @@ final class WorkerCrew: Sendable {
     self.sockets = sockets
     self.onListening = onListening
     var generator = SystemRandomNumberGenerator()
-    self.secret = (0 ..< ControlLine.secretBytes).map { _ in
+    self.secret = (0 ..< ControlSocket.secretBytes).map { _ in
       .random(in: .min ... .max, using: &generator)
     }
-    (self.events, self.news) = AsyncStream.makeStream()
+    (self.events, self.continuation) = AsyncStream.makeStream()
   }
 
   /// Handles a signal for the supervisor.
-  func note(_ signal: UnixSignal) { self.news.yield(.signal(signal)) }
+  func handle(_ signal: UnixSignal) { self.continuation.yield(.signal(signal)) }
 
   /// Runs until all workers have ended as requested, or the task is cancelled.
   ///
   /// - Throws: ``WorkerFailure``.
-  func work() async throws {
-    var hands = Hands(count: self.supervisor.workers)
+  func run() async throws {
+    var state = State(count: self.supervisor.workers)
     var machine = SupervisorStateMachine(
       workers: self.supervisor.workers, backoff: self.supervisor.backoff)
-    defer { self.abandon(hands) }
+    defer { self.abandon(state) }
     try await withThrowingDiscardingTaskGroup { group in
       defer { group.cancelAll() }
       var actions = machine.begin()
@@ -64,28 +64,28 @@ final class WorkerCrew: Sendable {
           switch action {
           case .startLater(let worker, let delay): self.wait(delay, .restartDue(worker), &group)
           case .stopListening:
-            if !hands.isListening { break }
-            hands.isListening = false
+            if !state.isListening { break }
+            state.isListening = false
             for socket in self.sockets { socket.close() }
-            self.wait(self.supervisor.shutdownGrace, .graceOver, &group)
-          case .exitAtOnce:
+            self.wait(self.supervisor.shutdownGrace, .gracePeriodEnded, &group)
+          case .exitImmediately:
             self.supervisor.logger.notice("second signal: killing workers")
             for socket in self.sockets { socket.removeFile() }
-            _exit(128 + (hands.signal?.rawValue ?? SIGTERM))
+            _exit(128 + (state.signal?.rawValue ?? SIGTERM))
           case .finish(let failure):
             if let failure { throw failure }
             return
-          default: self.perform(action, &hands)
+          default: self.perform(action, &state)
           }
         }
         guard let event = await events.next() else { return }
-        actions = self.take(event, &machine, &hands)
+        actions = self.take(event, &machine, &state)
       } while true
     }
   }
 
   /// The processes, and the state of the shutdown.
-  private struct Hands {
+  private struct State {
     var processes: [WorkerProcess?]
     var starts: [Int]
     var isListening = true
@@ -101,42 +101,42 @@ final class WorkerCrew: Sendable {
   private func wait(
     _ delay: Duration, _ event: Event, _ group: inout ThrowingDiscardingTaskGroup<any Error>
   ) {
-    group.addTask { [news] in
+    group.addTask { [continuation] in
       guard (try? await Task.sleep(for: delay)) != nil else { return }
-      news.yield(event)
+      continuation.yield(event)
     }
   }
 
   // MARK: Events
 
   private func take(
-    _ event: Event, _ machine: inout SupervisorStateMachine, _ hands: inout Hands
+    _ event: Event, _ machine: inout SupervisorStateMachine, _ state: inout State
   ) -> [SupervisorStateMachine.Action] {
     switch event {
     case .signal(.sighup): return machine.handle(.reload)
     case .signal(let signal):
       self.supervisor.logger.notice("draining workers", metadata: ["signal": "\(signal)"])
-      hands.signal = signal
+      state.signal = signal
       return machine.handle(.terminate)
     case .process(let worker, .ready):
-      hands.processes[worker]?.served = .now
-      if let process = hands.processes[worker] {
+      state.processes[worker]?.served = .now
+      if let process = state.processes[worker] {
         self.supervisor.logger.notice(
           "worker serving",
           metadata: self.metadata(worker, process.id, ["after": "\(process.started.untilNow)"]))
       }
       return machine.handle(.ready(worker))
     case .process(let worker, .ended):
-      guard let process = hands.processes[worker] else { return [] }
-      hands.processes[worker] = nil
+      guard let process = state.processes[worker] else { return [] }
+      state.processes[worker] = nil
       return self.note(
         worker, process.reap(), process.id, life: process.served?.untilNow ?? .zero, &machine)
     case .notStarted(let worker, let failure):
       return self.note(worker, .notStarted(failure.code), nil, life: .zero, &machine)
     case .restartDue(let worker): return machine.handle(.restartDue(worker))
-    case .graceOver:
+    case .gracePeriodEnded:
       self.supervisor.logger.notice("shutdown grace period over: killing remaining workers")
-      return machine.handle(.graceOver)
+      return machine.handle(.gracePeriodEnded)
     }
   }
 
@@ -171,37 +171,37 @@ final class WorkerCrew: Sendable {
 
   // MARK: Actions
 
-  private func perform(_ action: SupervisorStateMachine.Action, _ hands: inout Hands) {
+  private func perform(_ action: SupervisorStateMachine.Action, _ state: inout State) {
     switch action {
     case .start(let worker):
-      hands.starts[worker] += 1
-      do throws(SystemFailure) {
-        hands.processes[worker] = try WorkerProcess(
+      state.starts[worker] += 1
+      do throws(SystemCallError) {
+        state.processes[worker] = try WorkerProcess(
           self.program,
           WorkerInheritance(
-            index: worker, count: self.supervisor.workers, starts: hands.starts[worker],
+            index: worker, count: self.supervisor.workers, starts: state.starts[worker],
             sockets: self.sockets.map {
               .init(address: $0.address.description, descriptor: $0.descriptor)
             }), secret: self.secret
-        ) { [news] in news.yield(.process(worker, $0)) }
+        ) { [continuation] in continuation.yield(.process(worker, $0)) }
       } catch {
-        self.news.yield(.notStarted(worker, error))
+        self.continuation.yield(.notStarted(worker, error))
       }
     case .announce: self.onListening(self.sockets.map(\.address))
-    case .reload(let worker): hands.processes[worker]?.send(SIGHUP)
-    case .terminate(let worker): hands.processes[worker]?.send(SIGTERM)
-    case .kill(let worker): hands.processes[worker]?.send(SIGKILL)
-    case .startLater, .stopListening, .exitAtOnce, .finish: break
+    case .reload(let worker): state.processes[worker]?.send(SIGHUP)
+    case .terminate(let worker): state.processes[worker]?.send(SIGTERM)
+    case .kill(let worker): state.processes[worker]?.send(SIGKILL)
+    case .startLater, .stopListening, .exitImmediately, .finish: break
     }
   }
 
   /// Kills the workers that are left, and closes the sockets.
-  private func abandon(_ hands: Hands) {
-    for process in hands.processes.compactMap(\.self) {
+  private func abandon(_ state: State) {
+    for process in state.processes.compactMap(\.self) {
       process.send(SIGKILL)
       _ = process.reap()
     }
-    guard hands.isListening else { return }
+    guard state.isListening else { return }
     for socket in self.sockets { socket.close() }
   }
 }

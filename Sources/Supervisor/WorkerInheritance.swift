@@ -30,12 +30,12 @@ package struct WorkerInheritance: Codable, Hashable {
 
   /// Parses the value of the variable.
   ///
-  /// - Throws: ``WorkerFault`` if a supervisor did not write the text.
-  package init(text: String) throws(WorkerFault) {
+  /// - Throws: ``WorkerSetupError`` if a supervisor did not write the text.
+  package init(text: String) throws(WorkerSetupError) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     } catch {
-      throw WorkerFault(
+      throw WorkerSetupError(
         description: "\(Self.variable) is invalid; only a supervisor sets it, for its workers")
     }
   }

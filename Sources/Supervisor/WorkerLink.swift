@@ -36,21 +36,21 @@ public struct WorkerLink: Service, CustomStringConvertible {
     guard (try? await self.server.listeningAddresses) != nil else {
       return try await gracefulShutdown()
     }
-    let line = self.worker.line
+    let control = self.worker.control
     let isStopped = Mutex(false)
-    line.say([1])
+    control.sendBytes([1])
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           // The supervisor sends nothing else: this returns when it ends, or when the watch stops.
           Thread.detachNewThread {
-            _ = line.hear(1)
+            _ = control.receiveBytes(1)
             continuation.resume()
           }
         }
       } onCancel: {
         isStopped.withLock { $0 = true }
-        line.stopHearing()
+        control.stopReceiving()
       }
     }
     guard !isStopped.withLock(\.self) else { return }

@@ -11,7 +11,7 @@ import Foundation
 /// The process of a worker, in its supervisor.
 struct WorkerProcess {
   /// An event of the process.
-  enum News: Sendable {
+  enum Event: Sendable {
     case ready
     /// The process ended; ``WorkerProcess/reap()`` returns how.
     case ended
@@ -28,14 +28,14 @@ struct WorkerProcess {
   ///   - inheritance: The data for the worker. This function sets the control socket.
   ///   - secret: The secret that all workers share.
   ///   - onNews: Called on a dedicated thread; ``News/ended`` comes last.
-  /// - Throws: ``SystemFailure``.
+  /// - Throws: ``SystemCallError``.
   init(
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],
-    onNews: @escaping @Sendable (News) -> Void
-  ) throws(SystemFailure) {
-    let (line, far) = try ControlLine.pair()
-    defer { far.end() }
-    line.say(secret)
+    onEvent: @escaping @Sendable (Event) -> Void
+  ) throws(SystemCallError) {
+    let (line, far) = try ControlSocket.pair()
+    defer { far.closeDescriptor() }
+    line.sendBytes(secret)
     var inheritance = inheritance
     inheritance.control = far.descriptor
     self.started = .now
@@ -44,15 +44,15 @@ struct WorkerProcess {
         adding: [WorkerInheritance.variable: inheritance.text],
         descriptors: [far.descriptor] + inheritance.sockets.map(\.descriptor))
     } catch {
-      line.end()
+      line.closeDescriptor()
       throw error
     }
     // This thread only waits.
     Thread.detachNewThread { [id] in
-      if !line.hear(1).isEmpty { onNews(.ready) }
+      if !line.receiveBytes(1).isEmpty { onEvent(.ready) }
       Self.waitUntilOver(id)
-      line.end()
-      onNews(.ended)
+      line.closeDescriptor()
+      onEvent(.ended)
     }
   }
 

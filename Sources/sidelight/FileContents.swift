@@ -10,10 +10,10 @@
 enum FileContents {
   /// Returns the bytes of a file.
   ///
-  /// - Throws: ``POSIXFailure`` that names the path.
-  static func read(_ path: String) throws(POSIXFailure) -> [UInt8] {
+  /// - Throws: ``POSIXCallError`` that names the path.
+  static func read(_ path: String) throws(POSIXCallError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY)
-    guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     while true {
@@ -30,7 +30,7 @@ enum FileContents {
         count = max(0, length)
       }
       if code == EINTR { continue }
-      guard code == 0 else { throw POSIXFailure(call: "read \(path)", code: code) }
+      guard code == 0 else { throw POSIXCallError(call: "read \(path)", code: code) }
       guard !chunk.isEmpty else { return bytes }
       bytes += chunk
     }

@@ -24,8 +24,8 @@ struct FileDescriptorOutput: Sendable {
 
   /// Writes all bytes.
   ///
-  /// - Throws: ``POSIXFailure``.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXFailure) {
+  /// - Throws: ``POSIXCallError``.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXCallError) {
     var rest = bytes
     while !rest.isEmpty {
       #if canImport(Darwin)
@@ -36,7 +36,7 @@ struct FileDescriptorOutput: Sendable {
         let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
       #endif
       if count < 0 {
-        guard errno == EINTR else { throw POSIXFailure(call: "write", code: errno) }
+        guard errno == EINTR else { throw POSIXCallError(call: "write", code: errno) }
         continue
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -45,7 +45,7 @@ struct FileDescriptorOutput: Sendable {
 }
 
 /// A failed system call.
-struct POSIXFailure: Error, CustomStringConvertible {
+struct POSIXCallError: Error, CustomStringConvertible {
   let call: String
   let code: Int32
 

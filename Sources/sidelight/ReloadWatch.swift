@@ -5,7 +5,7 @@ import SidelightConfiguration
 import UnixSignals
 
 /// Reloads the settings on SIGHUP. Applies all reloadable changes, or none if there is a fault.
-struct ReloadWatch: Service, CustomStringConvertible {
+struct ReloadService: Service, CustomStringConvertible {
   /// The help texts of metrics, by name.
   static let metricDescriptions = [
     Self.counter: "Reloads of the settings, by outcome."
@@ -56,7 +56,7 @@ struct ReloadWatch: Service, CustomStringConvertible {
         settings = try await self.reload(settings)
       } catch {
         self.refused.increment()
-        let faults = (error as? SettingFaults)?.all.map(\.description) ?? ["\(error)"]
+        let faults = (error as? SettingErrors)?.all.map(\.description) ?? ["\(error)"]
         for fault in faults {
           self.logger.error("settings not reloaded", metadata: ["fault": "\(fault)"])
         }

@@ -60,7 +60,7 @@ extension Worker {
   fileprivate static let startsName = "sidelight_worker_starts"
 
   /// Records how often this worker has been started.
-  func tellStarts(to metrics: any MetricsFactory) {
+  func reportStarts(to metrics: any MetricsFactory) {
     Gauge(
       label: Self.startsName, dimensions: [("worker", "\(self.index)")], factory: metrics
     ).record(self.starts)

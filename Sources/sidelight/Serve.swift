@@ -21,7 +21,7 @@ struct Serve: AsyncParsableCommand {
 
         sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
 
-      \(SettingsHelp.everyday)
+      \(SettingsHelp.common)
       """)
 
   @Argument(
@@ -78,8 +78,8 @@ struct Serve: AsyncParsableCommand {
       descriptions: [
         SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
       ]
-      .reduce(ReloadWatch.metricDescriptions) { $0.merging($1) { one, _ in one } })
-    worker?.tellStarts(to: metrics)
+      .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
+    worker?.reportStarts(to: metrics)
     let tracing = Self.tracing(logger: logger, metrics: metrics)
     let authenticator: TokenAuthenticator? =
       if let tokens = configuration.tokens {
@@ -93,9 +93,9 @@ struct Serve: AsyncParsableCommand {
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }
-    let watch = ShutdownWatch(
+    let watch = ShutdownWatchdog(
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
-    let reload = await ReloadWatch(
+    let reload = await ReloadService(
       settings: settings,
       read: { [arguments] in
         try Settings(
@@ -105,11 +105,13 @@ struct Serve: AsyncParsableCommand {
     ) { configuration in
       let configuration = configuration.fitted(to: worker)
       // Steps that can fail come first, those with effects last.
-      guard configuration.isClosed(like: settings.configuration) else { throw TurnedOnOrOff() }
+      guard configuration.isClosed(like: settings.configuration) else {
+        throw EndpointToggleError()
+      }
       let rules: TokenAuthenticator.Rules? =
         if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
       try server.reloadCertificates(configuration.server.tls)
-      if let rules { authenticator?.adopt(rules) }
+      if let rules { authenticator?.setRules(rules) }
       level.level = configuration.logLevel
       server.reconfigure(configuration.server)
     }
@@ -127,7 +129,7 @@ struct Serve: AsyncParsableCommand {
   }
 
   private static func load(_ commandLine: CommandLineSource) throws -> Settings {
-    do throws(SettingFaults) {
+    do throws(SettingErrors) {
       return try Settings(
         commandLine: commandLine, environment: ProcessInfo.processInfo.environment)
     } catch {
@@ -164,7 +166,7 @@ extension ServeConfiguration {
 }
 
 /// Refuses to enable or disable authentication by a reload, which could open a server to everyone.
-private struct TurnedOnOrOff: Error, CustomStringConvertible {
+private struct EndpointToggleError: Error, CustomStringConvertible {
   var description: String {
     "enabling or disabling TLS, client certificates, tokens, or users and groups of Unix sockets "
       + "requires a restart"

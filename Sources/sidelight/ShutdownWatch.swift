@@ -8,7 +8,7 @@ import UnixSignals
 ///
 /// A service group shuts its services down in reverse order. As the first service, this one runs
 /// until all others have ended.
-struct ShutdownWatch: Service, CustomStringConvertible {
+struct ShutdownWatchdog: Service, CustomStringConvertible {
   /// The maximum duration of a shutdown.
   let grace: Duration
   /// Whether a second signal stops the process at once. False in a worker: terminals and service
@@ -29,12 +29,12 @@ struct ShutdownWatch: Service, CustomStringConvertible {
       }
       isShuttingDown = true
       self.logger.notice("shutting down", metadata: ["grace": "\(self.grace)"])
-      self.exitWhenGraceIsOver()
+      self.exitAfterGracePeriod()
     }
   }
 
   /// Exits on a dedicated thread, since stuck work may occupy all others.
-  private func exitWhenGraceIsOver() {
+  private func exitAfterGracePeriod() {
     let (seconds, attoseconds) = self.grace.components
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) * 1e-18)

@@ -117,7 +117,7 @@ struct Stream: AsyncParsableCommand {
   ) async throws {
     var last: Frame?
     for try await event in session.events {
-      report.note(event)
+      report.record(event)
       report.showProgress()
       switch event {
       case .outcome(.made(let frame)):

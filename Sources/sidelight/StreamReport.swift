@@ -6,7 +6,7 @@ import Synchronization
 /// Counts the outcomes of a stream's frames, and prints progress on a terminal and a summary.
 final class StreamReport: Sendable {
   private struct State {
-    var made: [MadeFrame.Disposition: Int] = [:]
+    var dispositions: [MadeFrame.Disposition: Int] = [:]
     var dropped: [DroppedFrame.Reason: Int] = [:]
     var roundTrips = DurationHistogram()
     var failure: String?
@@ -26,12 +26,12 @@ final class StreamReport: Sendable {
   }
 
   /// Counts an event.
-  func note(_ event: SessionEvent) {
+  func record(_ event: SessionEvent) {
     guard case .outcome(let outcome) = event else { return }
     self.state.withLock { state in
       switch outcome {
       case .made(let frame):
-        state.made[frame.disposition, default: 0] += 1
+        state.dispositions[frame.disposition, default: 0] += 1
         state.roundTrips.add(frame.roundTripTime)
         if let failure = frame.failure { state.failure = failure }
       case .dropped(let frame):
@@ -61,16 +61,16 @@ final class StreamReport: Sendable {
 
   private var line: String {
     let state = self.state.withLock { $0 }
-    let made = state.made.values.reduce(0, +)
+    let delivered = state.dispositions.values.reduce(0, +)
     let dropped = state.dropped.values.reduce(0, +)
     let seconds = self.start.duration(to: .now) / .seconds(1)
-    var parts = ["\(made + dropped) frames in \(Self.text(seconds)) s"]
-    parts.append("\(Self.text(Double(made) / max(seconds, 0.001))) fps")
+    var parts = ["\(delivered + dropped) frames in \(Self.text(seconds)) s"]
+    parts.append("\(Self.text(Double(delivered) / max(seconds, 0.001))) fps")
     for (disposition, name) in [
       (MadeFrame.Disposition.filtered, "filtered"), (.passedThrough, "passed through"),
       (.degraded, "degraded"),
     ] {
-      if let count = state.made[disposition] { parts.append("\(count) \(name)") }
+      if let count = state.dispositions[disposition] { parts.append("\(count) \(name)") }
     }
     let reasons = DroppedFrame.Reason.allCases.compactMap { reason in
       state.dropped[reason].map { "\(reason.words): \($0)" }

@@ -17,16 +17,16 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
 
   /// Opens the file and reads its header.
   ///
-  /// - Throws: ``POSIXFailure``, or `CodecError` if the file is not Y4M.
+  /// - Throws: ``POSIXCallError``, or `CodecError` if the file is not Y4M.
   init(path: String) throws {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY)
-    guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
     self.reader = try Y4MReader(pool: BufferPool()) { span in
       try span.withUnsafeMutableBytes { bytes in
         while true {
           let count = read(descriptor, bytes.baseAddress, bytes.count)
           if count >= 0 { return count }
-          guard errno == EINTR else { throw POSIXFailure(call: "read", code: errno) }
+          guard errno == EINTR else { throw POSIXCallError(call: "read", code: errno) }
         }
       }
     }

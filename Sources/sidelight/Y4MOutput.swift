@@ -16,11 +16,11 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
 
   /// Opens the file.
   ///
-  /// - Throws: ``POSIXFailure``.
+  /// - Throws: ``POSIXCallError``.
   init(path: String, header: Y4MHeader) throws {
     let descriptor =
       path == "-" ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-    guard descriptor >= 0 else { throw POSIXFailure(call: "open \(path)", code: errno) }
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
     // A closed pipe is reported by `write`, not by a signal.
     signal(SIGPIPE, SIG_IGN)
     let output = FileDescriptorOutput(descriptor: descriptor)

@@ -44,22 +44,22 @@ struct JPEGContents {
       switch segment.marker {
       case 0xC2: coding = Coding(isProgressive: true)
       case 0xC9, 0xCA: coding = Coding(isArithmetic: true)
-      case 0xDB: self.noteQuantization(segment.body, of: file)
-      case 0xC4: self.noteHuffman(segment.body, of: file)
+      case 0xDB: self.readQuantization(segment.body, of: file)
+      case 0xC4: self.readHuffman(segment.body, of: file)
       case 0xDA:
         self.scans += 1
         guard self.scans <= maxScans else {
           throw CodecError(
             .limitExceeded, "the picture has more than \(maxScans) scans")
         }
-        self.noteScan(segment.body, of: file, coding)
+        self.readScan(segment.body, of: file, coding)
       case 0xD9: return
       default: break
       }
     }
   }
 
-  private mutating func noteQuantization(_ body: Range<Int>, of file: RawSpan) {
+  private mutating func readQuantization(_ body: Range<Int>, of file: RawSpan) {
     var offset = body.lowerBound
     while offset < body.upperBound {
       let kind = file.byte(at: offset)
@@ -69,7 +69,7 @@ struct JPEGContents {
     if offset != body.upperBound { self.isSelfContained = false }
   }
 
-  private mutating func noteHuffman(_ body: Range<Int>, of file: RawSpan) {
+  private mutating func readHuffman(_ body: Range<Int>, of file: RawSpan) {
     var offset = body.lowerBound
     while offset + 17 <= body.upperBound {
       let kind = file.byte(at: offset)
@@ -80,7 +80,7 @@ struct JPEGContents {
     if offset != body.upperBound { self.isSelfContained = false }
   }
 
-  private mutating func noteScan(
+  private mutating func readScan(
     _ body: Range<Int>, of file: RawSpan, _ coding: Coding
   ) {
     let start = body.lowerBound

@@ -1,21 +1,21 @@
-extension Form {
+extension Format {
   /// An integer.
   ///
   /// - Parameter unit: The unit: `sessions`.
-  static func count(_ range: ClosedRange<Int>, of unit: String? = nil) -> SettingForm<Int> {
+  static func count(_ range: ClosedRange<Int>, of unit: String? = nil) -> SettingFormat<Int> {
     let kind = SettingKind(
       type: "integer", unit: unit, range: "\(range.lowerBound) to \(range.upperBound)",
       isCount: true)
-    return SettingForm(
+    return SettingFormat(
       kind,
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         // A number with too many digits is out of range, not invalid.
         let isNumber = text.drop { $0 == "-" || $0 == "+" }.allSatisfy {
           ("0" ... "9").contains($0)
         }
-        guard isNumber else { throw SettingRefusal("expected an integer") }
+        guard isNumber else { throw InvalidSettingValue("expected an integer") }
         guard let value = Int(text), range.contains(value) else {
-          throw SettingRefusal("the range is \(kind.range ?? "")")
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
         }
         return value
       },
@@ -25,19 +25,19 @@ extension Form {
   /// A size in bytes: `64MiB`, `512KiB`, `65536`.
   ///
   /// - Parameter plain: The unit of a number without a unit, in bytes.
-  static func size(_ range: ClosedRange<Int>, plain: Int = 1) -> SettingForm<Int> {
+  static func size(_ range: ClosedRange<Int>, plain: Int = 1) -> SettingFormat<Int> {
     let text: @Sendable (Int) -> String = { ByteUnit.text(of: $0, plain: plain) }
     let kind = SettingKind(
       type: "size", unit: plain == 1 ? "bytes" : "MiB",
       range: "\(text(range.lowerBound)) to \(text(range.upperBound))")
-    return SettingForm(
+    return SettingFormat(
       kind,
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let value = ByteUnit.parse(text, plain: plain) else {
-          throw SettingRefusal("expected a size such as 512KiB, 64MiB or 2GiB")
+          throw InvalidSettingValue("expected a size such as 512KiB, 64MiB or 2GiB")
         }
         guard range.contains(value) else {
-          throw SettingRefusal("the range is \(kind.range ?? "")")
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
         }
         return value
       },
@@ -45,20 +45,20 @@ extension Form {
   }
 }
 
-extension Form {
+extension Format {
   /// A number.
-  static func ratio(_ range: ClosedRange<Double>) -> SettingForm<Double> {
+  static func ratio(_ range: ClosedRange<Double>) -> SettingFormat<Double> {
     let kind = SettingKind(
       type: "number",
       range: "\(range.lowerBound.shortText) to \(range.upperBound.shortText)")
-    return SettingForm(
+    return SettingFormat(
       kind,
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let value = Double(text), !value.isNaN else {
-          throw SettingRefusal("expected a number")
+          throw InvalidSettingValue("expected a number")
         }
         guard range.contains(value) else {
-          throw SettingRefusal("the range is \(kind.range ?? "")")
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
         }
         return value
       },
@@ -66,21 +66,21 @@ extension Form {
   }
 }
 
-extension Form {
+extension Format {
   /// A duration: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
-  static func duration(_ range: ClosedRange<Duration>) -> SettingForm<Duration> {
+  static func duration(_ range: ClosedRange<Duration>) -> SettingFormat<Duration> {
     let kind = SettingKind(
       type: "duration", unit: "s",
       range:
         "\(DurationUnit.text(of: range.lowerBound)) to \(DurationUnit.text(of: range.upperBound))")
-    return SettingForm(
+    return SettingFormat(
       kind,
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let value = DurationUnit.parse(text) else {
-          throw SettingRefusal("expected a duration such as 500ms, 10s, 5min or 1h")
+          throw InvalidSettingValue("expected a duration such as 500ms, 10s, 5min or 1h")
         }
         guard range.contains(value) else {
-          throw SettingRefusal("the range is \(kind.range ?? "")")
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
         }
         return value
       },

@@ -1,16 +1,16 @@
 import SidelightServer
 
-extension Form {
+extension Format {
   /// A path.
   ///
   /// - Parameter maxBytes: The maximum length in bytes.
-  static func path(maxBytes: Int = 4096) -> SettingForm<String> {
+  static func path(maxBytes: Int = 4096) -> SettingFormat<String> {
     let kind = SettingKind(type: "path", range: "1 to \(maxBytes) bytes")
-    return SettingForm(
+    return SettingFormat(
       kind,
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard (1 ... maxBytes).contains(text.utf8.count) else {
-          throw SettingRefusal("it has \(text.utf8.count) bytes; the limit is \(maxBytes)")
+          throw InvalidSettingValue("it has \(text.utf8.count) bytes; the limit is \(maxBytes)")
         }
         return text
       },
@@ -18,61 +18,61 @@ extension Form {
   }
 }
 
-extension Form {
+extension Format {
   /// A Boolean.
-  static var toggle: SettingForm<Bool> {
-    SettingForm(
+  static var toggle: SettingFormat<Bool> {
+    SettingFormat(
       SettingKind(type: "boolean", range: "true or false", isSwitch: true),
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         switch text.lowercased() {
         case "true", "yes", "on", "1": return true
         case "false", "no", "off", "0": return false
-        default: throw SettingRefusal("expected true or false")
+        default: throw InvalidSettingValue("expected true or false")
         }
       },
       text: { $0 ? "true" : "false" })
   }
 }
 
-extension Form {
+extension Format {
   /// An address to listen on.
-  static var address: SettingForm<Address> {
-    SettingForm(
+  static var address: SettingFormat<Address> {
+    SettingFormat(
       SettingKind(type: "address", range: "IP:PORT or unix:PATH"),
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         do throws(AddressError) {
           return try Address(text)
         } catch {
-          throw SettingRefusal(error.reason)
+          throw InvalidSettingValue(error.reason)
         }
       },
       text: \.description)
   }
 }
 
-extension Form {
+extension Format {
   /// File permissions, in octal: `660`, `0660`.
-  static var mode: SettingForm<UInt16> {
-    SettingForm(
+  static var mode: SettingFormat<UInt16> {
+    SettingFormat(
       SettingKind(type: "permissions", unit: "octal", range: "0 to 777"),
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let mode = UInt16(text.hasPrefix("0o") ? text.dropFirst(2) : text[...], radix: 8),
           mode <= 0o777
-        else { throw SettingRefusal("the range is 0 to 777, in octal") }
+        else { throw InvalidSettingValue("the range is 0 to 777, in octal") }
         return mode
       },
       text: { String($0, radix: 8) })
   }
 }
 
-extension Form {
+extension Format {
   /// A user ID.
-  static var userID: SettingForm<UInt32> {
-    SettingForm(
+  static var userID: SettingFormat<UInt32> {
+    SettingFormat(
       SettingKind(type: "user ID", range: "0 to \(UInt32.max - 1)"),
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let number = UInt32(text), number < UInt32.max else {
-          throw SettingRefusal("expected a user ID from 0 to \(UInt32.max - 1)")
+          throw InvalidSettingValue("expected a user ID from 0 to \(UInt32.max - 1)")
         }
         return number
       },
@@ -80,9 +80,9 @@ extension Form {
   }
 }
 
-extension Form {
+extension Format {
   /// One of the raw values of a type.
-  static func choice<Value>(_ type: Value.Type = Value.self) -> SettingForm<Value>
+  static func choice<Value>(_ type: Value.Type = Value.self) -> SettingFormat<Value>
   where
     Value: RawRepresentable & CaseIterable & Sendable & Equatable, Value.RawValue == String
   {
@@ -90,12 +90,12 @@ extension Form {
     let words =
       names.count < 2
       ? names.joined() : names.dropLast().joined(separator: ", ") + " or \(names.last ?? "")"
-    return SettingForm(
+    return SettingFormat(
       SettingKind(type: "choice", range: words),
-      parse: { text throws(SettingRefusal) in
+      parse: { text throws(InvalidSettingValue) in
         guard let value = Value(rawValue: text) else {
           let nearest = Spelling.nearest(to: text, among: names)
-          throw SettingRefusal(
+          throw InvalidSettingValue(
             "expected \(words)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
         }
         return value

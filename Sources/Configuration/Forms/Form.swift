@@ -1,2 +1,2 @@
 /// The forms of settings' values, by name.
-enum Form {}
+enum Format {}

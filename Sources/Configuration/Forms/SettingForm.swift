@@ -1,25 +1,25 @@
 /// The text form of a setting's values, and their valid range.
 ///
 /// Law: `parse(texts(value)) == value`.
-struct SettingForm<Value: Sendable & Equatable>: Sendable {
+struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   /// The description of the values.
   var kind: SettingKind
   /// Parses a value: one text, or several if the kind is a list.
-  let parse: @Sendable ([String]) throws(SettingRefusal) -> Value
+  let parse: @Sendable ([String]) throws(InvalidSettingValue) -> Value
   /// Formats a value. `nil` if there is none.
   let texts: @Sendable (Value) -> [String]?
 
   /// Creates a form of values that are one text.
   init(
-    _ kind: SettingKind, parse: @escaping @Sendable (String) throws(SettingRefusal) -> Value,
+    _ kind: SettingKind, parse: @escaping @Sendable (String) throws(InvalidSettingValue) -> Value,
     text: @escaping @Sendable (Value) -> String
   ) {
     self.kind = kind
-    self.parse = { texts throws(SettingRefusal) in
+    self.parse = { texts throws(InvalidSettingValue) in
       guard let first = texts.first, texts.count == 1 else {
-        throw SettingRefusal("expected one value")
+        throw InvalidSettingValue("expected one value")
       }
-      guard !first.isEmpty else { throw SettingRefusal("expected a value") }
+      guard !first.isEmpty else { throw InvalidSettingValue("expected a value") }
       return try parse(first)
     }
     self.texts = { [text($0)] }
@@ -27,7 +27,7 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
 
   /// Creates a form of any values.
   init(
-    _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(SettingRefusal) -> Value,
+    _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(InvalidSettingValue) -> Value,
     texts: @escaping @Sendable (Value) -> [String]?
   ) {
     self.kind = kind
@@ -38,30 +38,30 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
   /// Returns a form of optional values.
   ///
   /// - Parameter none: The meaning of no value: `chosen by the system`.
-  func optional(none: String) -> SettingForm<Value?> {
+  func optional(none: String) -> SettingFormat<Value?> {
     var kind = self.kind
     kind.none = none
-    return SettingForm<Value?>(
-      kind, parse: { texts throws(SettingRefusal) in try self.parse(texts) },
+    return SettingFormat<Value?>(
+      kind, parse: { texts throws(InvalidSettingValue) in try self.parse(texts) },
       texts: { $0.flatMap(self.texts) })
   }
 
   /// Returns a form of optional values in which 0 means no value.
   ///
   /// - Parameter none: The meaning of 0: `never`.
-  func orZero(_ none: String) -> SettingForm<Value?> {
+  func orZero(_ none: String) -> SettingFormat<Value?> {
     var kind = self.kind
     kind.range = (kind.range.map { "\($0), or " } ?? "") + "0: \(none)"
     let range = kind.range ?? ""
-    return SettingForm<Value?>(
+    return SettingFormat<Value?>(
       kind,
-      parse: { texts throws(SettingRefusal) in
+      parse: { texts throws(InvalidSettingValue) in
         if texts.count == 1, Double(texts[0]) == 0 { return nil }
-        do throws(SettingRefusal) {
+        do throws(InvalidSettingValue) {
           return try self.parse(texts)
         } catch {
           throw error.reason.hasPrefix("the range")
-            ? SettingRefusal("the range is \(range)") : error
+            ? InvalidSettingValue("the range is \(range)") : error
         }
       },
       texts: { $0.flatMap(self.texts) ?? ["0"] })
@@ -70,14 +70,14 @@ struct SettingForm<Value: Sendable & Equatable>: Sendable {
   /// Returns a form of lists.
   ///
   /// - Parameter atLeast: The minimum number of values.
-  func list(atLeast minimum: Int = 0) -> SettingForm<[Value]> {
+  func list(atLeast minimum: Int = 0) -> SettingFormat<[Value]> {
     var kind = self.kind
     kind.isList = true
-    return SettingForm<[Value]>(
+    return SettingFormat<[Value]>(
       kind,
-      parse: { texts throws(SettingRefusal) in
+      parse: { texts throws(InvalidSettingValue) in
         guard texts.count >= minimum else {
-          throw SettingRefusal("expected at least \(minimum) value\(minimum == 1 ? "" : "s")")
+          throw InvalidSettingValue("expected at least \(minimum) value\(minimum == 1 ? "" : "s")")
         }
         var values: [Value] = []
         for text in texts { values.append(try self.parse([text])) }

@@ -1,12 +1,12 @@
 /// The settings in `sidelight serve --help`.
 public enum SettingsHelp {
   /// Help on the everyday settings, and a reference to the others.
-  public static var everyday: String {
+  public static var common: String {
     """
     Settings are flags, environment variables (SIDELIGHT_...), or entries of
     a YAML file; flags take precedence, then variables. Common settings:
 
-    \(Self.lines(SettingTable.all.filter { $0.use == .everyday }))
+    \(Self.lines(SettingTable.all.filter { $0.use == .common }))
 
     All other settings, such as guards and timeouts: --help-all.
 

@@ -21,7 +21,7 @@ public struct CommandLineSource: Sendable {
   public private(set) var file: String?
   private(set) var values: [String: [String]] = [:]
   private(set) var flags: [String: String] = [:]
-  private(set) var faults: [SettingFault] = []
+  private(set) var faults: [SettingError] = []
 
   /// Reads arguments. Their faults are reported together with all others when the settings are
   /// loaded.
@@ -36,7 +36,7 @@ public struct CommandLineSource: Sendable {
       case "--print-config": self.readPrinting(attached)
       case "--config":
         self.file = self.value(of: name, attached, &rest)
-        if self.file == "" { self.faults.append(SettingFault("\(name) has no value")) }
+        if self.file == "" { self.faults.append(SettingError("\(name) has no value")) }
       default: self.readSetting(name, attached, &rest)
       }
     }
@@ -48,7 +48,7 @@ public struct CommandLineSource: Sendable {
     case "yaml": self.request = .printYAML
     case let form?:
       self.faults.append(
-        SettingFault("--print-config is \(form.quotedWhereNeeded); expected table or yaml"))
+        SettingError("--print-config is \(form.quotedWhereNeeded); expected table or yaml"))
     }
   }
 
@@ -75,24 +75,24 @@ public struct CommandLineSource: Sendable {
   ) -> String? {
     if let attached { return attached }
     if let next = rest.first, !next.hasPrefix("--") { return rest.removeFirst() }
-    self.faults.append(SettingFault("\(name) has no value"))
+    self.faults.append(SettingError("\(name) has no value"))
     return nil
   }
 
-  private func unknown(_ name: String) -> SettingFault {
+  private func unknown(_ name: String) -> SettingError {
     guard name.hasPrefix("-") else {
-      return SettingFault(
+      return SettingError(
         "\(name.quotedWhereNeeded) is unexpected; \(Self.command) takes only flags")
     }
     // If the name is a setting's key, suggest its flag.
     if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
-      guard setting.isSecret else { return SettingFault(unknown: name, nearest: setting.flag) }
-      return SettingFault(
+      guard setting.isSecret else { return SettingError(unknown: name, nearest: setting.flag) }
+      return SettingError(
         "\(name) is not a flag, since other users can see a process's arguments; "
           + "set \(setting.key) in a file, or \(setting.variable)")
     }
     let flags = SettingTable.all.compactMap(\.flag) + Self.otherFlags
-    return SettingFault(
+    return SettingError(
       unknown: name.quotedWhereNeeded,
       nearest: Spelling.nearest(
         to: String(name.drop { $0 == "-" }), among: flags.map { String($0.dropFirst(2)) }

@@ -21,9 +21,9 @@ struct EnvironmentSource {
   var layer: SettingLayer { SettingLayer(environment: self.variables) }
 
   /// The faults of unknown variables.
-  var faults: [SettingFault] {
+  var faults: [SettingError] {
     self.variables.keys.filter { !Self.isKnown($0) }.sorted().map { name in
-      SettingFault(unknown: name, nearest: Self.nearest(to: name))
+      SettingError(unknown: name, nearest: Self.nearest(to: name))
     }
   }
 

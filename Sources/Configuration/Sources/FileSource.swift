@@ -6,7 +6,7 @@ import Yams
 /// when they are read, and so are duplicate keys.
 struct FileSource {
   private(set) var values: [String: [String]] = [:]
-  private(set) var faults: [SettingFault] = []
+  private(set) var faults: [SettingError] = []
   private var lines: [String: Int] = [:]
   private let path: String
 
@@ -16,7 +16,7 @@ struct FileSource {
     do throws(TextFileError) {
       self.read(try TextFile.contents(of: path))
     } catch {
-      self.faults.append(SettingFault("\(path) \(error.reason)"))
+      self.faults.append(SettingError("\(path) \(error.reason)"))
     }
   }
 
@@ -68,7 +68,7 @@ struct FileSource {
         let nearest =
           value.mapping == nil
           ? SettingTable.nearestKey(to: key) : SettingTable.nearestSection(to: key)
-        let fault = SettingFault(unknown: key.quotedWhereNeeded, nearest: nearest)
+        let fault = SettingError(unknown: key.quotedWhereNeeded, nearest: nearest)
         self.refuse(line, fault.description)
       }
     }
@@ -109,7 +109,7 @@ struct FileSource {
 
   private mutating func refuse(_ line: Int?, _ reason: String) {
     let place = line.map { "\(self.path):\($0)" } ?? self.path
-    self.faults.append(SettingFault("\(place): \(reason)"))
+    self.faults.append(SettingError("\(place): \(reason)"))
   }
 
   /// Returns whether a scalar is empty or `null`.

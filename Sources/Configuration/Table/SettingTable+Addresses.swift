@@ -3,14 +3,14 @@ extension SettingTable {
     title: "Addresses",
     settings: [
       Setting(
-        "listen", \.base.addresses, Form.address.list(atLeast: 1), short: "l", use: .everyday,
+        "listen", \.base.addresses, Format.address.list(atLeast: 1), short: "l", use: .common,
         "Addresses to listen on; port 0 lets the system choose."),
       Setting(
-        "unix-socket.mode", \.base.unixSocketPermissions, Form.mode, use: .everyday,
+        "unix-socket.mode", \.base.unixSocketPermissions, Format.mode, use: .common,
         "File permissions of Unix sockets: who may connect."),
       Setting(
-        "admin.listen", \.admin, Form.address.optional(none: "disabled"), flag: "admin",
-        use: .everyday,
+        "admin.listen", \.admin, Format.address.optional(none: "disabled"), flag: "admin",
+        use: .common,
         """
         Address of the admin HTTP server: probes (/livez, /readyz), /metrics, /version and a live \
         page (/).

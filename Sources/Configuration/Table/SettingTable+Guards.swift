@@ -4,11 +4,11 @@ extension SettingTable {
     settings: [
       Setting(
         "guards.max-connections", \.base.guards.maxConnections,
-        Form.count(1 ... 1_000_000, of: "connections"), change: .onReload,
+        Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
         "Maximum number of concurrent connections, over all addresses."),
       Setting(
         "guards.max-connections-per-address", \.base.guards.maxConnectionsPerAddress,
-        Form.count(1 ... 1_000_000, of: "connections"), change: .onReload,
+        Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
         """
         Maximum number of concurrent connections per address; all clients of a Unix socket count \
         as one.
@@ -39,37 +39,37 @@ extension SettingTable {
         """),
       Setting(
         "guards.pings-per-second", \.base.guards.pingsPerSecond,
-        Form.count(1 ... 1_000_000, of: "PINGs"), change: .onReload,
+        Format.count(1 ... 1_000_000, of: "PINGs"), change: .onReload,
         """
         Sustained rate of PINGs per connection and second; grpc-go sends one per burst of data.
         """),
       Setting(
-        "guards.ping-burst", \.base.guards.pingBurst, Form.count(1 ... 1_000_000, of: "PINGs"),
+        "guards.ping-burst", \.base.guards.pingBurst, Format.count(1 ... 1_000_000, of: "PINGs"),
         change: .onReload, "Maximum burst of PINGs per connection."),
       Setting(
         "guards.max-unfinished-bytes", \.base.guards.maxUnfinishedBytes,
-        Form.size(1 << 20 ... 1 << 40),
+        Format.size(1 << 20 ... 1 << 40),
         change: .onReload,
         "Maximum size of all incompletely received messages, over all addresses."),
       Setting(
         "guards.max-unfinished-bytes-per-address", \.base.guards.maxUnfinishedBytesPerAddress,
-        Form.size(1 << 20 ... 1 << 40), change: .onReload,
+        Format.size(1 << 20 ... 1 << 40), change: .onReload,
         """
         Maximum size of all incompletely received messages per address; clients behind one proxy \
         share it.
         """),
       Setting(
         "guards.max-control-message-bytes", \.base.guards.maxControlMessageBytes,
-        Form.size(1 << 10 ... 1 << 30), change: .onReload,
+        Format.size(1 << 10 ... 1 << 30), change: .onReload,
         "Maximum size of a message without its pixels."),
       Setting(
         "guards.max-message-fields", \.base.guards.maxMessageFields,
-        Form.count(64 ... 1 << 24, of: "fields"), change: .onReload,
+        Format.count(64 ... 1 << 24, of: "fields"), change: .onReload,
         "Maximum number of fields of a message, including nested messages."),
       Setting(
-        "guards.off", \.disabledGuards, Form.choice(Guard.self).list(),
+        "guards.off", \.disabledGuards, Format.choice(Guard.self).list(),
         "Guards to disable; each protects against one attack by a hostile peer."),
     ])
 
-  private static let timeout = Form.duration(.milliseconds(10) ... .seconds(3600))
+  private static let timeout = Format.duration(.milliseconds(10) ... .seconds(3600))
 }

@@ -3,7 +3,7 @@
 #endif
 
 /// The process metrics of Linux, under the standard names of Prometheus' client libraries.
-struct ProcessFigures {
+struct ProcessStatistics {
   /// The resident memory in bytes.
   var residentBytes: Double
   /// The virtual memory in bytes.
@@ -41,9 +41,9 @@ struct ProcessFigures {
 }
 
 #if canImport(Glibc)
-  extension ProcessFigures {
+  extension ProcessStatistics {
     /// The current figures. `nil` if there is no `/proc`.
-    static var current: ProcessFigures? {
+    static var current: ProcessStatistics? {
       // The fields from 3 on (proc(5)), after the command's name, which may contain anything.
       guard let stat = Self.contents(of: "/proc/self/stat"),
         let end = stat.lastIndex(of: ")"),
@@ -56,7 +56,7 @@ struct ProcessFigures {
       let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      return ProcessFigures(
+      return ProcessStatistics(
         residentBytes: fields[22] * Double(sysconf(Int32(_SC_PAGESIZE))), virtualBytes: fields[21],
         processorSeconds: (fields[12] + fields[13]) / ticks,
         startTime: bootTime + fields[20] / ticks,
@@ -86,8 +86,8 @@ struct ProcessFigures {
     }
   }
 #else
-  extension ProcessFigures {
+  extension ProcessStatistics {
     /// Always `nil`, since there is no `/proc`.
-    static var current: ProcessFigures? { nil }
+    static var current: ProcessStatistics? { nil }
   }
 #endif

@@ -49,7 +49,7 @@ public final class PrometheusRegistry: Sendable {
         to: &text, name: Self.overflowName,
         help: "Label sets beyond the limit per name, recorded as \"other\".")
     }
-    ProcessFigures.current?.write(to: &text)
+    ProcessStatistics.current?.write(to: &text)
     return text
   }
 

@@ -44,7 +44,7 @@ public struct PipelineText: Sendable {
   /// What it says.
   public let pipeline: Pipeline
 
-  private let places: PipelineTextPlaces
+  private let locations: PipelineTextLocations
 
   /// The longest text: 16 KiB.
   public static let maxLength = 16 << 10
@@ -56,7 +56,7 @@ public struct PipelineText: Sendable {
   public init(_ text: String) throws(PipelineTextError) {
     var parser = PipelineTextParser(text)
     self.pipeline = try parser.parse()
-    self.places = parser.places
+    self.locations = parser.locations
     self.text = text
   }
 
@@ -79,7 +79,7 @@ public struct PipelineText: Sendable {
   /// or parameter, the value that is out of its limits.
   public func locate(_ error: PipelineError) -> PipelineTextError {
     PipelineTextError(
-      text: self.text, utf8Offset: self.places.offset(of: error), message: error.message,
+      text: self.text, utf8Offset: self.locations.offset(of: error), message: error.message,
       suggestion: error.suggestion, cause: error)
   }
 }

@@ -5,7 +5,7 @@ import SidelightKernels
 struct PipelineTextParser {
   var cursor: PipelineTextCursor
   /// Where the parts that were read stand.
-  private(set) var places = PipelineTextPlaces()
+  private(set) var locations = PipelineTextLocations()
   private var stageCount = 0
 
   init(_ text: String) {
@@ -20,7 +20,7 @@ struct PipelineTextParser {
         at: PipelineText.maxLength)
     }
     self.cursor.skipSpace()
-    self.places.note("stages", start: self.cursor.offset)
+    self.locations.record("stages", start: self.cursor.offset)
     if self.cursor.current == nil { return Pipeline() }
     let pipeline = try self.parsePipeline(path: "", depth: 1)
     self.cursor.skipSpace()
@@ -70,17 +70,17 @@ struct PipelineTextParser {
     guard self.stageCount <= Pipeline.maxStages else {
       throw self.cursor.fault("the pipeline has more than \(Pipeline.maxStages) stages")
     }
-    self.places.note(path, start: self.cursor.offset)
+    self.locations.record(path, start: self.cursor.offset)
     let id = try self.parseID(path: path)
     self.cursor.skipSpace()
     let start = self.cursor.offset
     let content: Stage.Content
     if self.cursor.take("[") {
-      self.places.note("\(path).pipeline", start: start)
+      self.locations.record("\(path).pipeline", start: start)
       content = .pipeline(
         try self.parseNested(path: "\(path).pipeline.", from: start, depth: depth))
     } else if let name = try self.parseName() {
-      self.places.note("\(path).filter", start: start)
+      self.locations.record("\(path).filter", start: start)
       content = .filter(FilterCall(name: name, parameters: try self.parseParameters(path: path)))
     } else {
       throw self.cursor.fault("expected a filter's name or '[', found \(self.cursor.found)")
@@ -109,7 +109,7 @@ struct PipelineTextParser {
   private mutating func parseID(path: String) throws(PipelineTextError) -> String? {
     let start = self.cursor.offset
     if let name = try self.parseName(), self.cursor.take(":") {
-      self.places.note("\(path).id", start: start)
+      self.locations.record("\(path).id", start: start)
       return name
     }
     self.cursor.rewind(to: start)
@@ -140,7 +140,7 @@ struct PipelineTextParser {
       let valueStart = self.cursor.offset
       parameters[name] = try self.parseValue()
       // The catalogue's paths have the first 64 characters of a name, too.
-      self.places.note(
+      self.locations.record(
         "\(path).filter.parameters[\"\(name.clipped(toBytes: 64))\"]", start: start,
         value: valueStart)
     } while self.cursor.take(",")
@@ -161,13 +161,13 @@ struct PipelineTextParser {
       case "off":
         stage.isActive = false
       case "mix":
-        self.places.note("\(path).mix", start: start, value: self.cursor.offset + 1)
+        self.locations.record("\(path).mix", start: start, value: self.cursor.offset + 1)
         stage.mix = try self.parseNumbers(in: "(" ... ")", 1 ... 1)[0]
       case "region":
-        self.places.note("\(path).region", start: start)
+        self.locations.record("\(path).region", start: start)
         let lengths = try self.parseLengths(in: "(" ... ")", count: 4)
         for (part, length) in zip(["origin.x", "origin.y", "width", "height"], lengths) {
-          self.places.note("\(path).region.\(part)", start: length.start)
+          self.locations.record("\(path).region.\(part)", start: length.start)
         }
         stage.region = Region(
           origin: Point(x: lengths[0].length, y: lengths[1].length), width: lengths[2].length,

@@ -1,16 +1,16 @@
 import SidelightKernels
 
 /// Where the parts of a pipeline stand in its text, by the paths that ``PipelineError`` uses.
-struct PipelineTextPlaces: Sendable {
+struct PipelineTextLocations: Sendable {
   /// Where a part stands.
-  private struct Place: Sendable {
+  private struct Location: Sendable {
     /// Bytes from the start of the text to the part, or to its name.
     var start: Int
     /// Bytes to its value, for a part that has a name and a value.
     var value: Int?
   }
 
-  private var places: [String: Place] = [:]
+  private var locations: [String: Location] = [:]
 
   /// Notes where a part starts.
   ///
@@ -18,14 +18,14 @@ struct PipelineTextPlaces: Sendable {
   ///   - path: For example `stages[1].filter.parameters["radius"]`.
   ///   - start: The offset of the part, or of its name.
   ///   - value: The offset of its value, if it has one.
-  mutating func note(_ path: String, start: Int, value: Int? = nil) {
-    self.places[path] = Place(start: start, value: value)
+  mutating func record(_ path: String, start: Int, value: Int? = nil) {
+    self.locations[path] = Location(start: start, value: value)
   }
 
   /// The offset that a complaint is about: that of the part at its path, or else of the nearest
   /// part around it that stands in the text.
   func offset(of error: PipelineError) -> Int {
-    let around = self.places.filter { Self.isPath($0.key, at: error.path) }
+    let around = self.locations.filter { Self.isPath($0.key, at: error.path) }
     guard let place = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {
       return 0
     }
