@@ -96,3 +96,46 @@ public struct Setting: Sendable, CustomStringConvertible {
     self.copyValue(source, &target)
   }
 }
+
+/// The description of a setting's values.
+public struct SettingKind: Sendable, Hashable {
+  /// The type of a value: `integer`, `duration`, `address`.
+  public var type: String
+  /// The unit, if the text of a value does not contain it: `sessions`.
+  public var unit: String?
+  /// The valid values: `1 to 65536`, `latency or throughput`.
+  public var range: String?
+  /// The meaning of no value, if that is valid: `chosen by the system`.
+  public var none: String?
+  /// Whether the setting is a list.
+  public var isList = false
+  /// Whether a value is a bare number that counts ``unit``.
+  public var isCount = false
+  /// Whether a value is Boolean; its flag then needs no value.
+  public var isSwitch = false
+}
+
+/// The origin of a value.
+public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+  /// A flag by its name: `--max-sessions`.
+  case flag(String)
+  /// An environment variable by its name.
+  case environment(String)
+  /// A line of a file.
+  case file(path: String, line: Int)
+  /// Derived from another setting, by its key.
+  case implied(by: String)
+  /// Not set.
+  case `default`
+
+  /// A short text: `/etc/sidelight.yaml:12`.
+  public var description: String {
+    switch self {
+    case .flag(let name): name
+    case .environment(let name): name
+    case .file(let path, let line): "\(path):\(line)"
+    case .implied(let key): "from \(key)"
+    case .default: "default"
+    }
+  }
+}

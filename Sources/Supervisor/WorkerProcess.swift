@@ -72,3 +72,83 @@ struct WorkerProcess {
     while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
   }
 }
+
+/// A program to start with some of this process's descriptors.
+struct Program: Sendable {
+  /// The path of the executable.
+  let path: String
+  let arguments: [String]
+  let environment: [String: String]
+
+  /// This program, with its arguments and environment. On Linux even if its file has been replaced.
+  ///
+  /// Swift's runtime takes seconds to print the backtrace of a trap, which delays the restart of a
+  /// worker. Backtraces are disabled unless the environment enables them.
+  static var current: Program {
+    #if os(Linux)
+      let path = "/proc/self/exe"
+    #else
+      let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
+    #endif
+    return Program(
+      path: path, arguments: CommandLine.arguments,
+      environment: ["SWIFT_BACKTRACE": "enable=no"]
+        .merging(ProcessInfo.processInfo.environment) { _, own in own })
+  }
+
+  /// Starts the program, with the default handling of signals.
+  ///
+  /// - Parameters:
+  ///   - environment: Variables to add to the program's environment.
+  ///   - descriptors: The descriptors that the program inherits under the same numbers, in addition
+  ///     to standard input, output and error. All others must be marked close-on-exec.
+  /// - Returns: The process ID.
+  /// - Throws: ``SystemCallError``.
+  func start(
+    adding environment: [String: String], descriptors: [Int32]
+  ) throws(SystemCallError) -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Duplicating a descriptor onto itself clears close-on-exec.
+    for each in descriptors { posix_spawn_file_actions_adddup2(&actions, each, each) }
+
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var usual = sigset_t()
+    sigemptyset(&usual)
+    // Ignored signals stay ignored across `exec`.
+    for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&usual, each) }
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    let variables = self.environment.merging(environment) { _, added in added }
+      .map { "\($0.key)=\($0.value)" }
+    var process: pid_t = 0
+    let code = withCStrings(self.arguments) { arguments in
+      withCStrings(variables) { variables in
+        posix_spawn(&process, self.path, &actions, &attributes, arguments, variables)
+      }
+    }
+    guard code == 0 else { throw SystemCallError(call: "posix_spawn", code: code) }
+    return process
+  }
+}
+
+/// Calls a function with strings as a null-terminated array of C strings.
+private func withCStrings<Result>(
+  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+  let copies = texts.map { strdup($0) }
+  defer { for copy in copies { free(copy) } }
+  return body(copies + [nil])
+}

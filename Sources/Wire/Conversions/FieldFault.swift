@@ -1,6 +1,7 @@
 package import GRPCCore
 package import GRPCProtobuf
-import SidelightKernels
+package import SidelightKernels
+import SwiftProtobuf
 
 /// What is wrong with one field of a message: enough for a person to mend it without guessing.
 package struct FieldFault: Error, Sendable, Hashable {
@@ -42,4 +43,27 @@ extension FieldFault: RPCErrorConvertible {
   package var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
   package var rpcErrorMessage: String { self.status.rpcErrorMessage }
   package var rpcErrorMetadata: Metadata { self.status.rpcErrorMetadata }
+}
+
+extension FieldFault {
+  /// A fault that the catalogue found, as the wire names it.
+  package init(_ error: PipelineError) {
+    let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+    self.init(field: error.path, reason: error.message + hint)
+  }
+}
+
+extension Google_Rpc_Status {
+  /// A status inside a message, for faults that do not end the call.
+  package init(_ status: GoogleRPCStatus) {
+    // Our own details always serialize; should one not, code and message still say the most.
+    let bytes: [UInt8]? = try? status.serializedBytes()
+    if let bytes, let whole = try? Google_Rpc_Status(serializedBytes: bytes) {
+      self = whole
+    } else {
+      self.init()
+      self.code = Int32(status.code.rawValue)
+      self.message = status.message
+    }
+  }
 }

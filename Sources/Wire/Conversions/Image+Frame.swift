@@ -103,3 +103,108 @@ extension Sidelight_V1_Image {
     if !geometry.format.isYUV, geometry.color.range == .video { self.color.range = .unspecified }
   }
 }
+
+extension PixelFormat {
+  /// - Returns: `nil` for compressed and unknown formats.
+  package init?(_ wire: Sidelight_V1_PixelFormat) {
+    switch wire {
+    case .bgra8: self = .bgra8
+    case .rgba8: self = .rgba8
+    case .rgb24: self = .rgb24
+    case .gray8: self = .gray8
+    case .i420: self = .i420
+    case .nv12: self = .nv12
+    case .unspecified, .jpeg, .png, .UNRECOGNIZED: return nil
+    }
+  }
+}
+
+extension Sidelight_V1_PixelFormat {
+  package init(_ format: PixelFormat) {
+    self =
+      switch format {
+      case .bgra8: .bgra8
+      case .rgba8: .rgba8
+      case .rgb24: .rgb24
+      case .gray8: .gray8
+      case .i420: .i420
+      case .nv12: .nv12
+      }
+  }
+}
+
+extension Sidelight_V1_PixelFormat {
+  /// Whether pixels of this format are a compressed file, which must be parsed.
+  package var isFile: Bool {
+    switch self {
+    case .jpeg, .png: true
+    case .unspecified, .bgra8, .rgba8, .rgb24, .gray8, .i420, .nv12, .UNRECOGNIZED: false
+    }
+  }
+}
+
+extension ColorDescription {
+  /// Unknown values are read as unspecified, so that a newer sender is not refused.
+  package init(_ wire: Sidelight_V1_ColorDescription) {
+    self.init(
+      range: wire.range == .full ? .full : .video,
+      matrix: wire.matrix == .bt709 ? .bt709 : .bt601,
+      alpha: AlphaMode(wire.alpha))
+  }
+}
+
+extension AlphaMode {
+  init(_ wire: Sidelight_V1_AlphaMode) {
+    switch wire {
+    case .opaque: self = .opaque
+    case .premultiplied: self = .premultiplied
+    case .straight, .unspecified, .UNRECOGNIZED: self = .straight
+    }
+  }
+}
+
+extension Sidelight_V1_ColorDescription {
+  /// What the samples of pictures of a format mean: RGB and grey are full range, whatever range the
+  /// description has for YUV.
+  package init(_ color: ColorDescription, of format: SidelightKernels.PixelFormat) {
+    self.init()
+    self.range = color.range == .full || !format.isYUV ? .full : .video
+    self.matrix = color.matrix == .bt709 ? .bt709 : .bt601
+    self.alpha =
+      switch color.alpha {
+      case .opaque: .opaque
+      case .premultiplied: .premultiplied
+      case .straight: .straight
+      }
+  }
+}
+
+extension Orientation {
+  /// - Throws: ``FieldFault`` for a rotation that is no quarter turn.
+  package init(_ wire: Sidelight_V1_Orientation) throws(FieldFault) {
+    let turns =
+      switch wire.rotation {
+      case .unspecified: 0
+      case .rotation90: 1
+      case .rotation180: 2
+      case .rotation270: 3
+      case .UNRECOGNIZED(let value):
+        throw FieldFault(field: "orientation.rotation", reason: "\(value) is no quarter turn")
+      }
+    self.init(quarterTurns: turns, isMirrored: wire.mirrored)
+  }
+}
+
+extension Sidelight_V1_Orientation {
+  package init(_ orientation: Orientation) {
+    self.init()
+    self.mirrored = orientation.isMirrored
+    self.rotation =
+      switch orientation.quarterTurns {
+      case 1: .rotation90
+      case 2: .rotation180
+      case 3: .rotation270
+      default: .unspecified
+      }
+  }
+}
