@@ -61,7 +61,6 @@ let package = Package(
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
@@ -201,7 +200,6 @@ let package = Package(
       name: "SidelightConfiguration",
       dependencies: [
         "SidelightServer", "SidelightIdentity", "SidelightWire", "SidelightTelemetry", logging,
-        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Yams", package: "Yams"),
       ],
       path: "Sources/Configuration",

@@ -1,12 +1,17 @@
-// Settings produce a server's configuration, addresses and log formats.
 public import Logging
 public import SidelightIdentity
+// Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
 @_exported public import SidelightTelemetry
 import SidelightWire
 
 /// The configuration of `sidelight serve`: that of the server and of the process around it.
 public struct ServeConfiguration: Sendable {
+  /// The names of allocator settings.
+  enum AllocatorName: String, CaseIterable, Sendable {
+    case frames, system
+  }
+
   /// The basis of ``server``.
   var base = ServerConfiguration()
 
@@ -120,13 +125,8 @@ public struct ServeConfiguration: Sendable {
     didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
   }
 
-  /// The names of allocator settings.
-  enum AllocatorName: String, CaseIterable, Sendable {
-    case frames, system
-  }
-}
+  // MARK: Workers
 
-extension ServeConfiguration {
   /// Returns the configuration of one of several workers on a host: each gets its share of the
   /// processors, and ports and paths that cannot be shared are numbered.
   ///
@@ -176,7 +176,6 @@ extension ServeConfiguration {
     "\(path).\(index)"
   }
 }
-
 extension Address {
   /// The port plus the worker's number, or the path with that number. Port 0 is unique already.
   fileprivate func forWorker(_ index: Int) -> Address {

@@ -1,7 +1,7 @@
 /// A setting of `sidelight serve`. Flags, environment variables, files, help, the reference page
 /// and validation are derived from its declaration.
 public struct Setting: Sendable, CustomStringConvertible {
-  /// The frequency of use. The short help lists the everyday settings.
+  /// The frequency of use. The short help lists the common settings.
   public enum Use: Sendable, Hashable {
     case common, advanced
   }

@@ -6,9 +6,9 @@ import SidelightWire
 /// these over a file, and the file over defaults.
 public struct Settings: Sendable {
   /// The resulting configuration.
-  public internal(set) var configuration: ServeConfiguration
+  public private(set) var configuration: ServeConfiguration
   /// The origins of values by key. Missing keys have their defaults.
-  private(set) var origins: [String: SettingOrigin]
+  private var origins: [String: SettingOrigin]
 
   /// Reads all sources.
   ///
@@ -30,9 +30,9 @@ public struct Settings: Sendable {
 
     self.configuration = ServeConfiguration()
     self.origins = [:]
-    let reader = SettingReader(layers)
     for setting in SettingTable.all {
-      guard let (texts, origin) = reader.given(for: setting) else { continue }
+      let given = layers.lazy.compactMap { $0.value(of: setting) }.first
+      guard let (texts, origin) = given else { continue }
       self.origins[setting.key] = origin
       do throws(InvalidSettingValue) {
         try setting.write(texts, to: &self.configuration)
@@ -65,10 +65,9 @@ public struct Settings: Sendable {
 
   /// Returns the faults in the values of one source.
   private static func faults(of layer: SettingLayer) -> [SettingError] {
-    let reader = SettingReader([layer])
     var scratch = ServeConfiguration()
     return SettingTable.all.compactMap { setting in
-      guard let (texts, origin) = reader.given(for: setting) else { return nil }
+      guard let (texts, origin) = layer.value(of: setting) else { return nil }
       do throws(InvalidSettingValue) {
         try setting.write(texts, to: &scratch)
         return nil
@@ -77,11 +76,7 @@ public struct Settings: Sendable {
       }
     }
   }
-}
 
-// MARK: - Dependencies between settings
-
-extension Settings {
   /// Returns whether a source sets the setting.
   func isGiven(_ key: String) -> Bool {
     switch self.origins[key] {
@@ -90,16 +85,8 @@ extension Settings {
     }
   }
 
-  /// Records the origin of a value.
-  mutating func setOrigin(of setting: Setting, to origin: SettingOrigin) {
-    self.origins[setting.key] = origin == .default ? nil : origin
-  }
+  // MARK: Reloading
 
-  /// Records that a value is derived from another setting.
-  mutating func imply(_ key: String, by other: String) { self.origins[key] = .implied(by: other) }
-}
-
-extension Settings {
   /// The changes that a second reading of the sources makes to a running server.
   public struct Reload: Sendable {
     /// The settings that the server runs with from now on.
@@ -129,13 +116,13 @@ extension Settings {
 
   private mutating func take(_ setting: Setting, from newer: Settings) {
     setting.copy(from: newer.configuration, to: &self.configuration)
-    self.setOrigin(of: setting, to: newer.origin(of: setting))
+    self.origins[setting.key] = newer.origins[setting.key]
   }
-}
 
-extension Settings {
+  // MARK: Dependencies between settings
+
   /// Derives settings that are not set from others, and returns the conflicts between settings.
-  mutating func follow() -> [SettingError] {
+  private mutating func follow() -> [SettingError] {
     var faults: [SettingError] = []
     self.followProfile()
     faults += self.followGrace()
@@ -228,6 +215,11 @@ extension Settings {
     }
   }
 
+  /// Records that a value is derived from another setting.
+  private mutating func imply(_ key: String, by other: String) {
+    self.origins[key] = .implied(by: other)
+  }
+
   private func fault(_ key: String, _ verb: String, _ other: String) -> SettingError {
     // Names the other setting in the same form as the source: a flag for a flag.
     let otherName: String
@@ -242,5 +234,25 @@ extension Settings {
   private func name(of key: String) -> String {
     guard let setting = SettingTable.setting(key) else { return key }
     return setting.named(in: self.origin(of: setting))
+  }
+}
+
+/// The values of one source, as texts by key.
+struct SettingLayer: Sendable {
+  private let values: [String: [String]]
+  private let origin: @Sendable (Setting) -> SettingOrigin
+
+  /// - Parameters:
+  ///   - values: The texts by key. The last one counts for a setting that is not a list.
+  ///   - origin: Returns the origin of a setting's value.
+  init(values: [String: [String]], origin: @escaping @Sendable (Setting) -> SettingOrigin) {
+    self.values = values
+    self.origin = origin
+  }
+
+  /// Returns the value of a setting and its origin. `nil` if the source does not set it.
+  func value(of setting: Setting) -> (texts: [String], origin: SettingOrigin)? {
+    guard let texts = self.values[setting.key] else { return nil }
+    return (setting.kind.isList ? texts : Array(texts.suffix(1)), self.origin(setting))
   }
 }

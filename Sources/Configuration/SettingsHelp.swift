@@ -1,6 +1,6 @@
 /// The settings in `sidelight serve --help`.
 public enum SettingsHelp {
-  /// Help on the everyday settings, and a reference to the others.
+  /// Help on the common settings, and a reference to the others.
   public static var common: String {
     """
     Settings are flags, environment variables (SIDELIGHT_...), or entries of

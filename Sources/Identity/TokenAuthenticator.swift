@@ -1,6 +1,6 @@
-// The interface contains scopes and principals of the server.
 import JWTKit
 public import Logging
+// The interface contains scopes and principals of the server.
 @_exported public import SidelightServer
 import Synchronization
 

@@ -1,6 +1,6 @@
-// The interface of the supervisor contains addresses and configurations of servers.
 import Foundation
 public import Logging
+// The interface of the supervisor contains addresses and configurations of servers.
 @_exported public import SidelightServer
 import UnixSignals
 

@@ -43,9 +43,7 @@ extension Format {
       },
       text: text)
   }
-}
 
-extension Format {
   /// A number.
   static func ratio(_ range: ClosedRange<Double>) -> SettingFormat<Double> {
     let kind = SettingKind(
@@ -64,9 +62,7 @@ extension Format {
       },
       text: \.shortText)
   }
-}
 
-extension Format {
   /// A duration: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
   static func duration(_ range: ClosedRange<Duration>) -> SettingFormat<Duration> {
     let kind = SettingKind(
@@ -90,11 +86,11 @@ extension Format {
 
 extension Double {
   /// The number, without a fraction if it is an integer: `2`, `0.5`.
-  var shortText: String { Int(exactly: self).map(String.init) ?? "\(self)" }
+  fileprivate var shortText: String { Int(exactly: self).map(String.init) ?? "\(self)" }
 }
 
 /// Units of sizes in bytes.
-enum ByteUnit: Int, CaseIterable {
+private enum ByteUnit: Int, CaseIterable {
   case gibibyte = 1_073_741_824
   case mebibyte = 1_048_576
   case kibibyte = 1024

@@ -5,7 +5,16 @@ extension Format {
   ///
   /// - Parameter maxBytes: The maximum length in bytes.
   static func path(maxBytes: Int = 4096) -> SettingFormat<String> {
-    let kind = SettingKind(type: "path", range: "1 to \(maxBytes) bytes")
+    Self.text(type: "path", maxBytes: maxBytes)
+  }
+
+  /// A free text.
+  ///
+  /// - Parameters:
+  ///   - type: The type to show.
+  ///   - maxBytes: The maximum length in bytes.
+  static func text(type: String = "text", maxBytes: Int) -> SettingFormat<String> {
+    let kind = SettingKind(type: type, range: "1 to \(maxBytes) bytes")
     return SettingFormat(
       kind,
       parse: { text throws(InvalidSettingValue) in
@@ -16,9 +25,7 @@ extension Format {
       },
       text: { $0 })
   }
-}
 
-extension Format {
   /// A Boolean.
   static var toggle: SettingFormat<Bool> {
     SettingFormat(
@@ -32,9 +39,7 @@ extension Format {
       },
       text: { $0 ? "true" : "false" })
   }
-}
 
-extension Format {
   /// An address to listen on.
   static var address: SettingFormat<Address> {
     SettingFormat(
@@ -48,9 +53,7 @@ extension Format {
       },
       text: \.description)
   }
-}
 
-extension Format {
   /// File permissions, in octal: `660`, `0660`.
   static var mode: SettingFormat<UInt16> {
     SettingFormat(
@@ -63,9 +66,7 @@ extension Format {
       },
       text: { String($0, radix: 8) })
   }
-}
 
-extension Format {
   /// A user ID.
   static var userID: SettingFormat<UInt32> {
     SettingFormat(
@@ -78,9 +79,7 @@ extension Format {
       },
       text: { "\($0)" })
   }
-}
 
-extension Format {
   /// One of the raw values of a type.
   static func choice<Value>(_ type: Value.Type = Value.self) -> SettingFormat<Value>
   where

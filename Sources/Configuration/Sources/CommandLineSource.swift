@@ -7,7 +7,7 @@ public struct CommandLineSource: Sendable {
     case printConfiguration
     /// Show the settings as a file that can be read again.
     case printYAML
-    /// Show help on the everyday settings.
+    /// Show help on the common settings.
     case help
     /// Show help on all settings.
     case helpAll
@@ -19,8 +19,8 @@ public struct CommandLineSource: Sendable {
   public private(set) var request = Request.serve
   /// The file that `--config` names.
   public private(set) var file: String?
-  private(set) var values: [String: [String]] = [:]
-  private(set) var flags: [String: String] = [:]
+  private var values: [String: [String]] = [:]
+  private var flags: [String: String] = [:]
   private(set) var faults: [SettingError] = []
 
   /// Reads arguments. Their faults are reported together with all others when the settings are
@@ -120,7 +120,7 @@ public struct CommandLineSource: Sendable {
 
   /// The flags as a source of values.
   var layer: SettingLayer {
-    SettingLayer(name: "flags", values: self.values) { [flags] setting in
+    SettingLayer(values: self.values) { [flags] setting in
       .flag(flags[setting.key] ?? setting.flag ?? setting.key)
     }
   }

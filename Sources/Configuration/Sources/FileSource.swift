@@ -5,7 +5,7 @@ import Yams
 /// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.
 struct FileSource {
-  private(set) var values: [String: [String]] = [:]
+  private var values: [String: [String]] = [:]
   private(set) var faults: [SettingError] = []
   private var lines: [String: Int] = [:]
   private let path: String
@@ -22,7 +22,7 @@ struct FileSource {
 
   /// The file as a source of values.
   var layer: SettingLayer {
-    SettingLayer(name: self.path, values: self.values) { [path, lines] setting in
+    SettingLayer(values: self.values) { [path, lines] setting in
       .file(path: path, line: lines[setting.key] ?? 0)
     }
   }

@@ -81,20 +81,6 @@ extension SettingTable {
 }
 
 extension Format {
-  /// A free text.
-  fileprivate static func text(maxBytes: Int) -> SettingFormat<String> {
-    let kind = SettingKind(type: "text", range: "1 to \(maxBytes) bytes")
-    return SettingFormat(
-      kind,
-      parse: { text throws(InvalidSettingValue) in
-        guard (1 ... maxBytes).contains(text.utf8.count) else {
-          throw InvalidSettingValue("it has \(text.utf8.count) bytes; the limit is \(maxBytes)")
-        }
-        return text
-      },
-      text: { $0 })
-  }
-
   /// A user or group ID, and the scopes of its processes.
   fileprivate static var numberGrant: SettingFormat<ScopeGrant> {
     SettingFormat(

@@ -63,27 +63,7 @@ extension SettingTable {
         Format.duration(.seconds(10) ... .seconds(86400)), change: .onReload,
         "Lifetime of resume tokens; clients get a new token after half of it."),
     ])
-}
 
-extension Format {
-  fileprivate static var resumeKey: SettingFormat<ResumeKey> {
-    SettingFormat(
-      SettingKind(
-        type: "secret", range: "NAME:SECRET, the secret at least 32 bytes in Base64"),
-      parse: { text throws(InvalidSettingValue) in try ResumeKey(line: text) },
-      text: { "\($0.id):\($0.secret.base64EncodedString())" })
-  }
-}
-
-extension Format {
-  fileprivate static var resumeKeyFile: SettingFormat<ResumeKeyFile> {
-    SettingFormat(
-      SettingKind(type: "path"),
-      parse: { text throws(InvalidSettingValue) in try ResumeKeyFile(path: text) }, text: \.path)
-  }
-}
-
-extension SettingTable {
   static let assets = Group(
     title: "Assets",
     settings: [
@@ -118,24 +98,7 @@ extension SettingTable {
         "assets.lifetime", \.base.assets.lifetime, Format.duration(.zero ... .seconds(86400)),
         flag: "asset-lifetime", "Time that the assets of a caller without sessions are kept."),
     ])
-}
 
-extension Format {
-  fileprivate static var providedAsset: SettingFormat<ProvidedAsset> {
-    SettingFormat(
-      SettingKind(type: "named file", range: "NAME=PATH"),
-      parse: { text throws(InvalidSettingValue) in
-        let parts = text.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, !text.hasPrefix("=") else {
-          throw InvalidSettingValue("expected NAME=PATH")
-        }
-        return ProvidedAsset(name: String(parts[0]), path: String(parts[1]))
-      },
-      text: { "\($0.name)=\($0.path)" })
-  }
-}
-
-extension SettingTable {
   // A number without a unit counts mebibytes, as the names say.
   static let sharedMemory = Group(
     title: "Shared memory",
@@ -175,6 +138,35 @@ extension SettingTable {
         Format.duration(.milliseconds(10) ... .seconds(60)),
         "Maximum time for a descriptor connection to name its ring."),
     ])
+}
+
+extension Format {
+  fileprivate static var resumeKey: SettingFormat<ResumeKey> {
+    SettingFormat(
+      SettingKind(
+        type: "secret", range: "NAME:SECRET, the secret at least 32 bytes in Base64"),
+      parse: { text throws(InvalidSettingValue) in try ResumeKey(line: text) },
+      text: { "\($0.id):\($0.secret.base64EncodedString())" })
+  }
+
+  fileprivate static var resumeKeyFile: SettingFormat<ResumeKeyFile> {
+    SettingFormat(
+      SettingKind(type: "path"),
+      parse: { text throws(InvalidSettingValue) in try ResumeKeyFile(path: text) }, text: \.path)
+  }
+
+  fileprivate static var providedAsset: SettingFormat<ProvidedAsset> {
+    SettingFormat(
+      SettingKind(type: "named file", range: "NAME=PATH"),
+      parse: { text throws(InvalidSettingValue) in
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, !text.hasPrefix("=") else {
+          throw InvalidSettingValue("expected NAME=PATH")
+        }
+        return ProvidedAsset(name: String(parts[0]), path: String(parts[1]))
+      },
+      text: { "\($0.name)=\($0.path)" })
+  }
 }
 
 extension SharedMemoryConfiguration {
