@@ -138,7 +138,7 @@ public final class AdminServer: Service {
 }
 
 /// A file of the live page, embedded in the binary.
-struct PageAsset: Sendable {
+private struct PageAsset: Sendable {
   let path: String
   let type: String
   let content: [UInt8]

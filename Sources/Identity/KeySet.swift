@@ -69,7 +69,7 @@ struct KeySet: Sendable {
 }
 
 /// A key of a set, as in the file.
-struct KeySetEntry: Decodable {
+private struct KeySetEntry: Decodable {
   /// The reason why a key is not used.
   struct Fault: Error, Hashable {
     /// A clause with the key as its subject.

@@ -142,7 +142,7 @@ extension Frame {
 /// 0, ys = cs = 1 (ITU-R BT.601-7 section 2.5, BT.709-6 section 3). Results are rounded to nearest
 /// and clamped. A chroma sample serves the 2 x 2 pixels that it was made from, without
 /// interpolation.
-struct YUVToRGB {
+private struct YUVToRGB {
   private let lumaZero: Int32
   private let lumaScale: Int32
   private let redFromV: Int32

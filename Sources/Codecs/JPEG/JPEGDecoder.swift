@@ -211,7 +211,7 @@ struct JPEGDecoder {
 /// JPEG's chroma samples lie in the middle of the pixels that they stand for, and so do these: no
 /// colour moves.
 @safe
-struct ChromaReduction {
+private struct ChromaReduction {
   /// Pixels across that share a sample: 1, 2 or 4.
   let columns: Int
   /// Pixels down that share a sample: 1 or 2.

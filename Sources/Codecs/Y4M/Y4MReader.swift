@@ -111,7 +111,7 @@ public struct Y4MReader: ~Copyable, Sendable {
 }
 
 /// Fills a frame with samples that come without padding, in pieces of any length.
-struct FrameFiller: ~Copyable {
+private struct FrameFiller: ~Copyable {
   private var frame: MutableFrame
   private var plane = 0
   private var row = 0

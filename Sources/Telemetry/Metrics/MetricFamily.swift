@@ -85,7 +85,7 @@ extension String {
   }
 
   /// Returns the text with backslashes, line breaks and, if requested, quotation marks escaped.
-  func escaped(quotes: Bool) -> String {
+  fileprivate func escaped(quotes: Bool) -> String {
     var text = ""
     for character in self.unicodeScalars {
       switch character {

@@ -54,15 +54,13 @@ public final class PrometheusRegistry: Sendable {
     return text
   }
 
-  // MARK: For the factory
-
-  func value(
+  private func value(
     _ kind: MetricFamily.Kind, _ label: String, _ dimensions: [(String, String)]
   ) -> MetricValue {
     self.series(kind, label, dimensions, in: \.values) { MetricValue() }
   }
 
-  func histogram(
+  private func histogram(
     _ label: String, _ dimensions: [(String, String)], bounds: [Double]
   ) -> MetricHistogram {
     self.series(.histogram, label, dimensions, in: \.histograms) {
@@ -97,7 +95,7 @@ public final class PrometheusRegistry: Sendable {
     }
   }
 
-  func destroy(_ handler: AnyObject) {
+  private func destroy(_ handler: AnyObject) {
     self.state.withLock { state in
       for (name, var family) in state.families {
         let count = family.count

@@ -93,7 +93,7 @@ struct OTLPCollector: Sendable {
 }
 
 extension Opentelemetry_Proto_Trace_V1_Span {
-  init(_ span: FinishedSpan) {
+  fileprivate init(_ span: FinishedSpan) {
     self.init()
     self.traceID = span.context.traceID.bytes
     self.spanID = span.context.spanID.bytes
@@ -164,7 +164,7 @@ extension [Opentelemetry_Proto_Common_V1_KeyValue] {
   }
 
   /// Creates the attributes of a resource, sorted by key.
-  init(_ attributes: [String: String]) {
+  fileprivate init(_ attributes: [String: String]) {
     self = attributes.sorted { $0.key < $1.key }.map { key, value in
       .with {
         $0.key = key

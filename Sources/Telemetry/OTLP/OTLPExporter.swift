@@ -88,7 +88,7 @@ public final class OTLPExporter: Service {
         failures.recover()
       } catch {
         self.counters.record(failed: batch.count)
-        failures.note(error)
+        failures.record(error)
       }
     }
     self.counters.record(dropped: self.queue.counts.dropped)
@@ -102,7 +102,7 @@ public final class OTLPExporter: Service {
         self.counters.record(sent: batch.count, rejected: rejected)
       } catch {
         self.counters.record(failed: batch.count)
-        failures.note(error)
+        failures.record(error)
       }
     }
     self.counters.record(dropped: self.queue.counts.dropped)
@@ -151,7 +151,7 @@ public struct OTLPTracing: Sendable {
 }
 
 /// Logs when sending of spans begins to fail, and when it works again, rather than each batch.
-struct FailureLog {
+private struct FailureLog {
   private let logger: Logger
   private let endpoint: OTLPEndpoint
   private var isFailing = false
@@ -161,7 +161,7 @@ struct FailureLog {
     self.endpoint = endpoint
   }
 
-  mutating func note(_ error: any Error) {
+  mutating func record(_ error: any Error) {
     defer { self.isFailing = true }
     self.logger.log(
       level: self.isFailing ? .debug : .warning, "spans cannot be sent and are dropped",
@@ -176,7 +176,7 @@ struct FailureLog {
 }
 
 /// The counters of spans by outcome.
-final class SpanCounters: Sendable {
+private final class SpanCounters: Sendable {
   private let exported: Counter
   private let rejected: Counter
   private let failed: Counter

@@ -102,7 +102,7 @@ public indirect enum Sampler: Sendable, Hashable {
 
 /// Generates IDs of traces and spans with SplitMix64 from a random seed, without system calls.
 /// Collisions between servers are as rare as for random IDs.
-final class IdentifierSource: Sendable {
+private final class IdentifierSource: Sendable {
   private let state: Atomic<UInt64>
 
   init(seed: UInt64 = .random(in: .min ... .max)) {

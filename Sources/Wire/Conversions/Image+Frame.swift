@@ -154,7 +154,7 @@ extension ColorDescription {
 }
 
 extension AlphaMode {
-  init(_ wire: Sidelight_V1_AlphaMode) {
+  fileprivate init(_ wire: Sidelight_V1_AlphaMode) {
     switch wire {
     case .opaque: self = .opaque
     case .premultiplied: self = .premultiplied

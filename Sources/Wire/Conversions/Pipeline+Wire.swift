@@ -100,7 +100,7 @@ extension WorkingSpace {
 }
 
 extension Sidelight_V1_Stage {
-  init(_ stage: Stage) {
+  fileprivate init(_ stage: Stage) {
     self.init()
     self.id = stage.id ?? ""
     if !stage.isActive { self.active = false }
@@ -120,7 +120,7 @@ extension Sidelight_V1_Stage {
 }
 
 extension Region {
-  init(_ wire: Sidelight_V1_Region) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_Region) throws(FieldFault) {
     self.init(
       origin: try Point(wire.origin), width: try Length(wire.width),
       height: try Length(wire.height))
@@ -128,7 +128,7 @@ extension Region {
 }
 
 extension Sidelight_V1_Region {
-  init(_ region: Region) {
+  fileprivate init(_ region: Region) {
     self.init()
     self.origin = Sidelight_V1_Point(region.origin)
     self.width = Sidelight_V1_Length(region.width)
@@ -197,7 +197,7 @@ extension Sidelight_V1_ParameterValue {
 }
 
 extension Length {
-  init(_ wire: Sidelight_V1_Length) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_Length) throws(FieldFault) {
     let unit: Unit =
       switch wire.unit {
       case .unspecified, .pixels: .pixels
@@ -212,7 +212,7 @@ extension Length {
 }
 
 extension Sidelight_V1_Length {
-  init(_ length: Length) {
+  fileprivate init(_ length: Length) {
     self.init()
     self.value = length.value
     self.unit =
@@ -226,13 +226,13 @@ extension Sidelight_V1_Length {
 }
 
 extension Point {
-  init(_ wire: Sidelight_V1_Point) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_Point) throws(FieldFault) {
     self.init(x: try Length(wire.x), y: try Length(wire.y))
   }
 }
 
 extension Sidelight_V1_Point {
-  init(_ point: Point) {
+  fileprivate init(_ point: Point) {
     self.init()
     self.x = Sidelight_V1_Length(point.x)
     self.y = Sidelight_V1_Length(point.y)
@@ -240,7 +240,7 @@ extension Sidelight_V1_Point {
 }
 
 extension Color {
-  init(_ wire: Sidelight_V1_Color) {
+  fileprivate init(_ wire: Sidelight_V1_Color) {
     self.init(
       red: wire.red, green: wire.green, blue: wire.blue,
       alpha: wire.hasAlpha ? wire.alpha : 1)
@@ -248,7 +248,7 @@ extension Color {
 }
 
 extension Sidelight_V1_Color {
-  init(_ color: Color) {
+  fileprivate init(_ color: Color) {
     self.init()
     self.red = color.red
     self.green = color.green

@@ -3,7 +3,7 @@ import SidelightKernels
 /// Reads a pipeline's text by recursive descent; ``PipelineText`` has the grammar. Only brackets
 /// recurse, at most ``Pipeline/maxDepth`` deep, of which the text itself is one.
 struct PipelineTextParser {
-  var cursor: PipelineTextCursor
+  private var cursor: PipelineTextCursor
   /// Where the parts that were read stand.
   private(set) var locations = PipelineTextLocations()
   private var stageCount = 0
@@ -182,15 +182,15 @@ struct PipelineTextParser {
   }
 
   /// Reads a word or a quoted text; `nil` if none starts here.
-  mutating func parseName() throws(PipelineTextError) -> String? {
+  private mutating func parseName() throws(PipelineTextError) -> String? {
     if let word = self.cursor.takeWord() { return word }
     return try self.cursor.takeQuoted()
   }
-}
 
-extension PipelineTextParser {
+  // MARK: Values
+
   /// Reads a parameter's value.
-  mutating func parseValue() throws(PipelineTextError) -> ParameterValue {
+  private mutating func parseValue() throws(PipelineTextError) -> ParameterValue {
     switch self.cursor.current {
     case UInt8(ascii: "("):
       let lengths = try self.parseLengths(in: "(" ... ")", count: 2)
@@ -225,7 +225,7 @@ extension PipelineTextParser {
   }
 
   /// Reads a list of numbers between two brackets.
-  mutating func parseNumbers(
+  private mutating func parseNumbers(
     in brackets: ClosedRange<Unicode.Scalar>, _ counts: ClosedRange<Int>
   ) throws(PipelineTextError) -> [Double] {
     try self.parseList(in: brackets, counts) { parser throws(PipelineTextError) in
@@ -240,7 +240,7 @@ extension PipelineTextParser {
   }
 
   /// Reads a list of lengths between two brackets, and where each starts; bare numbers are pixels.
-  mutating func parseLengths(
+  private mutating func parseLengths(
     in brackets: ClosedRange<Unicode.Scalar>, count: Int
   ) throws(PipelineTextError) -> [(length: Length, start: Int)] {
     try self.parseList(in: brackets, count ... count) { parser throws(PipelineTextError) in

@@ -81,7 +81,7 @@ extension FilterCatalogue {
 
 /// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, or a `.cube`
 /// table.
-struct AssetFile {
+private struct AssetFile {
   /// The path, absolute or relative to the working directory.
   let path: String
 
@@ -123,7 +123,7 @@ struct AssetFile {
 }
 
 /// The reason why a file cannot be used as an asset.
-struct AssetFileError: Error, CustomStringConvertible {
+private struct AssetFileError: Error, CustomStringConvertible {
   /// The path of the file.
   let path: String
   /// The fault, with the line in a table.

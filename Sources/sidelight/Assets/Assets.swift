@@ -65,7 +65,7 @@ struct AssetsList: AsyncParsableCommand {
 
 extension AssetDescription {
   /// A human-readable line with name, contents, origin and memory.
-  var line: String {
+  fileprivate var line: String {
     let words =
       switch self.contents {
       case .image(let size): "image \(size)"

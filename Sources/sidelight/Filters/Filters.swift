@@ -82,7 +82,7 @@ struct Filters: ParsableCommand {
 }
 
 /// The description of a filter for a terminal.
-struct FilterPage {
+private struct FilterPage {
   let filter: FilterDescription
 
   /// The page, without a final line break.
