@@ -1,13 +1,13 @@
 import SidelightKernels
 
-/// A picture as the libraries for still images take it: one plane, whole pixels one after another.
+/// A picture in the layout of the libraries for still images: one plane of whole pixels.
 @safe
 struct InterleavedPixels {
   /// The samples of one pixel, in memory order.
   enum Order {
     case gray, rgb, rgba, bgra
 
-    /// Bytes a pixel.
+    /// The number of bytes per pixel.
     var byteCount: Int {
       switch self {
       case .gray: 1
@@ -19,19 +19,19 @@ struct InterleavedPixels {
 
   /// The samples of one pixel.
   let order: Order
-  /// The first pixel; valid only within the call that was given the value.
+  /// The first pixel; valid only during the call that received the value.
   let base: UnsafePointer<UInt8>
-  /// Bytes from one row to the next.
+  /// The distance between rows, in bytes.
   let stride: Int
 }
 
 extension Frame {
-  /// Gives the frame as interleaved pixels: its own, where a library can take them as they lie, or
-  /// else converted ones.
+  /// Calls a function with the frame as interleaved pixels: the frame's bytes if a library can read
+  /// them unchanged, else converted ones.
   ///
-  /// - Parameter keepingAlpha: Whether alpha matters to the caller. Then it is made straight, and a
-  ///   frame whose alpha is to be ignored comes without it. Otherwise the fourth byte is there to
-  ///   be skipped.
+  /// - Parameter keepingAlpha: Whether the caller needs alpha. If so, premultiplied alpha is
+  ///   converted to straight alpha, and pixels of an opaque frame have none. Otherwise the fourth
+  ///   byte of a pixel has no meaning.
   func withInterleavedPixels<Result>(
     keepingAlpha: Bool, _ body: (InterleavedPixels) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -50,8 +50,8 @@ extension Frame {
     }
   }
 
-  /// The order that the frame is given in, and the converted bytes without padding; `nil` if the
-  /// frame's own bytes serve.
+  /// Returns the order of the samples and the converted bytes without padding. `nil` if the frame's
+  /// bytes can be used.
   private func convertedPixels(
     keepingAlpha: Bool
   ) -> (order: InterleavedPixels.Order, bytes: [UInt8]?) {
@@ -76,7 +76,7 @@ extension Frame {
       let chromaRow = row / 2 * planes[1].stride
       let y = unsafe self.baseAddress(plane: 0) + row * planes[0].stride
       let u = unsafe self.baseAddress(plane: 1) + chromaRow
-      // Cr has a plane and a stride of its own, or follows Cb.
+      // Cr has a separate plane, or follows Cb.
       let v = unsafe isPlanar ? self.baseAddress(plane: 2) + row / 2 * planes[2].stride : u + 1
       unsafe convert.convertRow(
         y: y, u: u, v: v, chromaStep: isPlanar ? 1 : 2, width: self.size.width, into: rgb)
@@ -113,7 +113,7 @@ extension Frame {
     }
   }
 
-  /// Fills a packed picture row by row.
+  /// Returns a picture without padding, which a function fills row by row.
   private func convertedRows(
     bytesPerPixel: Int, _ convert: (_ row: Int, _ into: UnsafeMutablePointer<UInt8>) -> Void
   ) -> [UInt8] {
@@ -140,8 +140,7 @@ extension Frame {
 ///
 /// where Kg = 1 - Kr - Kb; video range has y0 = 16, ys = 255 / 219, cs = 255 / 224, full range y0 =
 /// 0, ys = cs = 1 (ITU-R BT.601-7 section 2.5, BT.709-6 section 3). Results are rounded to nearest
-/// and clamped. A chroma sample serves the 2 x 2 pixels that it was made from, without
-/// interpolation.
+/// and clamped. Each chroma sample applies to its 2 x 2 pixels, without interpolation.
 private struct YUVToRGB {
   private let lumaZero: Int32
   private let lumaScale: Int32
@@ -171,12 +170,11 @@ private struct YUVToRGB {
     self.blueFromU = fixed(2 * (1 - kb) * chromaScale)
   }
 
-  /// One pixel.
+  /// Converts one pixel.
   func convert(y: UInt8, u: UInt8, v: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
     let u = Int32(u) - 128
     let v = Int32(v) - 128
-    // The half that rounds to nearest rides along with luma. No sum here can leave 32 bits: the
-    // largest is below 2 ^ 26.
+    // Luma includes the half that rounds to nearest. No sum overflows: the largest is below 2^26.
     let luma = (Int32(y) - self.lumaZero) &* self.lumaScale &+ 32768
     return (
       Self.clamp(luma &+ self.redFromV &* v),
@@ -185,14 +183,15 @@ private struct YUVToRGB {
     )
   }
 
-  /// One row.
+  /// Converts one row.
   ///
   /// - Parameters:
-  ///   - y: `width` luma samples.
-  ///   - u: The first Cb sample of the chroma row that belongs to the row.
-  ///   - v: The first Cr sample.
-  ///   - chromaStep: Bytes from one chroma sample to the next: 1 in planes, 2 interleaved.
-  ///   - rgb: Room for `3 * width` bytes.
+  ///   - y: The luma samples of the row.
+  ///   - u: The first Cb sample of the chroma row.
+  ///   - v: The first Cr sample of the chroma row.
+  ///   - chromaStep: The distance between chroma samples, in bytes: 1 in planes, 2 interleaved.
+  ///   - width: The number of pixels.
+  ///   - rgb: The result, `3 * width` bytes.
   func convertRow(
     y: UnsafePointer<UInt8>, u: UnsafePointer<UInt8>, v: UnsafePointer<UInt8>, chromaStep: Int,
     width: Int, into rgb: UnsafeMutablePointer<UInt8>

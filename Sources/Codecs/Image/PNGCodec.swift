@@ -1,12 +1,14 @@
 import CPNG
 import SidelightKernels
 
-/// Decodes PNG files through libpng's simplified interface.
+/// Decodes PNG files with the simplified interface of libpng.
 struct PNGDecoder {
   let pool: BufferPool
   let limits: ImageLimits
 
-  /// - Precondition: The file begins with PNG's signature.
+  /// Decodes a file.
+  ///
+  /// - Precondition: The file begins with the signature of PNG.
   func decode(_ file: RawSpan) throws(CodecError) -> Frame {
     let header = try PNGHeader(file)
     try self.limits.check(header.size)
@@ -26,8 +28,8 @@ struct PNGDecoder {
     guard unsafe image.width == size.width, unsafe image.height == size.height else {
       throw CodecError(.corrupt, "the file states two sizes")
     }
-    // A 16-bit file that is silent about gamma counts as linear to libpng. Those who write such
-    // files (ffmpeg, ImageMagick) mean sRGB.
+    // libpng treats a 16-bit file without gamma as linear. Programs that write such files (ffmpeg,
+    // ImageMagick) mean sRGB.
     unsafe image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
     let hasAlpha = unsafe image.format & UInt32(PNG_FORMAT_FLAG_ALPHA) != 0
     let hasColor = unsafe image.format & UInt32(PNG_FORMAT_FLAG_COLOR) != 0
@@ -52,7 +54,7 @@ struct PNGDecoder {
   }
 }
 
-/// Encodes PNG files through libpng's simplified interface.
+/// Encodes PNG files with the simplified interface of libpng.
 struct PNGEncoder {
   let compression: PNGCompression
 
@@ -93,34 +95,33 @@ struct PNGEncoder {
   }
 }
 
-/// How hard a PNG is compressed. The pixels are the same.
+/// The trade-off between the time of compression and the size of a PNG. The pixels are the same.
 public enum PNGCompression: String, Sendable, Hashable, CaseIterable {
-  /// Several times faster. Files of photographs are about a quarter larger, of smooth pictures
-  /// more.
+  /// Several times faster. Files are larger, those of photographs by about a quarter.
   case fast
   /// Smaller files.
   case small
 }
 
-/// What a PNG file says of itself, read without any trust in it (ISO/IEC 15948, section 5).
+/// The header of a PNG file (ISO/IEC 15948, section 5). The file may be hostile.
 struct PNGHeader {
-  /// The size in pixels, as stated: unchecked.
+  /// The stated size in pixels, not checked.
   let size: FrameSize
 
-  /// Whether the bytes begin as a PNG does.
+  /// Returns whether the file begins with the signature of PNG.
   static func hasSignature(_ file: RawSpan) -> Bool {
     let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     guard file.byteCount >= signature.count else { return false }
     return signature.indices.allSatisfy { file.byte(at: $0) == signature[$0] }
   }
 
-  /// Reads the header, and walks the chunks to the end of the picture.
+  /// Reads the header, and checks that the file contains all chunks up to the end of the picture.
   ///
-  /// libpng stops when it has its pixels, so only the walk tells a file that was cut off shortly
-  /// before its end from a whole one.
+  /// libpng stops when it has all pixels, so it does not detect a file that is truncated shortly
+  /// before its end.
   ///
   /// - Precondition: ``hasSignature(_:)``.
-  /// - Throws: ``CodecError``: `truncated` or `corrupt`.
+  /// - Throws: ``CodecError`` with code `truncated` or `corrupt`.
   init(_ file: RawSpan) throws(CodecError) {
     guard let length = file.bigEndian32(at: 8), let type = file.bigEndian32(at: 12),
       let width = file.bigEndian32(at: 16), let height = file.bigEndian32(at: 20)
@@ -151,7 +152,7 @@ struct PNGHeader {
 }
 
 extension png_image {
-  /// What libpng says went wrong.
+  /// The reason of the last failure.
   fileprivate var reason: String {
     var message = unsafe self.message
     return unsafe withUnsafeBytes(of: &message) { bytes in

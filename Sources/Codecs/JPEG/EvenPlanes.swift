@@ -1,11 +1,11 @@
 import SidelightKernels
 
 extension Frame {
-  /// The frame as `i420` whose luma goes on to the next even size, as libjpeg-turbo reads it. What is
-  /// added repeats the edge, so that equal frames give equal files.
+  /// Returns the frame as `i420` with luma up to the next even size, as libjpeg-turbo reads it.
+  /// Added samples repeat the edge, so that equal frames give equal files.
   ///
   /// - Precondition: The frame is `i420` or `nv12`.
-  /// - Throws: ``CodecError``, for no frame that exists.
+  /// - Throws: ``CodecError`` for a size that no frame can have.
   func evenPlanes(pool: BufferPool) throws(CodecError) -> Frame {
     precondition(self.format.isYUV, "the frame has no planes of chroma")
     let result: MutableFrame
@@ -45,13 +45,13 @@ extension Frame {
 }
 
 extension FrameLayout {
-  /// An `i420` layout whose luma plane has room for rows and columns up to the next even size: the
-  /// library reads and writes whole pairs.
+  /// Returns an `i420` layout whose luma plane fits rows and columns up to the next even size,
+  /// since libjpeg-turbo reads and writes whole pairs.
   ///
   /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
   static func evenLuma(size: FrameSize) throws(FrameLayoutError) -> FrameLayout {
     let aligned = try FrameLayout(aligned: .i420, size: size)
-    // Strides are even already, being multiples of 64; rows may have to be added.
+    // Strides are multiples of 64 and therefore even; a row may be missing.
     let rows = (size.height + 1) & ~1
     let chroma = aligned.planes[1].stride * (rows / 2)
     let planes = [

@@ -1,21 +1,21 @@
 import SidelightKernels
 
-/// What a walk through a whole JPEG file finds, beyond its header: that it is whole, how many scans
-/// it has, and whether it brings the tables that its samples are coded with.
+/// The facts about a whole JPEG file that its header does not contain: whether it is complete, the
+/// number of its scans, and whether it defines the tables that its samples are coded with.
 ///
-/// libjpeg calls a file that was cut off corrupt, or not even that; the walk tells. And an instance
-/// of it remembers the tables of earlier files, for those that come without: no caller's picture
-/// shall be decoded with another's.
+/// libjpeg reports truncated files as corrupt or not at all. An instance of it also remembers the
+/// tables of earlier files for files without tables, and a picture must not be decoded with the
+/// tables of another caller.
 struct JPEGContents {
-  /// How samples are coded.
+  /// The coding of samples.
   private struct Coding {
-    /// A part of the coefficients, or of their bits, with each scan.
+    /// Whether each scan contains a part of the coefficients or of their bits.
     var isProgressive = false
-    /// By arithmetic codes, which need no tables.
+    /// Whether the codes are arithmetic, which need no tables.
     var isArithmetic = false
   }
 
-  /// The file's header.
+  /// The header.
   let header: JPEGHeader
   /// Whether the file defines each table before it uses it.
   private(set) var isSelfContained = true
@@ -26,14 +26,16 @@ struct JPEGContents {
   /// A bit for each table of Huffman codes that is defined: four for DC, then four for AC.
   private var huffman: UInt16 = 0
 
-  /// Walks to the end of the picture.
+  /// Reads all segments up to the end of the picture.
   ///
-  /// - Parameter limits: Say how many scans a picture may have: each costs a pass over it, however few
-  ///   bytes it has. Encoders that search for the best script write a few dozen, ordinary ones ten; so
-  ///   it is 64, but no more than come to 16 of the largest picture.
+  /// Each scan costs a pass over the picture, even if it has few bytes. Ordinary encoders write ten
+  /// scans, encoders that search for the best script a few dozen. The maximum is 64, and fewer for
+  /// pictures of which 64 scans have more pixels than 16 of the largest picture.
+  ///
+  /// - Parameter limits: The limits, of which `maxPixels` also limits the scans.
   /// - Precondition: The picture is within the limits.
-  /// - Throws: ``CodecError``: `truncated`, `corrupt`, `unsupported`, or `limitExceeded` for too many
-  ///   scans.
+  /// - Throws: ``CodecError`` with code `truncated`, `corrupt`, `unsupported`, or `limitExceeded`
+  ///   for too many scans.
   init(_ file: RawSpan, limits: ImageLimits) throws(CodecError) {
     self.header = try JPEGHeader(file)
     let maxScans = min(64, 16 * limits.maxPixels / self.header.size.pixelCount)
@@ -110,36 +112,36 @@ struct JPEGContents {
   }
 }
 
-/// Walks the segments of a JPEG file, without any trust in it (ITU-T T.81, annex B).
+/// Reads the segments of a JPEG file (ITU-T T.81, annex B). The file may be hostile.
 struct JPEGMarkers {
-  /// One marker, and where what belongs to it lies in the file.
+  /// A marker, and the range of its contents in the file.
   struct Segment {
     /// The byte after FF.
     let marker: UInt8
-    /// What follows the length, for markers that have one; else empty.
+    /// The bytes after the length; empty for markers without a length.
     let body: Range<Int>
 
-    /// Whether the segment states size and components.
+    /// Whether the segment contains size and components.
     var isFrameHeader: Bool {
       (0xC0 ... 0xCF).contains(self.marker) && ![0xC4, 0xC8, 0xCC].contains(self.marker)
     }
-    /// Whether a scan begins.
+    /// Whether the segment begins a scan.
     var isScan: Bool { self.marker == 0xDA }
-    /// Whether the picture is over.
+    /// Whether the picture ends.
     var isEnd: Bool { self.marker == 0xD9 }
   }
 
-  /// The most bytes of FF before a marker: a file of nothing else would be long to walk through.
+  /// The maximum number of FF bytes before a marker. A file of only such bytes would take long.
   private static let maxFill = 64
 
-  /// Just past the signature.
+  /// The position, initially after the signature.
   private var offset = 2
   private var isInScan = false
 
-  /// Moves past the next segment.
+  /// Returns the next segment, and moves past it.
   ///
-  /// - Parameter file: The same at each call; it begins with JPEG's signature.
-  /// - Throws: ``CodecError``: `truncated` where the file ends, or `corrupt`.
+  /// - Parameter file: The file, the same in each call. It begins with the signature of JPEG.
+  /// - Throws: ``CodecError`` with code `truncated` at the end of the file, or `corrupt`.
   mutating func next(in file: RawSpan) throws(CodecError) -> Segment {
     if self.isInScan { self.skipSamples(of: file) }
     self.isInScan = false
@@ -156,12 +158,12 @@ struct JPEGMarkers {
     let body = self.offset + 2 ..< self.offset + length
     self.offset += length
     self.isInScan = marker == 0xDA
-    // Past the end there is no next segment either; but a scan's samples may not even begin.
+    // Otherwise a scan whose samples are missing would be valid.
     guard body.upperBound <= file.byteCount else { throw Self.truncated(file) }
     return Segment(marker: marker, body: body)
   }
 
-  /// That the file ends before the picture does.
+  /// Returns the error of a file that ends before the end of the picture.
   static func truncated(_ file: RawSpan) -> CodecError {
     CodecError(.truncated, "the file ends after \(file.byteCount) bytes, before the picture does")
   }
@@ -171,7 +173,7 @@ struct JPEGMarkers {
     guard file.byte(at: self.offset) == 0xFF else {
       throw CodecError(.corrupt, "there is no marker at byte \(self.offset)")
     }
-    // Any number of FF may precede a marker; nobody writes many.
+    // Any number of FF may precede a marker; encoders write few.
     let start = self.offset
     repeat {
       self.offset += 1
@@ -185,8 +187,8 @@ struct JPEGMarkers {
     return file.byte(at: self.offset - 1)
   }
 
-  /// Moves past coded samples, to the next marker that is not among them: FF is followed by 0
-  /// there, or by a restart marker.
+  /// Moves past coded samples to the next marker. Within the samples, FF is followed by 0 or by a
+  /// restart marker.
   private mutating func skipSamples(of file: RawSpan) {
     while let found = file.firstFF(from: self.offset), found + 1 < file.byteCount {
       switch file.byte(at: found + 1) {
@@ -201,11 +203,11 @@ struct JPEGMarkers {
 }
 
 extension RawSpan {
-  /// The next byte that is FF, eight bytes at a time; `nil` if there is none.
+  /// Returns the offset of the next FF, searching eight bytes at a time. `nil` if there is none.
   fileprivate func firstFF(from start: Int) -> Int? {
     var offset = start
     while offset + 8 <= self.byteCount {
-      // A byte that is FF is zero after this, and only zero bytes borrow into their highest bit.
+      // This turns FF into zero, and only zero bytes borrow into their highest bit.
       let word = unsafe ~self.unsafeLoadUnaligned(
         fromUncheckedByteOffset: offset, as: UInt64.self)
       if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { break }

@@ -4,22 +4,21 @@ public import SidelightKernels
 public struct Y4MHeader: Sendable, Hashable {
   /// The size in pixels.
   public var size: FrameSize
-  /// Frames a second; `nil` if the stream does not know.
+  /// The number of frames per second. `nil` if it is unknown.
   public var frameRate: Rational?
-  /// A pixel's width to its height; `nil` if the stream does not know.
+  /// The ratio of a pixel's width to its height. `nil` if it is unknown.
   public var pixelAspect: Rational?
-  /// The chroma.
+  /// The format of chroma.
   public var chroma: Y4MChroma
-  /// `XCOLORRANGE`; `nil` if the stream does not say, which means video range.
+  /// The value of `XCOLORRANGE`. `nil` if the stream has no such tag, which means video range.
   ///
-  /// Of luma-only streams the samples are taken as full range whatever the tag says, and come back
-  /// with the same tag.
+  /// Samples of luma-only streams are read as full range with any tag; the tag is kept.
   public var range: YUVRange?
-  /// Other `X` tags, with their `X`, in order. They have no meaning here, and are written back.
-  /// None may have a space or a newline.
+  /// Other `X` tags, including the `X`, in order. They are ignored, and written again. None may
+  /// contain a space or a newline.
   public var extensions: [String]
 
-  /// States a header, for a stream to be written.
+  /// Creates the header of a stream to write.
   public init(
     size: FrameSize, frameRate: Rational?, chroma: Y4MChroma = .jpeg, range: YUVRange? = nil,
     pixelAspect: Rational? = nil, extensions: [String] = []
@@ -32,10 +31,10 @@ public struct Y4MHeader: Sendable, Hashable {
     self.extensions = extensions
   }
 
-  /// The most bytes of a header or frame line, its newline included: 4096.
+  /// The maximum length of a header or frame line in bytes, including its newline: 4096.
   public static let maxLineLength = 4096
 
-  /// The bytes of one frame's samples.
+  /// The size of a frame's samples in bytes.
   public var frameByteCount: Int {
     let format = self.chroma.pixelFormat
     return (0 ..< format.planeCount).reduce(0) { sum, plane in
@@ -44,10 +43,10 @@ public struct Y4MHeader: Sendable, Hashable {
     }
   }
 
-  /// What the frames are.
+  /// Returns the geometry of the frames.
   ///
-  /// - Parameter matrix: Y4M does not name it. `nil` assumes what players do: BT.601 up to 576
-  ///   rows, BT.709 above.
+  /// - Parameter matrix: The matrix, which Y4M does not state. `nil` assumes BT.601 up to 576 rows
+  ///   and BT.709 above, like players.
   public func geometry(matrix: YUVMatrix? = nil) -> FrameGeometry {
     FrameGeometry(
       format: self.chroma.pixelFormat, size: self.size,
@@ -58,12 +57,12 @@ public struct Y4MHeader: Sendable, Hashable {
 }
 
 extension Y4MHeader {
-  /// Reads a header line.
+  /// Parses a header line.
   ///
   /// - Parameter line: The line without its newline.
-  /// - Throws: ``CodecError``: `unknownFormat` if it is no header line, `corrupt` for a tag that
-  ///   makes no sense or a size that is missing, `unsupported` for interlaced streams and other
-  ///   chroma.
+  /// - Throws: ``CodecError`` with code `unknownFormat` if the line is not a header line, `corrupt`
+  ///   for an invalid tag or a missing size, or `unsupported` for interlaced streams and other
+  ///   formats of chroma.
   public init(line: String) throws(CodecError) {
     var tags = line.split(separator: " ", omittingEmptySubsequences: true)[...]
     guard tags.popFirst() == "YUV4MPEG2" else {
@@ -118,7 +117,7 @@ extension Y4MHeader {
     return value
   }
 
-  /// `nil` for 0:0 and the like, which say that the ratio is not known.
+  /// Parses a ratio. `nil` if a part is zero, which means that the ratio is unknown.
   private static func ratio(_ tag: Substring) throws(CodecError) -> Rational? {
     let parts = tag.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]),
@@ -151,38 +150,39 @@ extension Y4MHeader {
 }
 
 extension Substring {
-  /// The first 40 characters, without control characters: fit to be shown on a terminal.
+  /// The first 40 characters, without control characters, for terminals.
   fileprivate var visible: String {
     String(self.prefix(40).map { $0.unicodeScalars.allSatisfy { $0.value >= 32 } ? $0 : "?" })
   }
 }
 
-/// The chroma of a Y4M stream, as its `C` tag names it. The 4:2:0 forms differ in where a chroma
-/// sample sits between the pixels that share it; the samples are taken as they are.
+/// The format of chroma of a Y4M stream, with the names of the `C` tag. The forms of 4:2:0 differ
+/// in the positions of chroma samples, which are ignored.
 public enum Y4MChroma: String, Sendable, Hashable, CaseIterable {
-  /// 4:2:0 with chroma in the middle of its four pixels, as in JPEG. What a stream without tag has.
+  /// 4:2:0 with chroma centred on its four pixels, as in JPEG: the default of streams without the
+  /// tag.
   case jpeg = "420jpeg"
   /// 4:2:0 with chroma at the left pixels, as in MPEG-2 and H.264.
   case mpeg2 = "420mpeg2"
   /// 4:2:0 as in PAL DV.
   case palDV = "420paldv"
-  /// 4:2:0 that does not say more.
+  /// 4:2:0 with unspecified positions.
   case unspecified = "420"
   /// Luma only.
   case mono = "mono"
 
-  /// What frames of the stream are.
+  /// The pixel format of the frames.
   public var pixelFormat: PixelFormat { self == .mono ? .gray8 : .i420 }
 }
 
-/// A ratio of whole numbers: frames a second, or a pixel's width to its height.
+/// A ratio of integers, such as frames per second.
 public struct Rational: Sendable, Hashable, CustomStringConvertible {
   /// At least 1.
   public let numerator: Int
   /// At least 1.
   public let denominator: Int
 
-  /// `nil` unless both are 1 ... 2,147,483,647. The ratio is not reduced.
+  /// Creates a ratio, without reducing it. `nil` unless both are 1 to 2,147,483,647.
   public init?(_ numerator: Int, _ denominator: Int) {
     let range = 1 ... Int(Int32.max)
     guard range.contains(numerator), range.contains(denominator) else { return nil }
@@ -193,6 +193,6 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
   /// The ratio as a number.
   public var value: Double { Double(self.numerator) / Double(self.denominator) }
 
-  /// `30000:1001`.
+  /// The text form: `30000:1001`.
   public var description: String { "\(self.numerator):\(self.denominator)" }
 }
