@@ -11,14 +11,14 @@ extension Sidelight_V1_Image {
     return (format, try limits.check(width: self.width, height: self.height))
   }
 
-  /// Whether the pixels are said to be in shared memory.
+  /// Whether the image refers to pixels in shared memory.
   package var isInSlot: Bool {
     if case .sharedMemory? = self.pixels { true } else { false }
   }
 
-  /// What a raw image says of itself, checked against the bytes of pixels that came with it.
+  /// Returns the layout that a raw image states, checked against the number of received bytes.
   ///
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  /// - Throws: ``FieldFault`` with a field relative to the image.
   private func rawLayout(
     limits: FrameLimits, available: Int
   ) throws(FieldFault) -> FrameLayout {
@@ -43,14 +43,16 @@ extension Sidelight_V1_Image {
     }
   }
 
-  /// The frame that a raw image describes, on its pixels as they came.
+  /// Returns the frame that a raw image describes, with the received pixels.
   ///
-  /// - Parameter pixels: What came with the image; `nil` if nothing did.
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  /// - Parameters:
+  ///   - pixels: The received pixels. `nil` if there are none.
+  ///   - limits: The maximum size of a frame.
+  /// - Throws: ``FieldFault`` with a field relative to the image.
   package func frame(
     over pixels: PixelBuffer?, limits: FrameLimits
   ) throws(FieldFault) -> Frame {
-    // What an image says of itself matters more than that it brought nothing.
+    // An invalid description takes precedence over missing pixels.
     guard let pixels else {
       _ = try self.rawGeometry(limits: limits)
       throw FieldFault(
@@ -64,16 +66,18 @@ extension Sidelight_V1_Image {
       buffer: pixels)
   }
 
-  /// An image of a frame's pixels, without padding.
+  /// Creates an image with the pixels of a frame, without padding.
   package init(_ frame: Frame) {
     self.init()
     self.describe(frame.geometry, orientation: frame.orientation)
     self.inline = frame.packedBytes()
   }
 
-  /// Says what a JPEG file is, without its bytes.
+  /// Describes a JPEG file, without its bytes.
   ///
-  /// - Parameter size: `nil` leaves it to the file.
+  /// - Parameters:
+  ///   - size: The size. `nil` omits it, since the file states it.
+  ///   - orientation: The orientation of the picture.
   package mutating func describe(jpegOf size: FrameSize?, orientation: Orientation) {
     self.format = .jpeg
     self.width = UInt32(size?.width ?? 0)
@@ -83,7 +87,7 @@ extension Sidelight_V1_Image {
     }
   }
 
-  /// Says what a frame is, without its pixels.
+  /// Describes a frame, without its pixels.
   package mutating func describe(_ geometry: FrameGeometry, orientation: Orientation) {
     self.format = Sidelight_V1_PixelFormat(geometry.format)
     self.width = UInt32(geometry.size.width)
@@ -94,10 +98,10 @@ extension Sidelight_V1_Image {
     }
   }
 
-  /// Says what a frame is that is sent to be filtered.
+  /// Describes a frame to filter, without its pixels.
   ///
-  /// With RGB and grey a range is stated only if it is not the default: it is that of a YUV result
-  /// that is made of them.
+  /// The range of RGB and grey frames is stated only if it is not the default. It is the range of
+  /// results that are converted to YUV.
   package mutating func describe(input geometry: FrameGeometry, orientation: Orientation) {
     self.describe(geometry, orientation: orientation)
     if !geometry.format.isYUV, geometry.color.range == .video { self.color.range = .unspecified }
@@ -105,7 +109,7 @@ extension Sidelight_V1_Image {
 }
 
 extension PixelFormat {
-  /// - Returns: `nil` for compressed and unknown formats.
+  /// Creates a raw format. `nil` for compressed and unknown formats.
   package init?(_ wire: Sidelight_V1_PixelFormat) {
     switch wire {
     case .bgra8: self = .bgra8
@@ -134,7 +138,7 @@ extension Sidelight_V1_PixelFormat {
 }
 
 extension Sidelight_V1_PixelFormat {
-  /// Whether pixels of this format are a compressed file, which must be parsed.
+  /// Whether the format is a compressed file.
   package var isFile: Bool {
     switch self {
     case .jpeg, .png: true
@@ -144,7 +148,8 @@ extension Sidelight_V1_PixelFormat {
 }
 
 extension ColorDescription {
-  /// Unknown values are read as unspecified, so that a newer sender is not refused.
+  /// Creates a description. Unknown values count as unspecified, so that newer senders are
+  /// accepted.
   package init(_ wire: Sidelight_V1_ColorDescription) {
     self.init(
       range: wire.range == .full ? .full : .video,
@@ -164,8 +169,8 @@ extension AlphaMode {
 }
 
 extension Sidelight_V1_ColorDescription {
-  /// What the samples of pictures of a format mean: RGB and grey are full range, whatever range the
-  /// description has for YUV.
+  /// Creates the description of a picture. RGB and grey have full range; the range of the
+  /// description applies to YUV.
   package init(_ color: ColorDescription, of format: SidelightKernels.PixelFormat) {
     self.init()
     self.range = color.range == .full || !format.isYUV ? .full : .video
@@ -180,7 +185,9 @@ extension Sidelight_V1_ColorDescription {
 }
 
 extension Orientation {
-  /// - Throws: ``FieldFault`` for a rotation that is no quarter turn.
+  /// Creates an orientation.
+  ///
+  /// - Throws: ``FieldFault`` for an unknown rotation.
   package init(_ wire: Sidelight_V1_Orientation) throws(FieldFault) {
     let turns =
       switch wire.rotation {

@@ -2,53 +2,54 @@ import GRPCCore
 package import SidelightKernels
 package import SwiftProtobuf
 
-/// The sizes that the contract allows for names, texts, lists and pipelines: the numbers behind the
-/// fixed fields of `Limits`. ``SidelightKernels/Pipeline`` has those of the parts of a pipeline.
+/// The contract's limits on names, texts, lists and pipelines: the values of the fixed fields of
+/// `Limits`. ``SidelightKernels/Pipeline`` has the limits on the parts of a pipeline.
 ///
-/// Whatever a client sends and the server keeps, logs or repeats is bounded by one of them.
+/// All data of a client that the server keeps, logs or returns is bounded by one of them.
 package enum ContractLimits {
-  /// The most bytes of a pipeline as a serialized message. 64 stages of the largest built-in
-  /// filters, each with a region and an id of full length, take about half of it.
+  /// The maximum size of a pipeline as a serialized message, in bytes. 64 stages of the largest
+  /// built-in filters, each with a region and an ID of maximum length, use about half of it.
   package static let maxPipelineBytes = 64 << 10
-  /// The most bytes of a pipeline as text.
+  /// The maximum length of a pipeline as text, in bytes.
   package static let maxPipelineTextBytes = PipelineText.maxLength
-  /// The most bytes of a session's label.
+  /// The maximum length of a session's label, in bytes.
   package static let maxLabelBytes = 128
-  /// The most tags of a frame.
+  /// The maximum number of tags of a frame.
   package static let maxTags = 16
-  /// The most bytes of a frame's tags, keys and values together.
+  /// The maximum length of all keys and values of a frame's tags, in bytes.
   package static let maxTagBytes = 1024
-  /// The most bytes of the reason of an override.
+  /// The maximum length of the reason of an override, in bytes.
   package static let maxReasonBytes = 256
-  /// The most bytes of a resume token: the participant's pipeline, an operator's, and what else a
-  /// token holds, which is less than 1 KiB.
+  /// The maximum size of a resume token in bytes: the pipelines of the participant and of an
+  /// operator, and other contents of less than 1 KiB.
   package static let maxResumeTokenBytes = 2 * Self.maxPipelineBytes + 1024
-  /// The most bytes of each part of a frame's trace context, as W3C requires everyone to carry. A
-  /// longer one is ignored.
+  /// The maximum length of each part of a frame's trace context, in bytes: the length that W3C
+  /// requires every system to propagate. Longer ones are ignored.
   package static let maxTraceContextBytes = 512
 
-  /// The units of control messages that a session handles per second.
+  /// The number of units of control messages that a session handles per second.
   package static let controlUnitsPerSecond = 4000
-  /// The bytes of control messages that a session handles per second.
+  /// The size of control messages that a session handles per second, in bytes.
   package static let controlBytesPerSecond = 1 << 20
 
-  /// The most sessions of one response.
+  /// The maximum number of sessions in one response.
   package static let maxPageSize = 1000
-  /// The sessions of one response where the request does not say.
+  /// The default number of sessions in one response.
   package static let defaultPageSize = 100
-  /// The most bytes of a pipeline's text in a list of sessions.
+  /// The maximum length of a pipeline's text in a list of sessions, in bytes.
   package static let maxListedPipelineBytes = 2048
-  /// The most bytes of a caller's name in a list of sessions.
+  /// The maximum length of a caller's name in a list of sessions, in bytes.
   package static let maxListedPeerBytes = 512
 
-  /// The most bytes by which the answer to `CheckPipeline` is larger than the request.
+  /// The maximum difference in size between the response of `CheckPipeline` and its request, in
+  /// bytes.
   package static let maxCheckGrowthBytes = 64 << 10
-  /// The most bytes of a pass's description in the answer to `CheckPipeline`.
+  /// The maximum length of a pass's description in the response of `CheckPipeline`, in bytes.
   package static let maxPassDescriptionBytes = 512
 
   /// Checks the length of a text.
   ///
-  /// - Throws: ``FieldFault`` that names the field, its length and the limit.
+  /// - Throws: ``FieldFault`` with the field, its length and the limit.
   package static func check(
     _ text: String, atMost limit: Int, field: String
   ) throws(FieldFault) {
@@ -60,7 +61,7 @@ package enum ContractLimits {
 
   /// Checks the number of entries of a list or map.
   ///
-  /// - Throws: ``FieldFault`` that names the field, its length and the limit.
+  /// - Throws: ``FieldFault`` with the field, its length and the limit.
   package static func check(count: Int, atMost limit: Int, field: String) throws(FieldFault) {
     guard count <= limit else {
       throw FieldFault(field: field, reason: "has \(count) entries; the limit is \(limit)")
@@ -69,9 +70,9 @@ package enum ContractLimits {
 }
 
 extension Pipeline {
-  /// Checks the pipeline's size as a message. A resume token holds the pipeline in that form.
+  /// Checks the size of the pipeline as a message, which is its form in a resume token.
   ///
-  /// - Throws: ``FieldFault`` relative to the pipeline.
+  /// - Throws: ``FieldFault`` with a field relative to the pipeline.
   package func checkByteCount() throws(FieldFault) {
     let count = Sidelight_V1_Pipeline(self).byteCount
     guard count <= ContractLimits.maxPipelineBytes else {
@@ -83,15 +84,15 @@ extension Pipeline {
 }
 
 extension Message {
-  /// The bytes of the serialized message.
+  /// The size of the serialized message in bytes.
   package var byteCount: Int {
-    // Messages without required fields always serialize.
+    // A message without required fields can always be serialized.
     (try? self.serializedBytes() as [UInt8])?.count ?? .max
   }
 }
 
 extension Sidelight_V1_Limits {
-  /// States the limits that are the same on every server.
+  /// Sets the limits that are the same on every server.
   package mutating func addContractLimits() {
     self.maxStages = UInt32(Pipeline.maxStages)
     self.maxPipelineDepth = UInt32(Pipeline.maxDepth)
@@ -113,13 +114,13 @@ extension Sidelight_V1_Limits {
   }
 }
 
-/// How large a frame may be.
+/// The maximum size of a frame.
 package struct FrameLimits: Sendable, Hashable {
-  /// Pixels a row or column.
+  /// The maximum width and height in pixels.
   package var maxDimension: Int
-  /// Pixels a frame.
+  /// The maximum number of pixels.
   package var maxPixels: Int
-  /// Bytes of a frame's samples.
+  /// The maximum size of the samples in bytes.
   package var maxBytes: Int
 
   package init(maxDimension: Int, maxPixels: Int, maxBytes: Int = .max) {
@@ -128,9 +129,11 @@ package struct FrameLimits: Sendable, Hashable {
     self.maxBytes = maxBytes
   }
 
-  /// Checks what a pipeline would make of a frame, since pipelines may scale.
+  /// Checks the output of a pipeline, which may scale frames.
   ///
-  /// - Parameter field: What makes frames so.
+  /// - Parameters:
+  ///   - output: The geometry of the output.
+  ///   - field: The field to report, which produces the output.
   package func check(
     output: FrameGeometry, field: String = "pipeline"
   ) throws(FieldFault) {
@@ -153,7 +156,7 @@ package struct FrameLimits: Sendable, Hashable {
     }
   }
 
-  /// Checks a size before anything is allocated for it.
+  /// Checks a size before memory is allocated for it.
   package func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
     for (name, value) in [("width", width), ("height", height)] {
       guard value >= 1 else { throw FieldFault(field: name, reason: "is 0") }
@@ -172,7 +175,7 @@ package struct FrameLimits: Sendable, Hashable {
 }
 
 extension FrameLimits {
-  /// No limit but that of the frame type: for whoever asked for the frames himself.
+  /// The limits of ``Frame`` only, for receivers of frames that they requested.
   package static let everything = FrameLimits(
     maxDimension: FrameLayout.maxDimension,
     maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)

@@ -2,10 +2,10 @@ import GRPCCore
 package import SidelightKernels
 
 extension Pipeline {
-  /// Reads a pipeline, and checks its structure and its sizes. Fields that this build does not know
-  /// are not kept. The catalogue checks whether the filters exist.
+  /// Creates a pipeline, and checks its structure and its sizes. Unknown fields are dropped. The
+  /// catalogue checks whether the filters exist.
   ///
-  /// - Throws: ``FieldFault`` whose field is relative to the pipeline.
+  /// - Throws: ``FieldFault`` with a field relative to the pipeline.
   package init(_ wire: Sidelight_V1_Pipeline) throws(FieldFault) {
     try self.init(wire, depth: 1)
     do throws(PipelineError) {
@@ -84,8 +84,9 @@ extension Sidelight_V1_Pipeline {
 }
 
 extension WorkingSpace {
-  /// - Returns: `nil` if none is stated.
-  /// - Throws: ``FieldFault`` for one that this build does not know.
+  /// Returns the working space of a message. `nil` if it states none.
+  ///
+  /// - Throws: ``FieldFault`` for an unknown value.
   fileprivate static func read(
     _ wire: Sidelight_V1_WorkingSpace
   ) throws(FieldFault) -> WorkingSpace? {
@@ -137,9 +138,9 @@ extension Sidelight_V1_Region {
 }
 
 extension FailurePolicy {
-  /// The policy that a message states; `nil` if it states none.
+  /// Returns the policy of a message. `nil` if it states none.
   ///
-  /// - Throws: ``FieldFault`` for a value that this build does not know.
+  /// - Throws: ``FieldFault`` for an unknown value.
   package static func stated(
     by wire: Sidelight_V1_FailurePolicy
   ) throws(FieldFault) -> FailurePolicy? {
@@ -166,7 +167,9 @@ extension Sidelight_V1_FailurePolicy {
 }
 
 extension ParameterValue {
-  /// - Throws: ``FieldFault`` if no kind is set, or one that this build does not know.
+  /// Creates a value.
+  ///
+  /// - Throws: ``FieldFault`` if the kind is missing or unknown.
   package init(_ wire: Sidelight_V1_ParameterValue) throws(FieldFault) {
     switch wire.kind {
     case .number(let value)?: self = .number(value)

@@ -1,10 +1,10 @@
 import SidelightKernels
 
-/// Reads a pipeline's text by recursive descent; ``PipelineText`` has the grammar. Only brackets
-/// recurse, at most ``Pipeline/maxDepth`` deep, of which the text itself is one.
+/// Parses the text of a pipeline by recursive descent; ``PipelineText`` has the grammar. Only
+/// brackets recurse, at most ``Pipeline/maxDepth`` levels including the text itself.
 struct PipelineTextParser {
   private var cursor: PipelineTextCursor
-  /// Where the parts that were read stand.
+  /// The locations of the parsed parts.
   private(set) var locations = PipelineTextLocations()
   private var stageCount = 0
 
@@ -12,7 +12,7 @@ struct PipelineTextParser {
     self.cursor = PipelineTextCursor(text)
   }
 
-  /// Reads the whole text.
+  /// Parses the whole text.
   mutating func parse() throws(PipelineTextError) -> Pipeline {
     guard self.cursor.count <= PipelineText.maxLength else {
       throw self.cursor.fault(
@@ -33,7 +33,7 @@ struct PipelineTextParser {
     return pipeline
   }
 
-  /// Reads a working space, or at least one stage, or both.
+  /// Parses a working space, or at least one stage, or both.
   private mutating func parsePipeline(
     path: String, depth: Int
   ) throws(PipelineTextError) -> Pipeline {
@@ -49,7 +49,7 @@ struct PipelineTextParser {
     return Pipeline(stages: stages, workingSpace: space)
   }
 
-  /// Reads the name of a working space and the space behind it; otherwise nothing.
+  /// Parses a working space and the following space. `nil` moves nothing.
   private mutating func parseWorkingSpace() -> WorkingSpace? {
     let start = self.cursor.offset
     if self.cursor.take("@") {
@@ -90,7 +90,7 @@ struct PipelineTextParser {
     return stage
   }
 
-  /// Reads the rest of a nested pipeline, from behind its bracket.
+  /// Parses the rest of a nested pipeline after its opening bracket.
   private mutating func parseNested(
     path: String, from start: Int, depth: Int
   ) throws(PipelineTextError) -> Pipeline {
@@ -105,7 +105,7 @@ struct PipelineTextParser {
     return pipeline
   }
 
-  /// Reads a name that is followed by a colon; otherwise nothing.
+  /// Parses a name that is followed by a colon. `nil` moves nothing.
   private mutating func parseID(path: String) throws(PipelineTextError) -> String? {
     let start = self.cursor.offset
     if let name = try self.parseName(), self.cursor.take(":") {
@@ -139,7 +139,7 @@ struct PipelineTextParser {
       self.cursor.skipSpace()
       let valueStart = self.cursor.offset
       parameters[name] = try self.parseValue()
-      // The catalogue's paths have the first 64 characters of a name, too.
+      // The paths of the catalogue contain the first 64 bytes of a name too.
       self.locations.record(
         "\(path).filter.parameters[\"\(name.clipped(toBytes: 64))\"]", start: start,
         value: valueStart)
@@ -181,7 +181,7 @@ struct PipelineTextParser {
     }
   }
 
-  /// Reads a word or a quoted text; `nil` if none starts here.
+  /// Parses a word or a quoted text. `nil` if none begins here.
   private mutating func parseName() throws(PipelineTextError) -> String? {
     if let word = self.cursor.takeWord() { return word }
     return try self.cursor.takeQuoted()
@@ -189,7 +189,7 @@ struct PipelineTextParser {
 
   // MARK: Values
 
-  /// Reads a parameter's value.
+  /// Parses the value of a parameter.
   private mutating func parseValue() throws(PipelineTextError) -> ParameterValue {
     switch self.cursor.current {
     case UInt8(ascii: "("):
@@ -224,7 +224,7 @@ struct PipelineTextParser {
     return .length(Length(number, unit))
   }
 
-  /// Reads a list of numbers between two brackets.
+  /// Parses a list of numbers in brackets.
   private mutating func parseNumbers(
     in brackets: ClosedRange<Unicode.Scalar>, _ counts: ClosedRange<Int>
   ) throws(PipelineTextError) -> [Double] {
@@ -239,7 +239,7 @@ struct PipelineTextParser {
     }
   }
 
-  /// Reads a list of lengths between two brackets, and where each starts; bare numbers are pixels.
+  /// Parses a list of lengths in brackets, with their offsets. A number alone is in pixels.
   private mutating func parseLengths(
     in brackets: ClosedRange<Unicode.Scalar>, count: Int
   ) throws(PipelineTextError) -> [(length: Length, start: Int)] {
@@ -279,8 +279,8 @@ struct PipelineTextParser {
     return elements
   }
 
-  /// Reads a number without its unit; `nil` if none starts here. What is beyond a double's range is
-  /// infinite, which is for the catalogue to refuse.
+  /// Parses a number without its unit. `nil` if none begins here. Numbers beyond the range of
+  /// `Double` are infinite, which the catalogue refuses.
   private mutating func parseNumber() throws(PipelineTextError) -> Double? {
     let start = self.cursor.offset
     guard let first = self.cursor.current, Self.isDigit(first) || "+-.".utf8.contains(first) else {
@@ -288,7 +288,7 @@ struct PipelineTextParser {
     }
     var digits = self.cursor.take { "+-".utf8.contains($0) }
     digits += self.cursor.take { Self.isDigit($0) || $0 == UInt8(ascii: ".") }
-    // `1e3` has an exponent. Anything else that starts with an e is an unknown unit.
+    // `1e3` has an exponent. Other text that begins with an e is an unknown unit.
     let beforeExponent = self.cursor.offset
     if let letter = self.cursor.current, "eE".utf8.contains(letter) {
       let sign =
@@ -306,7 +306,7 @@ struct PipelineTextParser {
     return number
   }
 
-  /// Reads the unit of a length; `nil` if none follows at once.
+  /// Parses the unit of a length. `nil` if none follows immediately.
   private mutating func parseUnit() throws(PipelineTextError) -> Length.Unit? {
     let start = self.cursor.offset
     switch self.cursor.takeWord() {
