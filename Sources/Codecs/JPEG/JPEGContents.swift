@@ -179,7 +179,7 @@ struct JPEGMarkers {
       self.offset += 1
       guard self.offset - start <= Self.maxFill else {
         throw CodecError(
-          .corrupt, "more than \(Self.maxFill) bytes fill up before byte \(self.offset)")
+          .corrupt, "there are more than \(Self.maxFill) fill bytes before byte \(self.offset)")
       }
     } while self.offset < file.byteCount && file.byte(at: self.offset) == 0xFF
     guard self.offset < file.byteCount else { throw Self.truncated(file) }

@@ -56,7 +56,7 @@ struct JPEGDecoder {
     case TJCS_GRAY: return .gray
     case TJCS_RGB: return .rgb
     case TJCS_YCbCr: break
-    default: throw CodecError(.unsupported, "CMYK and YCCK pictures are not read")
+    default: throw CodecError(.unsupported, "CMYK and YCCK pictures are not supported")
     }
     let sampling = TJSAMP(UInt32(subsampling))
     let chroma: JPEGHeader.Chroma =
@@ -66,11 +66,11 @@ struct JPEGDecoder {
       case TJSAMP_420: .every(columns: 2, rows: 2)
       case TJSAMP_440: .every(columns: 1, rows: 2)
       case TJSAMP_411: .every(columns: 4, rows: 1)
-      default: throw CodecError(.unsupported, "the picture's chroma has no known layout")
+      default: throw CodecError(.unsupported, "the chroma subsampling is not supported")
       }
     // The sizes of the planes depend on the sampling that the library reads.
     guard chroma == self.header.chroma else {
-      throw CodecError(.unsupported, "the picture's chroma has no known layout")
+      throw CodecError(.unsupported, "the chroma subsampling is not supported")
     }
     return sampling == TJSAMP_420 ? .quartered : .other(sampling)
   }

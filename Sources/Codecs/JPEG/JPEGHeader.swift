@@ -31,7 +31,7 @@ public struct JPEGHeader: Sendable, Hashable {
   /// - Throws: ``CodecError`` with code `unknownFormat`, `truncated`, `corrupt` or `unsupported`.
   public init(_ file: RawSpan) throws(CodecError) {
     guard Self.hasSignature(file) else {
-      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are no JPEG")
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are not a JPEG")
     }
     var markers = JPEGMarkers()
     for _ in 0 ..< Self.maxSegments {
@@ -61,7 +61,7 @@ public struct JPEGHeader: Sendable, Hashable {
   private init(_ segment: JPEGMarkers.Segment, of file: RawSpan) throws(CodecError) {
     // Sequential and progressive, Huffman and arithmetic.
     guard [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(segment.marker) else {
-      throw CodecError(.unsupported, "lossless and hierarchical JPEG is not read")
+      throw CodecError(.unsupported, "lossless and hierarchical JPEG is not supported")
     }
     let start = segment.body.lowerBound
     guard segment.body.count >= 6, let height = file.bigEndian16(at: start + 1),
@@ -69,22 +69,22 @@ public struct JPEGHeader: Sendable, Hashable {
     else { throw CodecError(.corrupt, "the frame header has \(segment.body.count) bytes") }
     let precision = file.byte(at: start)
     guard precision == 8 else {
-      throw CodecError(.unsupported, "the samples have \(precision) bits, only 8 are read")
+      throw CodecError(.unsupported, "the samples have \(precision) bits, only 8 are supported")
     }
     let count = Int(file.byte(at: start + 5))
     guard count == 1 || count == 3 else {
       throw CodecError(
         .unsupported,
         count == 4
-          ? "CMYK and YCCK pictures are not read"
-          : "the picture has \(count) components, only 1 and 3 are read")
+          ? "CMYK and YCCK pictures are not supported"
+          : "the picture has \(count) components, only 1 and 3 are supported")
     }
     guard segment.body.count == 6 + 3 * count else {
       throw CodecError(
         .corrupt, "the frame header has \(segment.body.count) bytes for \(count) components")
     }
     guard height > 0 else {
-      throw CodecError(.unsupported, "the header leaves the height to be stated later")
+      throw CodecError(.unsupported, "the header does not state the height")
     }
     guard width > 0 else { throw CodecError(.corrupt, "the header states a width of 0") }
     self.size = FrameSize(width: width, height: height)
@@ -109,7 +109,7 @@ public struct JPEGHeader: Sendable, Hashable {
     guard factors[1] == factors[2], columns.isMultiple(of: chromaColumns),
       rows.isMultiple(of: chromaRows)
     else {
-      throw CodecError(.unsupported, "the picture's chroma is laid out as in no known layout")
+      throw CodecError(.unsupported, "the chroma subsampling is not supported")
     }
     return .every(columns: Int(columns / chromaColumns), rows: Int(rows / chromaRows))
   }

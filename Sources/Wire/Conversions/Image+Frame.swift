@@ -6,7 +6,7 @@ extension Sidelight_V1_Image {
     limits: FrameLimits
   ) throws(FieldFault) -> (SidelightKernels.PixelFormat, FrameSize) {
     guard let format = SidelightKernels.PixelFormat(self.format) else {
-      throw FieldFault(field: "format", reason: "\(self.format) is no raw pixel format")
+      throw FieldFault(field: "format", reason: "\(self.format) is not a raw pixel format")
     }
     return (format, try limits.check(width: self.width, height: self.height))
   }
@@ -196,7 +196,7 @@ extension Orientation {
       case .rotation180: 2
       case .rotation270: 3
       case .UNRECOGNIZED(let value):
-        throw FieldFault(field: "orientation.rotation", reason: "\(value) is no quarter turn")
+        throw FieldFault(field: "orientation.rotation", reason: "\(value) is not a known rotation")
       }
     self.init(quarterTurns: turns, isMirrored: wire.mirrored)
   }

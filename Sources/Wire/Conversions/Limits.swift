@@ -142,7 +142,7 @@ package struct FrameLimits: Sendable, Hashable {
     else {
       throw FieldFault(
         code: .resourceExhausted, field: field,
-        reason: "makes frames of \(size), the limits are \(self.maxDimension) pixels a side and "
+        reason: "produces frames of \(size), the limits are \(self.maxDimension) pixels a side and "
           + "\(self.maxPixels) in all")
     }
     let byteCount = (0 ..< output.format.planeCount).reduce(0) { sum, plane in
@@ -152,7 +152,7 @@ package struct FrameLimits: Sendable, Hashable {
     guard byteCount <= self.maxBytes else {
       throw FieldFault(
         code: .resourceExhausted, field: field,
-        reason: "makes frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
+        reason: "produces frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
     }
   }
 

@@ -95,7 +95,7 @@ extension WorkingSpace {
     case .srgbGamma: return .sRGBGamma
     case .srgbLinear: return .sRGBLinear
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "working_space", reason: "\(value) is no working space")
+      throw FieldFault(field: "working_space", reason: "\(value) is not a known working space")
     }
   }
 }
@@ -150,7 +150,7 @@ extension FailurePolicy {
     case .drop: .drop
     case .blur: .blur
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "failure_policy", reason: "\(value) is no failure policy")
+      throw FieldFault(field: "failure_policy", reason: "\(value) is not a known failure policy")
     }
   }
 }
@@ -208,7 +208,7 @@ extension Length {
       case .height: .height
       case .shortSide: .shortSide
       case .UNRECOGNIZED(let value):
-        throw FieldFault(field: "unit", reason: "\(value) is no unit of length")
+        throw FieldFault(field: "unit", reason: "\(value) is not a known unit of length")
       }
     self.init(wire.value, unit)
   }
