@@ -147,24 +147,24 @@ public struct ServeConfiguration: Sendable {
     return result
   }
 
-  /// The faults in the paths and ports of the last worker, which are the longest and the highest.
+  /// The errors in the paths and ports of the last worker, which are the longest and the highest.
   var workerErrors: [(key: String, reason: String)] {
     guard self.workers > 0 else { return [] }
     let last = self.workers - 1
-    var faults: [(String, String)] = []
+    var errors: [(String, String)] = []
     if let path = self.sharedMemory.socketPath {
-      faults += Self.fault("shared-memory.socket", path, last)
+      errors += Self.pathErrors("shared-memory.socket", path, last)
     }
     switch self.admin {
     case .tcp(_, let port) where port > 0 && port + last > 65535:
-      faults.append(("admin.listen", "leaves no port for worker \(last): the limit is 65535"))
-    case .unix(let path): faults += Self.fault("admin.listen", path, last)
+      errors.append(("admin.listen", "leaves no port for worker \(last): the limit is 65535"))
+    case .unix(let path): errors += Self.pathErrors("admin.listen", path, last)
     case .tcp, nil: break
     }
-    return faults
+    return errors
   }
 
-  private static func fault(
+  private static func pathErrors(
     _ key: String, _ path: String, _ last: Int
   ) -> [(String, String)] {
     let count = Self.path(path, ofWorker: last).utf8.count

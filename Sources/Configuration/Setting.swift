@@ -42,8 +42,8 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - flag: The flag without dashes. `nil` derives it from the key.
   init<Value>(
-    _ key: String, _ place: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
-    _ form: SettingFormat<Value>, flag: String? = nil, short: Character? = nil,
+    _ key: String, _ property: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
+    _ format: SettingFormat<Value>, flag: String? = nil, short: Character? = nil,
     use: Use = .advanced,
     change: Change = .onRestart, isSecret: Bool = false, _ summary: String
   ) {
@@ -51,17 +51,17 @@ public struct Setting: Sendable, CustomStringConvertible {
     self.flag =
       isSecret ? nil : "--" + (flag ?? key.replacing(".", with: "-"))
     self.shortFlag = short
-    self.kind = form.kind
+    self.kind = format.kind
     self.summary = summary
     self.use = use
     self.change = change
     self.isSecret = isSecret
-    self.readTexts = { form.texts($0[keyPath: place]) }
+    self.readTexts = { format.texts($0[keyPath: property]) }
     self.writeTexts = { texts, configuration throws(InvalidSettingValue) in
-      configuration[keyPath: place] = try form.parse(texts)
+      configuration[keyPath: property] = try format.parse(texts)
     }
-    self.valuesAreSame = { $0[keyPath: place] == $1[keyPath: place] }
-    self.copyValue = { $1[keyPath: place] = $0[keyPath: place] }
+    self.valuesAreSame = { $0[keyPath: property] == $1[keyPath: property] }
+    self.copyValue = { $1[keyPath: property] = $0[keyPath: property] }
   }
 
   /// The key.

@@ -1,4 +1,4 @@
-/// A fault in the settings of the command.
+/// An error in the settings of the command.
 public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The source, the value, and the expectation: `--max-sessions is 0; the range is 1 to 65536`.
   public let description: String
@@ -7,7 +7,7 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
     self.description = description
   }
 
-  /// A fault of an invalid value.
+  /// Creates the error of an invalid value.
   init(
     _ setting: Setting, _ texts: [String], from origin: SettingOrigin,
     _ refusal: InvalidSettingValue
@@ -17,18 +17,18 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
     self.init("\(setting.named(in: origin)) is \(value); \(refusal.reason)")
   }
 
-  /// A fault of an unknown name.
+  /// Creates the error of an unknown name.
   init(unknown name: String, nearest: String?) {
     self.init("\(name.shortened) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }
 }
 
-/// All faults, in the order in which they were found.
+/// All errors, in the order in which they were found.
 public struct SettingErrors: Error, Sendable, Hashable, CustomStringConvertible {
   /// At least one.
   public let all: [SettingError]
 
-  /// One line per fault.
+  /// One line per error.
   public var description: String { self.all.map(\.description).joined(separator: "\n") }
 }
 

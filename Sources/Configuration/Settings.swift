@@ -15,7 +15,7 @@ public struct Settings: Sendable {
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
   ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
-  /// - Throws: ``SettingErrors`` with all faults, also in values that others override.
+  /// - Throws: ``SettingErrors`` with all errors, also in values that others override.
   public init(
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
   ) throws(SettingErrors) {
@@ -24,9 +24,9 @@ public struct Settings: Sendable {
     let file = path.flatMap { $0.isEmpty ? nil : FileSource(path: $0) }
     let layers = [commandLine.layer, environment.layer] + (file.map { [$0.layer] } ?? [])
 
-    var faults = commandLine.faults + environment.faults + (file?.faults ?? [])
-    for layer in layers { faults += Self.faults(of: layer) }
-    guard faults.isEmpty else { throw SettingErrors(all: faults) }
+    var errors = commandLine.errors + environment.errors + (file?.errors ?? [])
+    for layer in layers { errors += Self.errors(of: layer) }
+    guard errors.isEmpty else { throw SettingErrors(all: errors) }
 
     self.configuration = ServeConfiguration()
     self.origins = [:]
@@ -38,11 +38,11 @@ public struct Settings: Sendable {
         try setting.write(texts, to: &self.configuration)
       } catch {
         // A file that the setting names may have changed meanwhile.
-        faults.append(SettingError(setting, texts, from: origin, error))
+        errors.append(SettingError(setting, texts, from: origin, error))
       }
     }
-    faults += self.follow()
-    guard faults.isEmpty else { throw SettingErrors(all: faults) }
+    errors += self.follow()
+    guard errors.isEmpty else { throw SettingErrors(all: errors) }
   }
 
   /// The defaults.
@@ -63,8 +63,8 @@ public struct Settings: Sendable {
     setting.isSecret ? nil : setting.texts(in: self.configuration)
   }
 
-  /// Returns the faults in the values of one source.
-  private static func faults(of layer: SettingLayer) -> [SettingError] {
+  /// Returns the errors in the values of one source.
+  private static func errors(of layer: SettingLayer) -> [SettingError] {
     var scratch = ServeConfiguration()
     return SettingTable.all.compactMap { setting in
       guard let (texts, origin) = layer.value(of: setting) else { return nil }
@@ -123,39 +123,39 @@ public struct Settings: Sendable {
 
   /// Derives settings that are not set from others, and returns the conflicts between settings.
   private mutating func follow() -> [SettingError] {
-    var faults: [SettingError] = []
+    var errors: [SettingError] = []
     self.followProfile()
-    faults += self.followGrace()
+    errors += self.followGrace()
     if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
       self.configuration.sharedMemory.socketPath == nil
     {
       // The default directory is private to this user.
-      faults.append(self.fault("shared-memory.users", "requires", "shared-memory.socket"))
+      errors.append(self.conflict("shared-memory.users", "requires", "shared-memory.socket"))
     }
     if self.configuration.offersSharedMemory, !SharedMemoryConfiguration.isSupported {
-      faults.append(
+      errors.append(
         SettingError(
           "\(self.name(of: "shared-memory.enabled")) is not supported on this system; "
             + "it requires Linux"))
     }
     if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
-      faults.append(self.fault("resume.keys", "cannot be combined with", "resume.keys-file"))
+      errors.append(self.conflict("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
-    faults += self.configuration.workerErrors.map { key, reason in
+    errors += self.configuration.workerErrors.map { key, reason in
       SettingError("\(self.name(of: key)) \(reason)")
     }
-    return faults + self.identityFaults()
+    return errors + self.identityErrors()
   }
 
-  private func identityFaults() -> [SettingError] {
-    var faults: [SettingError] = []
+  private func identityErrors() -> [SettingError] {
+    var errors: [SettingError] = []
     func needs(_ key: String, _ others: [String]) {
       // Explicit defaults are allowed, since printed settings can be read again.
       let isDefault =
         SettingTable.setting(key)?.isSame(self.configuration, ServeConfiguration()) == true
       guard self.isGiven(key), !isDefault else { return }
       for other in others where !self.isGiven(other) {
-        faults.append(self.fault(key, "requires", other))
+        errors.append(self.conflict(key, "requires", other))
       }
     }
     needs("tls.certificate", ["tls.key"])
@@ -174,11 +174,11 @@ public struct Settings: Sendable {
     do throws(ConfigurationFault) {
       try self.configuration.tokens?.validate()
     } catch {
-      faults.append(
+      errors.append(
         SettingError(
           "\(self.name(of: error.setting)) is \(error.value); the range is \(error.range)"))
     }
-    return faults
+    return errors
   }
 
   private mutating func followProfile() {
@@ -220,7 +220,7 @@ public struct Settings: Sendable {
     self.origins[key] = .implied(by: other)
   }
 
-  private func fault(_ key: String, _ verb: String, _ other: String) -> SettingError {
+  private func conflict(_ key: String, _ verb: String, _ other: String) -> SettingError {
     // Names the other setting in the same form as the source: a flag for a flag.
     let otherName: String
     switch self.origins[key] {

@@ -143,7 +143,8 @@ extension Y4MHeader {
   private static func chroma(_ value: Substring) throws(CodecError) -> Y4MChroma {
     guard let chroma = Y4MChroma(rawValue: String(value)) else {
       throw CodecError(
-        .unsupported, "chroma C\(value.visible) is not supported; convert it first: -pix_fmt yuv420p")
+        .unsupported,
+        "chroma C\(value.visible) is not supported; convert it first: -pix_fmt yuv420p")
     }
     return chroma
   }

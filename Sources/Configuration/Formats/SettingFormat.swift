@@ -1,4 +1,4 @@
-/// The text form of a setting's values, and their valid range.
+/// The text format of a setting's values, and their valid range.
 ///
 /// Law: `parse(texts(value)) == value`.
 struct SettingFormat<Value: Sendable & Equatable>: Sendable {
@@ -9,7 +9,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   /// Formats a value. `nil` if there is none.
   let texts: @Sendable (Value) -> [String]?
 
-  /// Creates a form of values that are one text.
+  /// Creates a format of values that are one text.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable (String) throws(InvalidSettingValue) -> Value,
     text: @escaping @Sendable (Value) -> String
@@ -25,7 +25,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
     self.texts = { [text($0)] }
   }
 
-  /// Creates a form of any values.
+  /// Creates a format of any values.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(InvalidSettingValue) -> Value,
     texts: @escaping @Sendable (Value) -> [String]?
@@ -35,7 +35,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
     self.texts = texts
   }
 
-  /// Returns a form of optional values.
+  /// Returns a format of optional values.
   ///
   /// - Parameter none: The meaning of no value: `chosen by the system`.
   func optional(none: String) -> SettingFormat<Value?> {
@@ -46,7 +46,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) })
   }
 
-  /// Returns a form of optional values in which 0 means no value.
+  /// Returns a format of optional values in which 0 means no value.
   ///
   /// - Parameter none: The meaning of 0: `never`.
   func orZero(_ none: String) -> SettingFormat<Value?> {
@@ -67,7 +67,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) ?? ["0"] })
   }
 
-  /// Returns a form of lists.
+  /// Returns a format of lists.
   ///
   /// - Parameter atLeast: The minimum number of values.
   func list(atLeast minimum: Int = 0) -> SettingFormat<[Value]> {

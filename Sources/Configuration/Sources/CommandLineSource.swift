@@ -21,9 +21,9 @@ public struct CommandLineSource: Sendable {
   public private(set) var file: String?
   private var values: [String: [String]] = [:]
   private var flags: [String: String] = [:]
-  private(set) var faults: [SettingError] = []
+  private(set) var errors: [SettingError] = []
 
-  /// Reads arguments. Their faults are reported together with all others when the settings are
+  /// Reads arguments. Their errors are reported together with all others when the settings are
   /// loaded.
   public init(_ arguments: [String] = []) {
     var rest = arguments[...]
@@ -36,19 +36,19 @@ public struct CommandLineSource: Sendable {
       case "--print-config": self.readPrinting(attached)
       case "--config":
         self.file = self.value(of: name, attached, &rest)
-        if self.file == "" { self.faults.append(SettingError("\(name) has no value")) }
+        if self.file == "" { self.errors.append(SettingError("\(name) has no value")) }
       default: self.readSetting(name, attached, &rest)
       }
     }
   }
 
-  private mutating func readPrinting(_ form: String?) {
-    switch form {
+  private mutating func readPrinting(_ format: String?) {
+    switch format {
     case nil, "table": self.request = .printConfiguration
     case "yaml": self.request = .printYAML
-    case let form?:
-      self.faults.append(
-        SettingError("--print-config is \(form.quotedWhereNeeded); expected table or yaml"))
+    case let format?:
+      self.errors.append(
+        SettingError("--print-config is \(format.quotedWhereNeeded); expected table or yaml"))
     }
   }
 
@@ -56,7 +56,7 @@ public struct CommandLineSource: Sendable {
     _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>
   ) {
     guard let setting = SettingTable.setting(flag: name) else {
-      self.faults.append(self.unknown(name))
+      self.errors.append(self.unknown(name))
       // The next argument was meant as its value.
       if name.hasPrefix("-"), attached == nil, let next = rest.first, !next.hasPrefix("-") {
         rest.removeFirst()
@@ -75,7 +75,7 @@ public struct CommandLineSource: Sendable {
   ) -> String? {
     if let attached { return attached }
     if let next = rest.first, !next.hasPrefix("--") { return rest.removeFirst() }
-    self.faults.append(SettingError("\(name) has no value"))
+    self.errors.append(SettingError("\(name) has no value"))
     return nil
   }
 

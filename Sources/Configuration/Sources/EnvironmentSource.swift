@@ -36,8 +36,8 @@ struct EnvironmentSource {
     }
   }
 
-  /// The faults of unknown variables.
-  var faults: [SettingError] {
+  /// The errors of unknown variables.
+  var errors: [SettingError] {
     self.variables.keys.filter { !Self.isKnown($0) }.sorted().map { name in
       SettingError(unknown: name, nearest: Self.nearest(to: name))
     }

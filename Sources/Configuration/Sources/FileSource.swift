@@ -6,17 +6,17 @@ import Yams
 /// when they are read, and so are duplicate keys.
 struct FileSource {
   private var values: [String: [String]] = [:]
-  private(set) var faults: [SettingError] = []
+  private(set) var errors: [SettingError] = []
   private var lines: [String: Int] = [:]
   private let path: String
 
-  /// Reads a file. ``faults`` holds its faults.
+  /// Reads a file. Its errors are in ``errors``.
   init(path: String) {
     self.path = path
     do throws(TextFileError) {
       self.read(try TextFile.contents(of: path))
     } catch {
-      self.faults.append(SettingError("\(path) \(error.reason)"))
+      self.errors.append(SettingError("\(path) \(error.reason)"))
     }
   }
 
@@ -68,8 +68,8 @@ struct FileSource {
         let nearest =
           value.mapping == nil
           ? SettingTable.nearestKey(to: key) : SettingTable.nearestSection(to: key)
-        let fault = SettingError(unknown: key.quotedWhereNeeded, nearest: nearest)
-        self.refuse(line, fault.description)
+        let error = SettingError(unknown: key.quotedWhereNeeded, nearest: nearest)
+        self.refuse(line, error.description)
       }
     }
   }
@@ -109,7 +109,7 @@ struct FileSource {
 
   private mutating func refuse(_ line: Int?, _ reason: String) {
     let place = line.map { "\(self.path):\($0)" } ?? self.path
-    self.faults.append(SettingError("\(place): \(reason)"))
+    self.errors.append(SettingError("\(place): \(reason)"))
   }
 
   /// Returns whether a scalar is empty or `null`.

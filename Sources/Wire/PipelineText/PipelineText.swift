@@ -144,12 +144,12 @@ struct PipelineTextLocations: Sendable {
   /// that occurs in the text.
   func offset(of error: PipelineError) -> Int {
     let around = self.locations.filter { Self.isPath($0.key, at: error.path) }
-    guard let place = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {
+    guard let location = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {
       return 0
     }
     switch error.code {
-    case .unknownParameter, .duplicateParameter: return place.start
-    default: return place.value ?? place.start
+    case .unknownParameter, .duplicateParameter: return location.start
+    default: return location.value ?? location.start
     }
   }
 

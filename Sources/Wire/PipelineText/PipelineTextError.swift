@@ -34,10 +34,10 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
 
   /// The message with the suggestion on one line, and the two lines of ``rendering``.
   public var description: String {
-    let place =
+    let location =
       self.line == 1 ? "column \(self.column)" : "line \(self.line), column \(self.column)"
     let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
-    return "\(place): \(self.message)\(hint)\n\(self.rendering)"
+    return "\(location): \(self.message)\(hint)\n\(self.rendering)"
   }
 
   /// Two lines: the line of the text with the fault, and a caret below the character.
