@@ -147,8 +147,8 @@ let package = Package(
       path: "Sources/Client",
       swiftSettings: strict
     ),
-    // What is not to be had as packages: an OTLP exporter behind Tracer, Prometheus text behind
-    // MetricsFactory, log handlers. Only the command names it.
+    // Telemetry of the command: an OTLP exporter behind Tracer, Prometheus text behind
+    // MetricsFactory, and log handlers.
     .target(
       name: "SidelightTelemetry",
       dependencies: [
@@ -175,7 +175,7 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    // Who calls: JSON web tokens, for servers that ask for them.
+    // Authentication of callers by JSON Web Tokens.
     .target(
       name: "SidelightIdentity",
       dependencies: [
@@ -185,7 +185,7 @@ let package = Package(
       path: "Sources/Identity",
       swiftSettings: strict
     ),
-    // Worker processes: one that holds the sockets and starts the others anew.
+    // Worker processes, and a supervisor that holds the sockets and restarts them.
     .target(
       name: "SidelightSupervisor",
       dependencies: [
@@ -195,7 +195,7 @@ let package = Package(
       path: "Sources/Supervisor",
       swiftSettings: strict
     ),
-    // What the command can be told, and by which way.
+    // The settings of the command: flags, environment variables and a file.
     .target(
       name: "SidelightConfiguration",
       dependencies: [
