@@ -60,7 +60,7 @@ package struct SupervisorStateMachine {
     /// Asked to drain.
     case ending
     /// Killed after the grace period.
-    case cutOff
+    case killed
     case gone
   }
 
@@ -100,7 +100,7 @@ package struct SupervisorStateMachine {
       case .over: []
       }
     case .reload: self.reload()
-    case .gracePeriodEnded: self.phase == .draining ? self.cutOff() : []
+    case .gracePeriodEnded: self.phase == .draining ? self.killRemaining() : []
     }
   }
 
@@ -158,7 +158,7 @@ package struct SupervisorStateMachine {
       case .serving: actions.append(.reload(worker))
       // It may have read its settings already, and cannot receive signals yet.
       case .starting: self.workers[worker] = .starting(reloads: true)
-      case .idle, .ending, .cutOff, .gone: break
+      case .idle, .ending, .killed, .gone: break
       }
     }
     return actions
@@ -175,24 +175,24 @@ package struct SupervisorStateMachine {
         self.workers[worker] = .ending
         actions.append(.terminate(worker))
       case .idle: self.workers[worker] = .gone
-      case .ending, .cutOff, .gone: break
+      case .ending, .killed, .gone: break
       }
     }
     actions.append(.stopListening)
     return self.alive.isEmpty ? actions + self.finish() : actions
   }
 
-  private mutating func cutOff() -> [Action] {
+  private mutating func killRemaining() -> [Action] {
     let workers = self.alive
-    for worker in workers { self.workers[worker] = .cutOff }
+    for worker in workers { self.workers[worker] = .killed }
     return workers.map { .kill($0) }
   }
 
   /// Returns whether a worker ended as requested. A worker that does not handle SIGTERM yet is
   /// ended by that signal.
-  private func isOrderly(_ end: WorkerEnd, in standing: WorkerState) -> Bool {
-    switch (standing, end) {
-    case (.cutOff, .signalled(let signal)): signal == SIGKILL
+  private func isOrderly(_ end: WorkerEnd, in state: WorkerState) -> Bool {
+    switch (state, end) {
+    case (.killed, .signalled(let signal)): signal == SIGKILL
     case (.ending, .signalled(let signal)): signal == SIGTERM
     case (_, .exited(let status)): status == 0
     case (_, .signalled): false
@@ -210,7 +210,7 @@ package struct SupervisorStateMachine {
   private var alive: [Int] {
     self.workers.indices.filter {
       switch self.workers[$0] {
-      case .starting, .serving, .ending, .cutOff: true
+      case .starting, .serving, .ending, .killed: true
       case .idle, .gone: false
       }
     }

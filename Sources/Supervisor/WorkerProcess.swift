@@ -33,25 +33,25 @@ struct WorkerProcess {
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],
     onEvent: @escaping @Sendable (Event) -> Void
   ) throws(SystemCallError) {
-    let (line, far) = try ControlSocket.pair()
-    defer { far.closeDescriptor() }
-    line.sendBytes(secret)
+    let (control, workerEnd) = try ControlSocket.pair()
+    defer { workerEnd.closeDescriptor() }
+    control.sendBytes(secret)
     var inheritance = inheritance
-    inheritance.control = far.descriptor
+    inheritance.control = workerEnd.descriptor
     self.started = .now
     do {
       self.id = try program.start(
         adding: [WorkerInheritance.variable: inheritance.text],
-        descriptors: [far.descriptor] + inheritance.sockets.map(\.descriptor))
+        descriptors: [workerEnd.descriptor] + inheritance.sockets.map(\.descriptor))
     } catch {
-      line.closeDescriptor()
+      control.closeDescriptor()
       throw error
     }
     // This thread only waits.
     Thread.detachNewThread { [id] in
-      if !line.receiveBytes(1).isEmpty { onEvent(.ready) }
-      Self.waitUntilOver(id)
-      line.closeDescriptor()
+      if !control.receiveBytes(1).isEmpty { onEvent(.ready) }
+      Self.waitForEnd(id)
+      control.closeDescriptor()
       onEvent(.ended)
     }
   }
@@ -67,7 +67,7 @@ struct WorkerProcess {
   }
 
   /// Waits for the end of a process without reaping it.
-  private static func waitUntilOver(_ id: pid_t) {
+  private static func waitForEnd(_ id: pid_t) {
     var info = siginfo_t()
     while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
   }
@@ -124,11 +124,11 @@ struct Program: Sendable {
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    var usual = sigset_t()
-    sigemptyset(&usual)
+    var handled = sigset_t()
+    sigemptyset(&handled)
     // Ignored signals stay ignored across `exec`.
-    for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&usual, each) }
-    posix_spawnattr_setsigdefault(&attributes, &usual)
+    for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&handled, each) }
+    posix_spawnattr_setsigdefault(&attributes, &handled)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     let variables = self.environment.merging(environment) { _, added in added }

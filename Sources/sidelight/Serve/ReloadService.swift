@@ -13,7 +13,7 @@ struct ReloadService: Service, CustomStringConvertible {
   private static let counter = "sidelight_configuration_reloads_total"
 
   /// The name of the service, for logs. The default would contain the settings.
-  let description = "ReloadWatch"
+  let description = "ReloadService"
   private let settings: Settings
   private let read: @Sendable () throws -> Settings
   private let onReload: @Sendable (ServeConfiguration) async throws -> Void

@@ -68,13 +68,13 @@ struct Serve: AsyncParsableCommand {
   ///
   /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
-    let configuration = settings.configuration.fitted(to: worker)
+    let configuration = settings.configuration.adapted(to: worker)
     let level = SharedLogLevel(configuration.logLevel)
     let logger = Logger(label: "sidelight") { [format = configuration.logFormat] label in
       SharedLevelLogHandler(
         LineLogHandler.standardError(label: label, format: format), level: level)
     }
-    .naming(worker)
+    .adding(worker)
     let metrics = PrometheusRegistry(
       descriptions: [
         SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
@@ -94,7 +94,7 @@ struct Serve: AsyncParsableCommand {
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }
-    let watch = ShutdownWatchdog(
+    let watchdog = ShutdownWatchdog(
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
     let reload = await ReloadService(
       settings: settings,
@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
           environment: ProcessInfo.processInfo.environment)
       }, metrics: metrics, logger: logger
     ) { configuration in
-      let configuration = configuration.fitted(to: worker)
+      let configuration = configuration.adapted(to: worker)
       // Steps that can fail come first, those with effects last.
       guard configuration.isClosed(like: settings.configuration) else {
         throw EndpointToggleError()
@@ -119,7 +119,7 @@ struct Serve: AsyncParsableCommand {
     // Services end in reverse order: the exporter sends spans until none are created, and the admin
     // server answers probes while the server drains.
     let services: [(any Service)?] = [
-      watch, tracing?.exporter, admin, reload, server,
+      watchdog, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorkers: worker != nil),
       worker.map { WorkerLink($0, server: server) },
     ]
@@ -148,7 +148,9 @@ struct Serve: AsyncParsableCommand {
       logger.warning("\(warning)")
     }
     guard var configuration else { return nil }
-    configuration.resource.merge(["service.version": SidelightVersion.current]) { told, _ in told }
+    configuration.resource.merge(["service.version": SidelightVersion.current]) { configured, _ in
+      configured
+    }
     return OTLPTracing(configuration, logger: logger, metrics: metrics)
   }
 
@@ -198,7 +200,7 @@ struct Serve: AsyncParsableCommand {
 
 extension ServeConfiguration {
   /// Returns the configuration adapted to a worker, if this process is one.
-  fileprivate func fitted(to worker: Worker?) -> ServeConfiguration {
+  fileprivate func adapted(to worker: Worker?) -> ServeConfiguration {
     guard let worker else { return self }
     return self.forWorker(worker.index, of: worker.count, resumeKey: worker.resumeKey)
   }
@@ -259,7 +261,7 @@ extension Worker {
 
 extension Logger {
   /// Adds the number of the worker, if any, to every log entry.
-  fileprivate func naming(_ worker: Worker?) -> Logger {
+  fileprivate func adding(_ worker: Worker?) -> Logger {
     guard let worker else { return self }
     var logger = self
     logger[metadataKey: "worker"] = "\(worker.index)"

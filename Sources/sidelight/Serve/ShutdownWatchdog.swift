@@ -16,7 +16,7 @@ struct ShutdownWatchdog: Service, CustomStringConvertible {
   let isForcedBySecondSignal: Bool
   let logger: Logger
   /// The name of the service, for logs.
-  var description: String { "ShutdownWatch" }
+  var description: String { "ShutdownWatchdog" }
 
   func run() async throws {
     var isShuttingDown = false
