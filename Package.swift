@@ -73,7 +73,6 @@ let package = Package(
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
@@ -160,8 +159,8 @@ let package = Package(
       path: "Sources/Client",
       swiftSettings: strict
     ),
-    // What is not to be had as packages: an OTLP exporter behind Tracer, Prometheus text behind
-    // MetricsFactory, log handlers. Only the command names it.
+    // Telemetry of the command: an OTLP exporter behind Tracer, Prometheus text behind
+    // MetricsFactory, and log handlers.
     .target(
       name: "SidelightTelemetry",
       dependencies: [
@@ -191,7 +190,7 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    // Who calls: JSON web tokens, for servers that ask for them.
+    // Authentication of callers by JSON Web Tokens.
     .target(
       name: "SidelightIdentity",
       dependencies: [
@@ -201,7 +200,7 @@ let package = Package(
       path: "Sources/Identity",
       swiftSettings: strict
     ),
-    // Worker processes: one that holds the sockets and starts the others anew.
+    // Worker processes, and a supervisor that holds the sockets and restarts them.
     .target(
       name: "SidelightSupervisor",
       dependencies: [
@@ -211,14 +210,11 @@ let package = Package(
       path: "Sources/Supervisor",
       swiftSettings: strict
     ),
-    // What the command can be told, and by which way.
+    // The settings of the command: flags, environment variables and a file.
     .target(
       name: "SidelightConfiguration",
       dependencies: [
         "SidelightServer", "SidelightIdentity", "SidelightWire", "SidelightTelemetry", logging,
-        .product(
-          name: "Configuration", package: "swift-configuration",
-          condition: .when(traits: ["Command"])),
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",

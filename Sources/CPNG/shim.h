@@ -3,8 +3,8 @@
 
 #include <png.h>
 
-/// The most bytes that a PNG of the image can have: libpng states it as a macro, which Swift cannot
-/// see.
+/// Returns the maximum size of a PNG of the image in bytes. libpng has only a macro, which Swift
+/// cannot call.
 static inline size_t sidelight_png_size_max(const png_image *image) {
   return PNG_IMAGE_PNG_SIZE_MAX(*image);
 }

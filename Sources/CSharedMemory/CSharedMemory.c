@@ -22,7 +22,7 @@ int csm_identify(const char *path, uint64_t *device, uint64_t *inode) {
 #include <sys/un.h>
 #include <unistd.h>
 
-// Without F_SEAL_WRITE, since both sides write; with F_SEAL_SEAL, so that it stays like this.
+// No F_SEAL_WRITE, since both sides write. F_SEAL_SEAL prevents further seals.
 static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 int csm_is_available(void) { return 1; }
@@ -53,9 +53,9 @@ void *csm_map(int descriptor, size_t byte_count) {
   void *address =
       mmap(NULL, byte_count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return NULL;
-  // Fewer faults on first use, where the system lets shared memory have huge pages; else no effect.
+  // Fewer faults on first use if the system allows huge pages for shared memory; else no effect.
   madvise(address, byte_count, MADV_HUGEPAGE);
-  // A dump of a crashed server needs nobody's pictures, and a child no ring.
+  // Core dumps should not contain pictures, and child processes need no ring.
   madvise(address, byte_count, MADV_DONTDUMP);
   madvise(address, byte_count, MADV_DONTFORK);
   return address;
@@ -89,7 +89,7 @@ int csm_send(int socket, const uint8_t *bytes, size_t count, int descriptor) {
 }
 
 int csm_receive(int socket, uint8_t *byte, int *descriptor) {
-  // Room for more than one, so that whoever sends more is found out.
+  // Fits several descriptors, so that a peer that sends more than one is detected.
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(4 * sizeof(int))];
@@ -139,7 +139,7 @@ int csm_peer(int socket, uint32_t *user) {
   return 0;
 }
 
-// The address of a path; -ENAMETOOLONG if none can hold it.
+// Stores the address of a path. Returns 0, or -ENAMETOOLONG if the path does not fit.
 static int address_of(const char *path, struct sockaddr_un *address) {
   memset(address, 0, sizeof *address);
   address->sun_family = AF_UNIX;
@@ -155,7 +155,7 @@ int csm_connect(const char *path, int timeout_ms) {
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -errno;
   struct timeval limit = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
-  // A full backlog holds up connect for as long as sending may take.
+  // If the backlog is full, connect waits for at most the send timeout.
   if (setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0
       || setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0
       || connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {

@@ -1,10 +1,17 @@
 public import Logging
 public import SidelightIdentity
-public import SidelightServer
-public import SidelightTelemetry
+// Settings produce a server's configuration, addresses and log formats.
+@_exported public import SidelightServer
+@_exported public import SidelightTelemetry
+import SidelightWire
 
 /// The configuration of `sidelight serve`: that of the server and of the process around it.
 public struct ServeConfiguration: Sendable {
+  /// The names of allocator settings.
+  enum AllocatorName: String, CaseIterable, Sendable {
+    case frames, system
+  }
+
   /// The basis of ``server``.
   var base = ServerConfiguration()
 
@@ -123,8 +130,111 @@ public struct ServeConfiguration: Sendable {
     didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
   }
 
-  /// The names of allocator settings.
-  enum AllocatorName: String, CaseIterable, Sendable {
-    case frames, system
+  // MARK: Workers
+
+  /// Returns the configuration of one of several workers on a host: each gets its share of the
+  /// processors, and ports and paths that cannot be shared are numbered.
+  ///
+  /// - Parameters:
+  ///   - index: The number of the worker, from 0.
+  ///   - count: The number of workers.
+  ///   - resumeKey: The resume key that all workers share, unless keys are configured.
+  public func forWorker(
+    _ index: Int, of count: Int, resumeKey: ResumeKey
+  ) -> ServeConfiguration {
+    var result = self
+    result.computeThreads = self.computeThreads ?? max(1, self.base.computeThreads / count)
+    if self.resumeKeys == nil, self.resumeKeyFile == nil { result.resumeKeys = [resumeKey] }
+    result.admin = self.admin.map { $0.forWorker(index) }
+    if let path = self.sharedMemory.socketPath {
+      result.sharedMemory.socketPath = Self.path(path, ofWorker: index)
+    }
+    return result
   }
+
+  /// The errors in the paths and ports of the last worker, which are the longest and the highest.
+  var workerErrors: [(key: String, reason: String)] {
+    guard self.workers > 0 else { return [] }
+    let last = self.workers - 1
+    var errors: [(String, String)] = []
+    if let path = self.sharedMemory.socketPath {
+      errors += Self.pathErrors("shared-memory.socket", path, last)
+    }
+    switch self.admin {
+    case .tcp(_, let port) where port > 0 && port + last > 65535:
+      errors.append(("admin.listen", "leaves no port for worker \(last): the limit is 65535"))
+    case .unix(let path): errors += Self.pathErrors("admin.listen", path, last)
+    case .tcp, nil: break
+    }
+    return errors
+  }
+
+  private static func pathErrors(
+    _ key: String, _ path: String, _ last: Int
+  ) -> [(String, String)] {
+    let count = Self.path(path, ofWorker: last).utf8.count
+    guard count > 107 else { return [] }
+    return [(key, "has \(count) bytes for worker \(last); the limit is 107")]
+  }
+
+  fileprivate static func path(_ path: String, ofWorker index: Int) -> String {
+    "\(path).\(index)"
+  }
+}
+extension Address {
+  /// The port plus the worker's number, or the path with that number. Port 0 is unique already.
+  fileprivate func forWorker(_ index: Int) -> Address {
+    switch self {
+    case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)
+    case .unix(let path): .unix(path: ServeConfiguration.path(path, ofWorker: index))
+    }
+  }
+}
+
+/// The TLS settings, as far as they are set.
+struct TLSSettings: Sendable, Hashable {
+  var certificate: String?
+  var key: String?
+  var clientAuthorities: String?
+  /// Whether clients must present certificates. `nil` requires them if ``clientAuthorities`` is
+  /// set.
+  var clientCertificates: ServerTLS.ClientCertificates?
+  var minimumVersion = ServerTLS.Version.tls12
+
+  /// The server's TLS configuration. `nil` disables TLS.
+  var configuration: ServerTLS? {
+    guard let certificate, let key else { return nil }
+    var tls = ServerTLS(certificateChain: certificate, privateKey: key)
+    tls.clientAuthorities = self.clientAuthorities
+    tls.clientCertificates =
+      self.clientCertificates ?? (self.clientAuthorities == nil ? .none : .required)
+    tls.minimumVersion = self.minimumVersion
+    return tls
+  }
+}
+
+/// The token settings, as far as they are set.
+struct TokenSettings: Sendable, Hashable {
+  var issuer: String?
+  var audience: String?
+  var keys: String?
+  var leeway = Duration.seconds(60)
+  var scopePrefix: String?
+
+  /// The authenticator's configuration. `nil` ignores tokens.
+  var configuration: TokenConfiguration? {
+    guard let issuer, let audience, let keys else { return nil }
+    var tokens = TokenConfiguration(issuer: issuer, audience: audience, keys: keys)
+    tokens.leeway = self.leeway
+    tokens.scopePrefix = self.scopePrefix ?? ""
+    return tokens
+  }
+}
+
+/// A file that the operator provides to all callers, and its name in pipelines.
+public struct ProvidedAsset: Sendable, Hashable {
+  /// The name in pipelines.
+  public let name: String
+  /// The path of the PNG, JPEG or `.cube` file.
+  public let path: String
 }

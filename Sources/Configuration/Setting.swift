@@ -1,9 +1,9 @@
 /// A setting of `sidelight serve`. Flags, environment variables, files, help, the reference page
 /// and validation are derived from its declaration.
 public struct Setting: Sendable, CustomStringConvertible {
-  /// The frequency of use. The short help lists the everyday settings.
+  /// The frequency of use. The short help lists the common settings.
   public enum Use: Sendable, Hashable {
-    case everyday, rare
+    case common, advanced
   }
 
   /// The time at which a change in a file takes effect.
@@ -33,7 +33,7 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
   private let writeTexts:
-    @Sendable ([String], inout ServeConfiguration) throws(SettingRefusal) -> Void
+    @Sendable ([String], inout ServeConfiguration) throws(InvalidSettingValue) -> Void
   private let valuesAreSame: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
   private let copyValue: @Sendable (ServeConfiguration, inout ServeConfiguration) -> Void
 
@@ -42,25 +42,26 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - flag: The flag without dashes. `nil` derives it from the key.
   init<Value>(
-    _ key: String, _ place: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
-    _ form: SettingForm<Value>, flag: String? = nil, short: Character? = nil, use: Use = .rare,
+    _ key: String, _ property: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
+    _ format: SettingFormat<Value>, flag: String? = nil, short: Character? = nil,
+    use: Use = .advanced,
     change: Change = .onRestart, isSecret: Bool = false, _ summary: String
   ) {
     self.key = key
     self.flag =
       isSecret ? nil : "--" + (flag ?? key.replacing(".", with: "-"))
     self.shortFlag = short
-    self.kind = form.kind
+    self.kind = format.kind
     self.summary = summary
     self.use = use
     self.change = change
     self.isSecret = isSecret
-    self.readTexts = { form.texts($0[keyPath: place]) }
-    self.writeTexts = { texts, configuration throws(SettingRefusal) in
-      configuration[keyPath: place] = try form.parse(texts)
+    self.readTexts = { format.texts($0[keyPath: property]) }
+    self.writeTexts = { texts, configuration throws(InvalidSettingValue) in
+      configuration[keyPath: property] = try format.parse(texts)
     }
-    self.valuesAreSame = { $0[keyPath: place] == $1[keyPath: place] }
-    self.copyValue = { $1[keyPath: place] = $0[keyPath: place] }
+    self.valuesAreSame = { $0[keyPath: property] == $1[keyPath: property] }
+    self.copyValue = { $1[keyPath: property] = $0[keyPath: property] }
   }
 
   /// The key.
@@ -78,8 +79,10 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   /// Sets the value in a configuration.
   ///
-  /// - Throws: ``SettingRefusal`` if the text is not a value or is out of range.
-  func write(_ texts: [String], to configuration: inout ServeConfiguration) throws(SettingRefusal) {
+  /// - Throws: ``InvalidSettingValue`` if the text is not a value or is out of range.
+  func write(_ texts: [String], to configuration: inout ServeConfiguration)
+    throws(InvalidSettingValue)
+  {
     try self.writeTexts(texts, &configuration)
   }
 
@@ -91,5 +94,48 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// Copies the value from one configuration to another.
   func copy(from source: ServeConfiguration, to target: inout ServeConfiguration) {
     self.copyValue(source, &target)
+  }
+}
+
+/// The description of a setting's values.
+public struct SettingKind: Sendable, Hashable {
+  /// The type of a value: `integer`, `duration`, `address`.
+  public var type: String
+  /// The unit, if the text of a value does not contain it: `sessions`.
+  public var unit: String?
+  /// The valid values: `1 to 65536`, `latency or throughput`.
+  public var range: String?
+  /// The meaning of no value, if that is valid: `chosen by the system`.
+  public var none: String?
+  /// Whether the setting is a list.
+  public var isList = false
+  /// Whether a value is a bare number that counts ``unit``.
+  public var isCount = false
+  /// Whether a value is Boolean; its flag then needs no value.
+  public var isSwitch = false
+}
+
+/// The origin of a value.
+public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+  /// A flag by its name: `--max-sessions`.
+  case flag(String)
+  /// An environment variable by its name.
+  case environment(String)
+  /// A line of a file.
+  case file(path: String, line: Int)
+  /// Derived from another setting, by its key.
+  case implied(by: String)
+  /// Not set.
+  case `default`
+
+  /// A short text: `/etc/sidelight.yaml:12`.
+  public var description: String {
+    switch self {
+    case .flag(let name): name
+    case .environment(let name): name
+    case .file(let path, let line): "\(path):\(line)"
+    case .implied(let key): "from \(key)"
+    case .default: "default"
+    }
   }
 }

@@ -1,44 +1,48 @@
+import SidelightIdentity
+import SidelightServer
+import SidelightWire
+
 /// The settings of a server from all sources: flags take precedence over environment variables,
 /// these over a file, and the file over defaults.
 public struct Settings: Sendable {
   /// The resulting configuration.
-  public internal(set) var configuration: ServeConfiguration
+  public private(set) var configuration: ServeConfiguration
   /// The origins of values by key. Missing keys have their defaults.
-  private(set) var origins: [String: SettingOrigin]
+  private var origins: [String: SettingOrigin]
 
   /// Reads all sources.
   ///
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
   ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
-  /// - Throws: ``SettingFaults`` with all faults, also in values that others override.
+  /// - Throws: ``SettingErrors`` with all errors, also in values that others override.
   public init(
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
-  ) throws(SettingFaults) {
+  ) throws(SettingErrors) {
     let environment = EnvironmentSource(environment)
     let path = commandLine.file ?? environment.file
     let file = path.flatMap { $0.isEmpty ? nil : FileSource(path: $0) }
     let layers = [commandLine.layer, environment.layer] + (file.map { [$0.layer] } ?? [])
 
-    var faults = commandLine.faults + environment.faults + (file?.faults ?? [])
-    for layer in layers { faults += Self.faults(of: layer) }
-    guard faults.isEmpty else { throw SettingFaults(all: faults) }
+    var errors = commandLine.errors + environment.errors + (file?.errors ?? [])
+    for layer in layers { errors += Self.errors(of: layer) }
+    guard errors.isEmpty else { throw SettingErrors(all: errors) }
 
     self.configuration = ServeConfiguration()
     self.origins = [:]
-    let reader = SettingReader(layers)
     for setting in SettingTable.all {
-      guard let (texts, origin) = reader.given(for: setting) else { continue }
+      let given = layers.lazy.compactMap { $0.value(of: setting) }.first
+      guard let (texts, origin) = given else { continue }
       self.origins[setting.key] = origin
-      do throws(SettingRefusal) {
+      do throws(InvalidSettingValue) {
         try setting.write(texts, to: &self.configuration)
       } catch {
         // A file that the setting names may have changed meanwhile.
-        faults.append(SettingFault(setting, texts, from: origin, error))
+        errors.append(SettingError(setting, texts, from: origin, error))
       }
     }
-    faults += self.follow()
-    guard faults.isEmpty else { throw SettingFaults(all: faults) }
+    errors += self.follow()
+    guard errors.isEmpty else { throw SettingErrors(all: errors) }
   }
 
   /// The defaults.
@@ -59,25 +63,20 @@ public struct Settings: Sendable {
     setting.isSecret ? nil : setting.texts(in: self.configuration)
   }
 
-  /// Returns the faults in the values of one source.
-  private static func faults(of layer: SettingLayer) -> [SettingFault] {
-    let reader = SettingReader([layer])
+  /// Returns the errors in the values of one source.
+  private static func errors(of layer: SettingLayer) -> [SettingError] {
     var scratch = ServeConfiguration()
     return SettingTable.all.compactMap { setting in
-      guard let (texts, origin) = reader.given(for: setting) else { return nil }
-      do throws(SettingRefusal) {
+      guard let (texts, origin) = layer.value(of: setting) else { return nil }
+      do throws(InvalidSettingValue) {
         try setting.write(texts, to: &scratch)
         return nil
       } catch {
-        return SettingFault(setting, texts, from: origin, error)
+        return SettingError(setting, texts, from: origin, error)
       }
     }
   }
-}
 
-// MARK: - Dependencies between settings
-
-extension Settings {
   /// Returns whether a source sets the setting.
   func isGiven(_ key: String) -> Bool {
     switch self.origins[key] {
@@ -86,11 +85,174 @@ extension Settings {
     }
   }
 
-  /// Records the origin of a value.
-  mutating func setOrigin(of setting: Setting, to origin: SettingOrigin) {
-    self.origins[setting.key] = origin == .default ? nil : origin
+  // MARK: Reloading
+
+  /// The changes that a second reading of the sources makes to a running server.
+  public struct Reload: Sendable {
+    /// The settings that the server runs with from now on.
+    public let settings: Settings
+    /// The settings that changed.
+    public let applied: [Setting]
+    /// The settings that differ but keep their old values until the server restarts.
+    public let awaitingRestart: [Setting]
+  }
+
+  /// Applies newer settings as far as a running server can change them.
+  public func reloading(_ newer: Settings) -> Reload {
+    var result = self
+    var applied: [Setting] = []
+    var awaitingRestart: [Setting] = []
+    for setting in SettingTable.all
+    where !setting.isSame(self.configuration, newer.configuration) {
+      switch setting.change {
+      case .onReload:
+        result.take(setting, from: newer)
+        applied.append(setting)
+      case .onRestart: awaitingRestart.append(setting)
+      }
+    }
+    return Reload(settings: result, applied: applied, awaitingRestart: awaitingRestart)
+  }
+
+  private mutating func take(_ setting: Setting, from newer: Settings) {
+    setting.copy(from: newer.configuration, to: &self.configuration)
+    self.origins[setting.key] = newer.origins[setting.key]
+  }
+
+  // MARK: Dependencies between settings
+
+  /// Derives settings that are not set from others, and returns the conflicts between settings.
+  private mutating func follow() -> [SettingError] {
+    var errors: [SettingError] = []
+    self.followProfile()
+    errors += self.followGrace()
+    if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
+      self.configuration.sharedMemory.socketPath == nil
+    {
+      // The default directory is private to this user.
+      errors.append(self.conflict("shared-memory.users", "requires", "shared-memory.socket"))
+    }
+    if self.configuration.offersSharedMemory, !SharedMemoryConfiguration.isSupported {
+      errors.append(
+        SettingError(
+          "\(self.name(of: "shared-memory.enabled")) is not supported on this system; "
+            + "it requires Linux"))
+    }
+    if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
+      errors.append(self.conflict("resume.keys", "cannot be combined with", "resume.keys-file"))
+    }
+    errors += self.configuration.workerErrors.map { key, reason in
+      SettingError("\(self.name(of: key)) \(reason)")
+    }
+    return errors + self.identityErrors()
+  }
+
+  private func identityErrors() -> [SettingError] {
+    var errors: [SettingError] = []
+    func needs(_ key: String, _ others: [String]) {
+      // Explicit defaults are allowed, since printed settings can be read again.
+      let isDefault =
+        SettingTable.setting(key)?.isSame(self.configuration, ServeConfiguration()) == true
+      guard self.isGiven(key), !isDefault else { return }
+      for other in others where !self.isGiven(other) {
+        errors.append(self.conflict(key, "requires", other))
+      }
+    }
+    needs("tls.certificate", ["tls.key"])
+    needs("tls.key", ["tls.certificate"])
+    needs("tls.client-ca", ["tls.certificate"])
+    if (self.configuration.tls.clientCertificates ?? .none) != .none {
+      needs("tls.client-certificates", ["tls.certificate", "tls.client-ca"])
+    }
+    needs("tls.min-version", ["tls.certificate"])
+    needs("identity.certificates", ["tls.client-ca"])
+    needs("token.leeway", ["token.issuer"])
+    needs("token.scope-prefix", ["token.issuer"])
+    needs("token.issuer", ["token.audience", "token.keys"])
+    needs("token.audience", ["token.issuer"])
+    needs("token.keys", ["token.issuer"])
+    do throws(ConfigurationFault) {
+      try self.configuration.tokens?.validate()
+    } catch {
+      errors.append(
+        SettingError(
+          "\(self.name(of: error.setting)) is \(error.value); the range is \(error.range)"))
+    }
+    return errors
+  }
+
+  private mutating func followProfile() {
+    guard self.isGiven("transport.profile"), self.configuration.profile != .latency else { return }
+    for key in ["transport.executor", "transport.flush-delay"] where !self.isGiven(key) {
+      self.imply(key, by: "transport.profile")
+    }
+  }
+
+  /// Derives the drain timeouts, so that connections close before the grace period ends.
+  private mutating func followGrace() -> [SettingError] {
+    let grace = self.configuration.shutdownGrace
+    if !self.isGiven("shutdown.drain-timeout") {
+      let drain = min(self.configuration.base.drainTimeout, grace * 0.6)
+      if drain != self.configuration.base.drainTimeout {
+        self.imply("shutdown.drain-timeout", by: "shutdown.grace")
+      }
+      self.configuration.base.drainTimeout = drain
+    }
+    if !self.isGiven("guards.drain-timeout") {
+      if self.isGiven("shutdown.grace") {
+        self.imply("guards.drain-timeout", by: "shutdown.grace")
+      }
+      self.configuration.base.guards.drainTimeout = grace * 0.8
+    }
+    return ["shutdown.drain-timeout", "guards.drain-timeout"].compactMap { key in
+      let value =
+        key == "guards.drain-timeout"
+        ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
+      guard self.isGiven(key), value > grace else { return nil }
+      return SettingError(
+        "\(self.name(of: key)) is \(DurationUnit.text(of: value)); it must not exceed "
+          + "shutdown.grace, which is \(DurationUnit.text(of: grace))")
+    }
   }
 
   /// Records that a value is derived from another setting.
-  mutating func imply(_ key: String, by other: String) { self.origins[key] = .implied(by: other) }
+  private mutating func imply(_ key: String, by other: String) {
+    self.origins[key] = .implied(by: other)
+  }
+
+  private func conflict(_ key: String, _ verb: String, _ other: String) -> SettingError {
+    // Names the other setting in the same form as the source: a flag for a flag.
+    let otherName: String
+    switch self.origins[key] {
+    case .flag: otherName = SettingTable.setting(other)?.flag ?? other
+    case .environment: otherName = SettingTable.setting(other)?.variable ?? other
+    default: otherName = other
+    }
+    return SettingError("\(self.name(of: key)) \(verb) \(otherName)")
+  }
+
+  private func name(of key: String) -> String {
+    guard let setting = SettingTable.setting(key) else { return key }
+    return setting.named(in: self.origin(of: setting))
+  }
+}
+
+/// The values of one source, as texts by key.
+struct SettingLayer: Sendable {
+  private let values: [String: [String]]
+  private let origin: @Sendable (Setting) -> SettingOrigin
+
+  /// - Parameters:
+  ///   - values: The texts by key. The last one counts for a setting that is not a list.
+  ///   - origin: Returns the origin of a setting's value.
+  init(values: [String: [String]], origin: @escaping @Sendable (Setting) -> SettingOrigin) {
+    self.values = values
+    self.origin = origin
+  }
+
+  /// Returns the value of a setting and its origin. `nil` if the source does not set it.
+  func value(of setting: Setting) -> (texts: [String], origin: SettingOrigin)? {
+    guard let texts = self.values[setting.key] else { return nil }
+    return (setting.kind.isList ? texts : Array(texts.suffix(1)), self.origin(setting))
+  }
 }

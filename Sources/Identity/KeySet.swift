@@ -26,31 +26,31 @@ struct KeySet: Sendable {
   /// Reads a file with a JSON Web Key Set (RFC 7517). Keys of unknown types and keys that are not
   /// for signatures are skipped; any other fault makes the file invalid.
   ///
-  /// - Throws: ``KeySetFault``.
-  init(contentsOf path: String, logger: Logger) async throws(KeySetFault) {
+  /// - Throws: ``KeySetError``.
+  init(contentsOf path: String, logger: Logger) async throws(KeySetError) {
     let bytes: [UInt8]
     do throws(BoundedFileError) {
       bytes = try BoundedFile.contents(of: path)
     } catch {
-      throw KeySetFault(path, error.reason)
+      throw KeySetError(path, error.reason)
     }
     guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else {
-      throw KeySetFault(path, "is not a JSON Web Key Set: expected an object with a list of keys")
+      throw KeySetError(path, "is not a JSON Web Key Set: expected an object with a list of keys")
     }
     guard document.keys.count <= Self.maxCount else {
-      throw KeySetFault(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
+      throw KeySetError(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
     }
     for (place, entry) in document.keys.enumerated() {
       do throws(KeySetEntry.Fault) {
         try await self.add(entry)
       } catch {
         let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(place)]"
-        guard error.isHarmless else { throw KeySetFault(path, "\(name) \(error.reason)") }
+        guard error.isHarmless else { throw KeySetError(path, "\(name) \(error.reason)") }
         logger.notice(
           "key skipped", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
       }
     }
-    guard !self.keys.isEmpty else { throw KeySetFault(path, "contains no key for signatures") }
+    guard !self.keys.isEmpty else { throw KeySetError(path, "contains no key for signatures") }
     logger.info(
       "keys read",
       metadata: ["file": "\(path)", "keys": "\(self.keys.keys.sorted().joined(separator: " "))"])
@@ -66,5 +66,111 @@ struct KeySet: Sendable {
       throw KeySetEntry.Fault("cannot be used: it is malformed or too small")
     }
     self.keys[id] = Key(algorithm: algorithm.rawValue, verifier: verifier)
+  }
+}
+
+/// A key of a set, as in the file.
+private struct KeySetEntry: Decodable {
+  /// The reason why a key is not used.
+  struct Fault: Error, Hashable {
+    /// A clause with the key as its subject.
+    var reason: String
+    /// Whether the other keys of the set may be used.
+    var isHarmless: Bool
+
+    init(_ reason: String, isHarmless: Bool = false) {
+      self.reason = reason
+      self.isHarmless = isHarmless
+    }
+  }
+
+  /// The key ID.
+  var kid: String?
+  private var kty: String?
+  private var alg: String?
+  private var use: String?
+  private var operations: [String]?
+  private var curve: String?
+  private var hasPrivatePart: Bool
+  private var jwk: JWK?
+
+  private enum CodingKeys: String, CodingKey {
+    case kid, kty, alg, use, key_ops, crv
+    // The private parts of keys.
+    case d, p, q, dp, dq, qi, oth
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.kid = try? fields.decode(String.self, forKey: .kid)
+    self.kty = try? fields.decode(String.self, forKey: .kty)
+    self.alg = try? fields.decode(String.self, forKey: .alg)
+    self.use = try? fields.decode(String.self, forKey: .use)
+    self.operations = try? fields.decode([String].self, forKey: .key_ops)
+    self.curve = try? fields.decode(String.self, forKey: .crv)
+    self.hasPrivatePart = [.d, .p, .q, .dp, .dq, .qi, .oth].contains(where: fields.contains)
+    self.jwk = try? JWK(from: decoder)
+  }
+
+  /// Returns the key and its only algorithm.
+  func verificationKey() throws(Fault) -> (id: String, JWK, JWK.Algorithm) {
+    guard self.use ?? "sig" == "sig", self.operations?.contains("verify") != false else {
+      throw Fault("is not for signatures", isHarmless: true)
+    }
+    switch self.kty {
+    case "RSA", "EC", "OKP": break
+    case "oct":
+      throw Fault("is a shared secret, which could also sign tokens; use an asymmetric key")
+    default: throw Fault("is of an unknown type (kty)", isHarmless: true)
+    }
+    guard !self.hasPrivatePart else { throw Fault("is a private key; remove its private part") }
+    guard let kid, (1 ... 256).contains(kid.utf8.count) else {
+      throw Fault("needs an ID (kid) of 1 to 256 bytes")
+    }
+    let algorithm = try self.algorithm()
+    guard var jwk else { throw Fault("has missing or invalid parameters") }
+    jwk.algorithm = algorithm
+    return (kid, jwk, algorithm)
+  }
+
+  /// Returns the algorithm: the stated one if it fits the type of the key, else the only one that
+  /// fits.
+  private func algorithm() throws(Fault) -> JWK.Algorithm {
+    let fitting: [JWK.Algorithm] =
+      switch (self.kty, self.curve) {
+      case ("RSA", _): [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
+      case ("EC", "P-256"): [.es256]
+      case ("EC", "P-384"): [.es384]
+      case ("EC", "P-521"): [.es512]
+      case ("OKP", "Ed25519"): [.eddsa]
+      default: []
+      }
+    guard !fitting.isEmpty else {
+      throw Fault("is on an unknown curve, or one that is not for signatures", isHarmless: true)
+    }
+    guard let alg else {
+      guard fitting.count == 1 else { throw Fault("does not state its algorithm (alg)") }
+      return fitting[0]
+    }
+    guard let algorithm = fitting.first(where: { $0.rawValue == alg }) else {
+      throw Fault("states the algorithm '\(alg.prefix(16))', which does not fit its type")
+    }
+    return algorithm
+  }
+}
+
+/// A fault in a file of keys.
+public struct KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The file.
+  public let file: String
+  /// The fault. Contains nothing of a key but its ID.
+  public let reason: String
+
+  /// The file and the fault.
+  public var description: String { "\(self.file): \(self.reason)" }
+
+  init(_ file: String, _ reason: String) {
+    self.file = file
+    self.reason = reason
   }
 }

@@ -1,5 +1,7 @@
 import JWTKit
 public import Logging
+// The interface contains scopes and principals of the server.
+@_exported public import SidelightServer
 import Synchronization
 
 /// Authenticates callers by JSON Web Tokens, with keys from a file.
@@ -22,7 +24,7 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameters:
   ///   - configuration: The requirements on tokens.
   ///   - logger: The logger for keys that are read or skipped.
-  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetFault`` if there are no
+  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetError`` if there are no
   ///   valid keys. A server should not start without them.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
     self.rules = Mutex(try await Self.read(configuration, logger: logger))
@@ -38,7 +40,7 @@ public final class TokenAuthenticator: Authenticator {
 
   /// Uses the given rules for new tokens. Calls that have begun continue until their tokens expire,
   /// even if their keys are removed.
-  public func adopt(_ rules: Rules) {
+  public func setRules(_ rules: Rules) {
     self.rules.withLock { $0 = rules }
   }
 
@@ -48,7 +50,7 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameter configuration: The requirements on tokens. `nil` keeps the current ones.
   /// - Throws: As ``init(_:logger:)``. Then nothing changes.
   public func reload(_ configuration: TokenConfiguration? = nil) async throws {
-    self.adopt(
+    self.setRules(
       try await self.read(configuration ?? self.rules.withLock { $0.configuration }))
   }
 
@@ -89,5 +91,52 @@ public final class TokenAuthenticator: Authenticator {
       throw AuthenticationFailure(.invalid, "the claims cannot be read")
     }
     return try claims.principal(by: rules.configuration, at: now)
+  }
+}
+
+/// The requirements on JSON Web Tokens (RFC 7519).
+public struct TokenConfiguration: Sendable, Hashable {
+  /// - `issuer` (required): the exact `iss` of tokens.
+  public var issuer: String
+  /// - `audience` (required): an element of the `aud` of tokens. Tokens for other services are
+  ///   invalid.
+  public var audience: String
+  /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
+  ///   keys.
+  public var keys: String
+  /// - `leeway` (duration, default: 60 s, range: 0-300 s): the tolerated clock skew between this
+  ///   server and the issuer. It extends the validity of tokens at both ends.
+  public var leeway = Duration.seconds(60)
+  /// - `scopePrefix` (default: none): the prefix of scope names in tokens, such as `sidelight:`.
+  ///   Names without it are ignored.
+  public var scopePrefix = ""
+
+  /// - Parameters:
+  ///   - issuer: The issuer of tokens.
+  ///   - audience: The audience of tokens.
+  ///   - keys: The path of a key set.
+  public init(issuer: String, audience: String, keys: String) {
+    self.issuer = issuer
+    self.audience = audience
+    self.keys = keys
+  }
+
+  /// Validates all values.
+  ///
+  /// - Throws: `ConfigurationFault` with the setting that is out of range.
+  public func validate() throws(ConfigurationFault) {
+    // The issuer follows the last @ of a caller's name. An issuer without @ keeps subjects of
+    // different issuers distinct.
+    guard !self.issuer.isEmpty, self.issuer.utf8.count <= 256, !self.issuer.contains("@") else {
+      throw ConfigurationFault(
+        setting: "token.issuer", value: self.issuer, range: "1 to 256 bytes without @")
+    }
+    guard !self.audience.isEmpty else {
+      throw ConfigurationFault(setting: "token.audience", value: "", range: "a name")
+    }
+    guard (.zero ... .seconds(300)).contains(self.leeway) else {
+      throw ConfigurationFault(
+        setting: "token.leeway", value: "\(self.leeway)", range: "0 to 300 seconds")
+    }
   }
 }

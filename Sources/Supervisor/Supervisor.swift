@@ -1,7 +1,16 @@
 import Foundation
 public import Logging
-public import SidelightServer
+// The interface of the supervisor contains addresses and configurations of servers.
+@_exported public import SidelightServer
 import UnixSignals
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Holds a server's sockets and runs worker processes that serve on them. A crash of a worker, such
 /// as a trap in a filter, ends only that worker's sessions. They can resume on the other workers,
@@ -77,15 +86,73 @@ public struct Supervisor: Sendable {
       for socket in sockets { socket.close() }
       throw error
     }
-    let crew = WorkerCrew(self, sockets: sockets, onListening: onListening)
+    let pool = WorkerPool(self, sockets: sockets, onListening: onListening)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for await signal in signals { crew.note(signal) }
+        for await signal in signals { pool.handle(signal) }
       }
-      group.addTask { try await crew.work() }
+      group.addTask { try await pool.run() }
       // The sequence of signals never ends.
       defer { group.cancelAll() }
       _ = try await group.next()
     }
   }
+}
+
+/// The failure of a worker to start for the first time, or to drain.
+public struct WorkerFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The number of the worker, from 0.
+  public let worker: Int
+  /// The end of its process.
+  public let end: WorkerEnd
+
+  package init(worker: Int, end: WorkerEnd) {
+    self.worker = worker
+    self.end = end
+  }
+
+  /// The worker and its end: `worker 1 ended: SIGSEGV`.
+  public var description: String { "worker \(self.worker) ended: \(self.end)" }
+}
+
+/// The end of a worker's process.
+public enum WorkerEnd: Sendable, Hashable, CustomStringConvertible {
+  /// Exited with a status.
+  case exited(Int32)
+  /// Ended by a signal. A trap in Swift raises 4 (SIGILL) or 5 (SIGTRAP).
+  case signalled(Int32)
+  /// Not started; the `errno`.
+  case notStarted(Int32)
+
+  /// - Parameter status: The status from `waitpid`.
+  package init(status: Int32) {
+    let signal = status & 0x7f
+    self = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+  }
+
+  /// The exit code as a shell reports it: the status, or 128 plus the signal's number. 1 if the
+  /// process did not start.
+  public var exitCode: Int32 {
+    switch self {
+    case .exited(let status): status
+    case .signalled(let signal): 128 + signal
+    case .notStarted: 1
+    }
+  }
+
+  /// A short text: `SIGSEGV`, `exit status 64`.
+  public var description: String {
+    switch self {
+    case .exited(let status): "exit status \(status)"
+    case .signalled(let signal): Self.names[signal] ?? "signal \(signal)"
+    case .notStarted(let code): "not started: \(String(cString: strerror(code)))"
+    }
+  }
+
+  private static let names: [Int32: String] = [
+    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
+    SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL",
+    SIGSEGV: "SIGSEGV", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU",
+    SIGSYS: "SIGSYS",
+  ]
 }

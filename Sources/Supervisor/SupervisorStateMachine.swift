@@ -26,7 +26,7 @@ package struct SupervisorStateMachine {
     /// All workers should reload their settings.
     case reload
     /// The grace period is over.
-    case graceOver
+    case gracePeriodEnded
   }
 
   /// An action to perform.
@@ -40,10 +40,10 @@ package struct SupervisorStateMachine {
     case terminate(Int)
     /// Kill a worker.
     case kill(Int)
-    /// Close the sockets, and send ``Event/graceOver`` after the grace period.
+    /// Close the sockets, and send ``Event/gracePeriodEnded`` after the grace period.
     case stopListening
     /// Exit without waiting.
-    case exitAtOnce
+    case exitImmediately
     /// Finish, with a failure unless all workers served and drained.
     case finish(WorkerFailure?)
   }
@@ -51,7 +51,7 @@ package struct SupervisorStateMachine {
   private enum Phase { case starting, serving, draining, over }
 
   /// The state of a worker.
-  private enum Standing {
+  private enum WorkerState {
     /// Not started yet, or waiting for its next start.
     case idle
     /// Started; `reloads` if it should reload its settings when it serves.
@@ -60,12 +60,12 @@ package struct SupervisorStateMachine {
     /// Asked to drain.
     case ending
     /// Killed after the grace period.
-    case cutOff
+    case killed
     case gone
   }
 
   private var phase = Phase.starting
-  private var standings: [Standing]
+  private var workers: [WorkerState]
   private var backoffs: [RestartBackoff]
   private var failure: WorkerFailure?
 
@@ -75,7 +75,7 @@ package struct SupervisorStateMachine {
   /// - Precondition: `workers` is at least 1.
   package init(workers: Int, backoff: RestartBackoff) {
     precondition(workers > 0, "a supervisor needs at least 1 worker")
-    self.standings = Array(repeating: .idle, count: workers)
+    self.workers = Array(repeating: .idle, count: workers)
     self.backoffs = Array(repeating: backoff, count: workers)
   }
 
@@ -85,10 +85,10 @@ package struct SupervisorStateMachine {
   /// Handles an event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .ready(let worker): self.noteReady(worker)
-    case .ended(let worker, let end, let life): self.noteEnd(worker, end, life)
+    case .ready(let worker): self.recordReady(worker)
+    case .ended(let worker, let end, let life): self.recordEnd(worker, end, life)
     case .restartDue(let worker):
-      if self.phase == .serving, case .idle = self.standings[worker] {
+      if self.phase == .serving, case .idle = self.workers[worker] {
         [self.start(worker)]
       } else {
         []
@@ -96,30 +96,30 @@ package struct SupervisorStateMachine {
     case .terminate:
       switch self.phase {
       case .starting, .serving: self.drain()
-      case .draining: self.alive.map { .kill($0) } + [.exitAtOnce]
+      case .draining: self.alive.map { .kill($0) } + [.exitImmediately]
       case .over: []
       }
     case .reload: self.reload()
-    case .graceOver: self.phase == .draining ? self.cutOff() : []
+    case .gracePeriodEnded: self.phase == .draining ? self.killRemaining() : []
     }
   }
 
   // MARK: Starting
 
   private mutating func start(_ worker: Int) -> Action {
-    self.standings[worker] = .starting(reloads: false)
+    self.workers[worker] = .starting(reloads: false)
     return .start(worker)
   }
 
-  private mutating func noteReady(_ worker: Int) -> [Action] {
-    guard case .starting(let reloads) = self.standings[worker] else { return [] }
-    self.standings[worker] = .serving
+  private mutating func recordReady(_ worker: Int) -> [Action] {
+    guard case .starting(let reloads) = self.workers[worker] else { return [] }
+    self.workers[worker] = .serving
     var actions: [Action] = reloads ? [.reload(worker)] : []
     guard self.phase == .starting else { return actions }
-    for other in self.standings.indices {
-      if case .idle = self.standings[other] { actions.append(self.start(other)) }
+    for other in self.workers.indices {
+      if case .idle = self.workers[other] { actions.append(self.start(other)) }
     }
-    let allServe = self.standings.allSatisfy { if case .serving = $0 { true } else { false } }
+    let allServe = self.workers.allSatisfy { if case .serving = $0 { true } else { false } }
     if allServe {
       self.phase = .serving
       actions.append(.announce)
@@ -129,19 +129,19 @@ package struct SupervisorStateMachine {
 
   // MARK: Serving
 
-  private mutating func noteEnd(_ worker: Int, _ end: WorkerEnd, _ life: Duration) -> [Action] {
+  private mutating func recordEnd(_ worker: Int, _ end: WorkerEnd, _ life: Duration) -> [Action] {
     switch self.phase {
     case .starting:
-      self.standings[worker] = .gone
+      self.workers[worker] = .gone
       self.failure = WorkerFailure(worker: worker, end: end)
       return self.drain()
     case .serving:
-      self.standings[worker] = .idle
+      self.workers[worker] = .idle
       let delay = self.backoffs[worker].delay(after: life)
       return delay == .zero ? [self.start(worker)] : [.startLater(worker, after: delay)]
     case .draining:
-      let wasOrderly = self.isOrderly(end, in: self.standings[worker])
-      self.standings[worker] = .gone
+      let wasOrderly = self.isOrderly(end, in: self.workers[worker])
+      self.workers[worker] = .gone
       if !wasOrderly, self.failure == nil {
         self.failure = WorkerFailure(worker: worker, end: end)
       }
@@ -153,12 +153,12 @@ package struct SupervisorStateMachine {
   private mutating func reload() -> [Action] {
     guard self.phase == .starting || self.phase == .serving else { return [] }
     var actions: [Action] = []
-    for worker in self.standings.indices {
-      switch self.standings[worker] {
+    for worker in self.workers.indices {
+      switch self.workers[worker] {
       case .serving: actions.append(.reload(worker))
       // It may have read its settings already, and cannot receive signals yet.
-      case .starting: self.standings[worker] = .starting(reloads: true)
-      case .idle, .ending, .cutOff, .gone: break
+      case .starting: self.workers[worker] = .starting(reloads: true)
+      case .idle, .ending, .killed, .gone: break
       }
     }
     return actions
@@ -169,30 +169,30 @@ package struct SupervisorStateMachine {
   private mutating func drain() -> [Action] {
     self.phase = .draining
     var actions: [Action] = []
-    for worker in self.standings.indices {
-      switch self.standings[worker] {
+    for worker in self.workers.indices {
+      switch self.workers[worker] {
       case .starting, .serving:
-        self.standings[worker] = .ending
+        self.workers[worker] = .ending
         actions.append(.terminate(worker))
-      case .idle: self.standings[worker] = .gone
-      case .ending, .cutOff, .gone: break
+      case .idle: self.workers[worker] = .gone
+      case .ending, .killed, .gone: break
       }
     }
     actions.append(.stopListening)
     return self.alive.isEmpty ? actions + self.finish() : actions
   }
 
-  private mutating func cutOff() -> [Action] {
+  private mutating func killRemaining() -> [Action] {
     let workers = self.alive
-    for worker in workers { self.standings[worker] = .cutOff }
+    for worker in workers { self.workers[worker] = .killed }
     return workers.map { .kill($0) }
   }
 
   /// Returns whether a worker ended as requested. A worker that does not handle SIGTERM yet is
   /// ended by that signal.
-  private func isOrderly(_ end: WorkerEnd, in standing: Standing) -> Bool {
-    switch (standing, end) {
-    case (.cutOff, .signalled(let signal)): signal == SIGKILL
+  private func isOrderly(_ end: WorkerEnd, in state: WorkerState) -> Bool {
+    switch (state, end) {
+    case (.killed, .signalled(let signal)): signal == SIGKILL
     case (.ending, .signalled(let signal)): signal == SIGTERM
     case (_, .exited(let status)): status == 0
     case (_, .signalled): false
@@ -208,11 +208,58 @@ package struct SupervisorStateMachine {
 
   /// The workers that have a process.
   private var alive: [Int] {
-    self.standings.indices.filter {
-      switch self.standings[$0] {
-      case .starting, .serving, .ending, .cutOff: true
+    self.workers.indices.filter {
+      switch self.workers[$0] {
+      case .starting, .serving, .ending, .killed: true
       case .idle, .gone: false
       }
     }
+  }
+}
+
+/// The delay before a worker that ended is restarted: none, unless it ends repeatedly.
+///
+/// A run of at least ``minUptime`` resets the delay. After the first short run the worker is
+/// restarted at once; after the second the delay is ``initialDelay``, which doubles with each
+/// further one up to ``maxDelay``.
+public struct RestartBackoff: Sendable, Hashable {
+  /// - `minUptime` (duration, default: 10 s): the minimum time of service after which an end does
+  ///   not count as part of a crash loop.
+  public var minUptime: Duration
+  /// - `initialDelay` (duration, default: 100 ms): the delay after two consecutive short runs.
+  public var initialDelay: Duration
+  /// - `maxDelay` (duration, default: 10 s): the longest delay.
+  public var maxDelay: Duration
+  /// The number of consecutive short runs.
+  private var shortRuns = 0
+
+  /// - Parameters:
+  ///   - goodLife: The minimum time of service after which an end does not count as part of a crash
+  ///     loop.
+  ///   - initialDelay: The delay after two consecutive short runs.
+  ///   - maxDelay: The longest delay.
+  public init(
+    minUptime: Duration = .seconds(10), initialDelay: Duration = .milliseconds(100),
+    maxDelay: Duration = .seconds(10)
+  ) {
+    self.minUptime = minUptime
+    self.initialDelay = initialDelay
+    self.maxDelay = maxDelay
+  }
+
+  /// Records the end of a worker.
+  ///
+  /// - Parameter life: The time for which it served; zero if it never did.
+  /// - Returns: The delay before its restart.
+  package mutating func delay(after life: Duration) -> Duration {
+    guard life < self.minUptime else {
+      self.shortRuns = 0
+      return .zero
+    }
+    self.shortRuns += 1
+    guard self.shortRuns > 1 else { return .zero }
+    // More doublings would exceed any maximum, and finally overflow.
+    let doublings = min(self.shortRuns - 2, 30)
+    return min(self.maxDelay, self.initialDelay * (1 << doublings))
   }
 }

@@ -11,7 +11,7 @@ import Foundation
 /// The process of a worker, in its supervisor.
 struct WorkerProcess {
   /// An event of the process.
-  enum News: Sendable {
+  enum Event: Sendable {
     case ready
     /// The process ended; ``WorkerProcess/reap()`` returns how.
     case ended
@@ -28,31 +28,31 @@ struct WorkerProcess {
   ///   - inheritance: The data for the worker. This function sets the control socket.
   ///   - secret: The secret that all workers share.
   ///   - onNews: Called on a dedicated thread; ``News/ended`` comes last.
-  /// - Throws: ``SystemFailure``.
+  /// - Throws: ``SystemCallError``.
   init(
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],
-    onNews: @escaping @Sendable (News) -> Void
-  ) throws(SystemFailure) {
-    let (line, far) = try ControlLine.pair()
-    defer { far.end() }
-    line.say(secret)
+    onEvent: @escaping @Sendable (Event) -> Void
+  ) throws(SystemCallError) {
+    let (control, workerEnd) = try ControlSocket.pair()
+    defer { workerEnd.closeDescriptor() }
+    control.sendBytes(secret)
     var inheritance = inheritance
-    inheritance.control = far.descriptor
+    inheritance.control = workerEnd.descriptor
     self.started = .now
     do {
       self.id = try program.start(
         adding: [WorkerInheritance.variable: inheritance.text],
-        descriptors: [far.descriptor] + inheritance.sockets.map(\.descriptor))
+        descriptors: [workerEnd.descriptor] + inheritance.sockets.map(\.descriptor))
     } catch {
-      line.end()
+      control.closeDescriptor()
       throw error
     }
     // This thread only waits.
     Thread.detachNewThread { [id] in
-      if !line.hear(1).isEmpty { onNews(.ready) }
-      Self.waitUntilOver(id)
-      line.end()
-      onNews(.ended)
+      if !control.receiveBytes(1).isEmpty { onEvent(.ready) }
+      Self.waitForEnd(id)
+      control.closeDescriptor()
+      onEvent(.ended)
     }
   }
 
@@ -67,8 +67,88 @@ struct WorkerProcess {
   }
 
   /// Waits for the end of a process without reaping it.
-  private static func waitUntilOver(_ id: pid_t) {
+  private static func waitForEnd(_ id: pid_t) {
     var info = siginfo_t()
     while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
   }
+}
+
+/// A program to start with some of this process's descriptors.
+struct Program: Sendable {
+  /// The path of the executable.
+  let path: String
+  let arguments: [String]
+  let environment: [String: String]
+
+  /// This program, with its arguments and environment. On Linux even if its file has been replaced.
+  ///
+  /// Swift's runtime takes seconds to print the backtrace of a trap, which delays the restart of a
+  /// worker. Backtraces are disabled unless the environment enables them.
+  static var current: Program {
+    #if os(Linux)
+      let path = "/proc/self/exe"
+    #else
+      let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
+    #endif
+    return Program(
+      path: path, arguments: CommandLine.arguments,
+      environment: ["SWIFT_BACKTRACE": "enable=no"]
+        .merging(ProcessInfo.processInfo.environment) { _, own in own })
+  }
+
+  /// Starts the program, with the default handling of signals.
+  ///
+  /// - Parameters:
+  ///   - environment: Variables to add to the program's environment.
+  ///   - descriptors: The descriptors that the program inherits under the same numbers, in addition
+  ///     to standard input, output and error. All others must be marked close-on-exec.
+  /// - Returns: The process ID.
+  /// - Throws: ``SystemCallError``.
+  func start(
+    adding environment: [String: String], descriptors: [Int32]
+  ) throws(SystemCallError) -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Duplicating a descriptor onto itself clears close-on-exec.
+    for each in descriptors { posix_spawn_file_actions_adddup2(&actions, each, each) }
+
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var handled = sigset_t()
+    sigemptyset(&handled)
+    // Ignored signals stay ignored across `exec`.
+    for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&handled, each) }
+    posix_spawnattr_setsigdefault(&attributes, &handled)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    let variables = self.environment.merging(environment) { _, added in added }
+      .map { "\($0.key)=\($0.value)" }
+    var process: pid_t = 0
+    let code = withCStrings(self.arguments) { arguments in
+      withCStrings(variables) { variables in
+        posix_spawn(&process, self.path, &actions, &attributes, arguments, variables)
+      }
+    }
+    guard code == 0 else { throw SystemCallError(call: "posix_spawn", code: code) }
+    return process
+  }
+}
+
+/// Calls a function with strings as a null-terminated array of C strings.
+private func withCStrings<Result>(
+  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+  let copies = texts.map { strdup($0) }
+  defer { for copy in copies { free(copy) } }
+  return body(copies + [nil])
 }

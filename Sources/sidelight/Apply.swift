@@ -66,14 +66,14 @@ struct Apply: AsyncParsableCommand {
       if let server {
         try await self.filter(file, at: server)
       } else {
-        try await self.filterHere(file)
+        try await self.filterLocally(file)
       }
     try Data(result).write(to: URL(filePath: self.output))
   }
 
   private var isPNG: Bool { ImageFileFormat(fileName: self.output) == .png }
 
-  private func filterHere(_ file: [UInt8]) async throws -> [UInt8] {
+  private func filterLocally(_ file: [UInt8]) async throws -> [UInt8] {
     let text = try self.pipeline.parsed()
     let catalogue = try self.assets.catalogue(for: text)
     // Reports faults with their position in the text, which is lost below.

@@ -4,7 +4,7 @@ import SidelightConfiguration
 func faults(
   _ arguments: [String] = [], environment: [String: String] = [:]
 ) -> [String] {
-  do throws(SettingFaults) {
+  do throws(SettingErrors) {
     _ = try Settings(commandLine: CommandLineSource(arguments), environment: environment)
     return []
   } catch {

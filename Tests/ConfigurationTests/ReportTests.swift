@@ -97,9 +97,9 @@ import Testing
     for setting in SettingTable.all {
       guard let flag = setting.flag else { continue }
       #expect(SettingsHelp.all.contains(" \(flag)"), "\(flag)")
-      if setting.use == .everyday { #expect(SettingsHelp.everyday.contains(" \(flag)"), "\(flag)") }
+      if setting.use == .common { #expect(SettingsHelp.common.contains(" \(flag)"), "\(flag)") }
     }
-    for line in SettingsHelp.everyday.split(separator: "\n") {
+    for line in SettingsHelp.common.split(separator: "\n") {
       #expect(line.count <= 80, "\(line)")
     }
   }

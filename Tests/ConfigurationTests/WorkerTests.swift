@@ -66,7 +66,7 @@ import Testing
     ],
   ])
   func `what leaves no room for all workers is refused`(arguments: [String]) {
-    #expect(throws: SettingFaults.self) {
+    #expect(throws: SettingErrors.self) {
       try Settings(commandLine: CommandLineSource(arguments))
     }
   }

@@ -181,7 +181,7 @@ import Testing
     let new = try Token().text(next, id: "next")
     try await withServer(authenticator) { stub in
       try self.file.write("{\"keys\": [")
-      await #expect(throws: KeySetFault.self) { try await authenticator.reload() }
+      await #expect(throws: KeySetError.self) { try await authenticator.reload() }
       #expect(try await stub.refusal(old) == nil)
       try self.file.write([("next", next, [:])])
       try await authenticator.reload()
@@ -200,7 +200,7 @@ import Testing
       try self.file.write([("next", next, [:])])
       let rules = try await authenticator.read(self.configuration)
       #expect(try await stub.refusal(old) == nil)
-      authenticator.adopt(rules)
+      authenticator.setRules(rules)
       #expect(try await stub.refusal(old)?.reason == "TOKEN_INVALID")
       #expect(try await stub.refusal(new) == nil)
     }

@@ -12,13 +12,13 @@ import Testing
 
   @Test func `the delay doubles with each further short life, up to its limit`() {
     var backoff = RestartBackoff(
-      goodLife: Self.good, initialDelay: .milliseconds(100), maxDelay: .seconds(1))
+      minUptime: Self.good, initialDelay: .milliseconds(100), maxDelay: .seconds(1))
     let delays = (0 ..< 8).map { _ in backoff.delay(after: Self.short) }
     #expect(delays == [0, 100, 200, 400, 800, 1000, 1000, 1000].map { .milliseconds($0) })
   }
 
   @Test func `a good life forgets what was before`() {
-    var backoff = RestartBackoff(goodLife: Self.good)
+    var backoff = RestartBackoff(minUptime: Self.good)
     for _ in 0 ..< 5 { _ = backoff.delay(after: Self.short) }
     #expect(backoff.delay(after: Self.good) == .zero)
     #expect(backoff.delay(after: Self.short) == .zero)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `a life that is a little too short is short`() {
-    var backoff = RestartBackoff(goodLife: Self.good)
+    var backoff = RestartBackoff(minUptime: Self.good)
     for _ in 0 ..< 2 { _ = backoff.delay(after: Self.good - .nanoseconds(1)) }
     #expect(backoff.delay(after: Self.good - .nanoseconds(1)) == backoff.initialDelay * 2)
   }

@@ -133,7 +133,7 @@ import Testing
     var machine = Self.serving()
     _ = machine.handle(.terminate)
     _ = machine.handle(.ended(0, .exited(0), life: .seconds(1)))
-    #expect(machine.handle(.graceOver) == [.kill(1)])
+    #expect(machine.handle(.gracePeriodEnded) == [.kill(1)])
     #expect(machine.handle(.ended(1, .signalled(9), life: .seconds(1))) == [.finish(nil)])
   }
 
@@ -149,12 +149,12 @@ import Testing
     var machine = Self.serving()
     _ = machine.handle(.terminate)
     _ = machine.handle(.ended(0, .exited(0), life: .seconds(1)))
-    #expect(machine.handle(.terminate) == [.kill(1), .exitAtOnce])
+    #expect(machine.handle(.terminate) == [.kill(1), .exitImmediately])
   }
 
   @Test func `the end of a grace that nobody waits for means nothing`() {
     var machine = Self.serving(1)
-    #expect(machine.handle(.graceOver) == [])
+    #expect(machine.handle(.gracePeriodEnded) == [])
     #expect(machine.handle(.reload) == [.reload(0)])
   }
 }

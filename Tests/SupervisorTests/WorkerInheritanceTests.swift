@@ -15,7 +15,7 @@ import Testing
 
   @Test(arguments: ["", "1", "{}", "yes", #"{"index":"0"}"#])
   func `what nobody supervises is refused`(text: String) {
-    #expect(throws: WorkerFault.self) { try WorkerInheritance(text: text) }
+    #expect(throws: WorkerSetupError.self) { try WorkerInheritance(text: text) }
   }
 
   @Test func `ends are told as a shell tells them`() {

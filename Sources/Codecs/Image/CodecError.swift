@@ -1,37 +1,37 @@
-/// Why a picture could not be read or written.
+/// The reason why a picture cannot be read or written.
 public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// The kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, Sendable {
       case unknownFormat, truncated, corrupt, unsupported, limitExceeded, invalidOption, failed
     }
     private let value: Value
 
-    /// The bytes are of no format that is read.
+    /// The bytes have no supported format.
     public static let unknownFormat = Code(value: .unknownFormat)
-    /// The file ends before the picture does.
+    /// The file ends before the end of the picture.
     public static let truncated = Code(value: .truncated)
-    /// The file contradicts its format.
+    /// The file violates its format.
     public static let corrupt = Code(value: .corrupt)
-    /// The file may be sound, but is of a kind that is not read: CMYK, 12 bits, lossless JPEG.
+    /// The file may be valid, but its kind is not supported: CMYK, 12 bits, lossless JPEG.
     public static let unsupported = Code(value: .unsupported)
-    /// The picture is larger than the ``ImageLimits``; nothing was allocated for it.
+    /// The picture exceeds the ``ImageLimits``; nothing was allocated for it.
     public static let limitExceeded = Code(value: .limitExceeded)
-    /// An option of the encoder is out of its range.
+    /// An option of the encoder is out of range.
     public static let invalidOption = Code(value: .invalidOption)
-    /// The library below refused, for a reason that the message repeats: out of memory, usually.
+    /// The underlying library failed; the message has its reason, usually a lack of memory.
     public static let failed = Code(value: .failed)
 
-    /// The code's name.
+    /// The name of the code.
     public var description: String { self.value.rawValue }
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// What is wrong, with the figures, in one sentence.
+  /// The fault with its values, in one sentence.
   public let message: String
 
-  /// States a fault.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

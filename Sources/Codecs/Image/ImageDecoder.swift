@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// Turns PNG and JPEG files into frames.
+/// Decodes PNG and JPEG files to frames.
 ///
 /// - PNG: 8-bit grey becomes `gray8`, 8-bit RGB `rgb24`, anything with alpha `rgba8` with straight
 ///   alpha. Fewer bits and palettes are expanded, 16 bits are reduced to 8. Samples of a file that
@@ -9,14 +9,14 @@ public import SidelightKernels
 ///   ``JPEGOutput``.
 ///
 /// An EXIF orientation is ignored: the frame is upright as stored. Truncated and corrupt files are
-/// refused, even if part of the picture could be had. Equal bytes give equal frames.
+/// refused, even if a part of the picture could be decoded. Equal bytes give equal frames.
 public struct ImageDecoder: Sendable {
-  /// What a JPEG is decoded to.
+  /// The format to which a JPEG is decoded.
   public enum JPEGOutput: Sendable, Hashable {
     /// `rgb24`, or `gray8` if the file is grey.
     case rgb
-    /// `i420` if the file's chroma is subsampled 4:2:0, so that nothing is lost on the way;
-    /// otherwise as ``rgb``.
+    /// `i420` if the chroma of the file is subsampled 4:2:0, so that nothing is lost; otherwise
+    /// like ``rgb``.
     case i420IfSubsampled
   }
 
@@ -26,9 +26,9 @@ public struct ImageDecoder: Sendable {
   private let jpegOutput: JPEGOutput
 
   /// - Parameters:
-  ///   - pool: Where the frames' buffers come from.
-  ///   - limits: How large a picture may be.
-  ///   - jpegOutput: What a JPEG is decoded to.
+  ///   - pool: The pool of the frames' buffers.
+  ///   - limits: The maximum size of a picture.
+  ///   - jpegOutput: The format to which a JPEG is decoded.
   public init(
     pool: BufferPool, limits: ImageLimits = ImageLimits(), jpegOutput: JPEGOutput = .rgb
   ) {
@@ -38,11 +38,11 @@ public struct ImageDecoder: Sendable {
     self.jpegOutput = jpegOutput
   }
 
-  /// Decodes a whole file. Blocks while it computes.
+  /// Decodes a whole file. Blocks until it is done.
   ///
-  /// - Parameter file: The file's bytes.
+  /// - Parameter file: The bytes of the file.
   /// - Returns: The picture in a buffer of the pool.
-  /// - Throws: ``CodecError`` for anything that is not a sound PNG or JPEG within the limits.
+  /// - Throws: ``CodecError`` unless the file is a valid PNG or JPEG within the limits.
   public func decode(_ file: RawSpan) throws(CodecError) -> Frame {
     switch ImageFileFormat(sniffing: file) {
     case .png:
@@ -54,7 +54,7 @@ public struct ImageDecoder: Sendable {
     }
   }
 
-  /// Decodes a whole file; as ``decode(_:)-(RawSpan)``.
+  /// Decodes a whole file, like ``decode(_:)-(RawSpan)``.
   public func decode(_ file: [UInt8]) throws(CodecError) -> Frame {
     try unsafe self.decode(file.span.bytes)
   }
@@ -66,6 +66,67 @@ extension ImageDecoder.JPEGOutput {
     case (.none, _): .gray8
     case (.every(columns: 2, rows: 2), .i420IfSubsampled): .i420
     case (.every, _): .rgb24
+    }
+  }
+}
+
+extension ImageDecoder {
+  /// Returns the size of the picture in the header of a PNG or JPEG file, without decoding it or
+  /// allocating memory.
+  ///
+  /// - Parameters:
+  ///   - file: The whole file.
+  ///   - limits: The maximum size of the picture.
+  /// - Throws: ``CodecError`` if the file has neither format, if its header is invalid, or if the
+  ///   picture exceeds the limits.
+  public static func size(
+    of file: RawSpan, limits: ImageLimits = ImageLimits()
+  ) throws(CodecError) -> FrameSize {
+    let size: FrameSize
+    switch ImageFileFormat(sniffing: file) {
+    case .png: size = try PNGHeader(file).size
+    case .jpeg: size = try JPEGHeader(file).size
+    case nil:
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are neither PNG nor JPEG")
+    }
+    try limits.check(size)
+    return size
+  }
+}
+
+/// The maximum size of a picture. The header of a file is checked before memory is allocated for
+/// pixels, since a file of a few hundred bytes can announce a gigabyte of them.
+public struct ImageLimits: Sendable, Hashable {
+  /// - `maxPixels` (count, default: 67,108,864, at least 1): the maximum width times height. The
+  ///   default is 64 Mi pixels, 256 MB as RGBA.
+  public var maxPixels: Int
+  /// - `maxDimension` (pixels, default and maximum: ``FrameLayout/maxDimension``, at least 1): the
+  ///   maximum width and height. A larger value counts as the maximum.
+  public var maxDimension: Int
+
+  /// Creates limits; the defaults admit any photograph.
+  public init(maxPixels: Int = 64 << 20, maxDimension: Int = FrameLayout.maxDimension) {
+    self.maxPixels = maxPixels
+    self.maxDimension = maxDimension
+  }
+
+  /// Checks a size.
+  ///
+  /// - Throws: ``CodecError`` with code ``CodecError/Code/limitExceeded``, or with
+  ///   ``CodecError/Code/corrupt`` if a side is zero.
+  func check(_ size: FrameSize) throws(CodecError) {
+    guard size.width > 0, size.height > 0 else {
+      throw CodecError(.corrupt, "the header states a picture of \(size) pixels")
+    }
+    let dimension = min(self.maxDimension, FrameLayout.maxDimension)
+    guard max(size.width, size.height) <= dimension else {
+      throw CodecError(
+        .limitExceeded, "the picture is \(size), the limit is \(dimension) pixels a side")
+    }
+    guard size.pixelCount <= self.maxPixels else {
+      throw CodecError(
+        .limitExceeded,
+        "the picture is \(size), \(size.pixelCount) pixels; the limit is \(self.maxPixels)")
     }
   }
 }

@@ -1,33 +1,34 @@
 public import SidelightKernels
 
-/// Turns frames of any format into PNG or JPEG files.
+/// Encodes frames of any format as PNG or JPEG files.
 ///
-/// YUV frames are converted by their own matrix and range; those of full range and BT.601 are what
-/// a JPEG stores, and go into one of 4:2:0 as they are. Equal frames and options give equal bytes,
-/// with the same versions of the libraries below. Orientation is not written.
+/// YUV frames are converted with their matrix and range. Frames of full range and BT.601 have the
+/// form that a JPEG stores; a JPEG with 4:2:0 keeps their samples. Equal frames and options give
+/// equal bytes with the same versions of the underlying libraries. The orientation is not written.
 public struct ImageEncoder: Sendable {
-  /// How a picture is written.
+  /// The format of a file and its options.
   public enum Target: Sendable, Hashable {
-    /// Lossless; keeps alpha: straight as it is, premultiplied made straight, opaque left out.
+    /// Lossless. Straight alpha is kept, premultiplied alpha is converted to straight, and an
+    /// opaque frame is written without alpha.
     ///
-    /// - Parameter compression: How hard it is compressed.
+    /// - Parameter compression: The trade-off between time and size.
     case png(compression: PNGCompression = .fast)
-    /// Lossy, and without alpha.
+    /// Lossy, without alpha.
     ///
     /// - Parameters:
-    ///   - quality: 1 ... 100.
-    ///   - subsampling: How much chroma is kept.
+    ///   - quality: The quality, 1 to 100.
+    ///   - subsampling: The chroma subsampling.
     case jpeg(quality: Int = 90, subsampling: JPEGSubsampling = .none)
   }
 
   private let target: Target
 
-  /// - Parameter target: How pictures are written.
+  /// - Parameter target: The format of the files and its options.
   public init(_ target: Target) {
     self.target = target
   }
 
-  /// Writes files of a format with its defaults.
+  /// Creates an encoder with the default options of a format.
   public init(format: ImageFileFormat) {
     switch format {
     case .png: self.init(.png())
@@ -35,13 +36,13 @@ public struct ImageEncoder: Sendable {
     }
   }
 
-  /// Encodes a whole frame. Blocks while it computes.
+  /// Encodes a whole frame. Blocks until it is done.
   ///
-  /// JPEG has no alpha: it is left out, and colours are written as they are stored.
+  /// JPEG has no alpha: alpha is omitted, and colours are written as they are stored.
   ///
   /// - Returns: The bytes of the file.
   /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption`` for a quality outside
-  ///   1 ... 100, or ``CodecError/Code/failed`` if the library below refuses.
+  ///   1 to 100, or ``CodecError/Code/failed`` if the underlying library fails.
   public func encode(_ frame: Frame) throws(CodecError) -> [UInt8] {
     switch self.target {
     case .png(let compression):

@@ -1,20 +1,19 @@
 import CTurboJPEG
 public import SidelightKernels
 
-/// Decodes and encodes JPEG files, picture after picture, through libjpeg-turbo: from and to frames in
-/// buffers of a pool, with instances of the library that are kept for the next picture.
+/// Decodes and encodes series of JPEG files with libjpeg-turbo. Frames are in buffers of a pool,
+/// and instances of the library are reused.
 ///
-/// All calls block while they compute, and any number may be made at once. What a call is given must
-/// not change while it lasts: bytes that somebody else can write to, as in shared memory, are to be
-/// copied first by whoever knows that they lie there.
+/// All calls block until they are done, and any number of them may run at once. The arguments of a
+/// call must not change while it runs: copy bytes that others can write, as in shared memory,
+/// first.
 ///
-/// What is refused, each with a ``CodecError`` and before memory is taken for pixels: files that were
-/// cut off, pictures beyond the limits, CMYK, samples of other than 8 bits, lossless and hierarchical
-/// files, and files of more than 64 scans, or 16 of the largest pictures, each of which costs a pass
-/// over the picture. Damage among
-/// the samples is found while they are decoded, and ends that. Metadata of any length is skipped; an
-/// EXIF orientation is ignored. A progressive file takes the library 2 bytes of memory a sample more
-/// while it is decoded.
+/// These are refused with a ``CodecError`` before memory is allocated for pixels: truncated files,
+/// pictures beyond the limits, CMYK, samples of other than 8 bits, lossless and hierarchical files,
+/// and files with more than 64 scans, or with scans of more pixels in all than 16 of the largest
+/// pictures, since each scan costs a pass over the picture. Damaged samples are an error while they
+/// are decoded. Metadata of any length is skipped; an EXIF orientation is ignored. While a
+/// progressive file is decoded, the library uses 2 more bytes of memory per sample.
 public final class JPEGCodec: Sendable {
   private let pool: BufferPool
   private let limits: ImageLimits
@@ -22,10 +21,10 @@ public final class JPEGCodec: Sendable {
   private let encoders: JPEGInstancePool
 
   /// - Parameters:
-  ///   - pool: Where frames and working memory come from.
-  ///   - limits: How large a picture may be that is decoded.
-  ///   - maxIdleInstances: The most instances of the library that wait for pictures, of each kind; as
-  ///     many as pictures are worked on at once is enough.
+  ///   - pool: The pool of frames and working memory.
+  ///   - limits: The maximum size of a decoded picture.
+  ///   - maxIdleInstances: The maximum number of idle instances of the library, of each kind. The
+  ///     number of pictures that are processed at once is enough.
   public init(
     pool: BufferPool, limits: ImageLimits = ImageLimits(), maxIdleInstances: Int = 16
   ) {
@@ -35,8 +34,8 @@ public final class JPEGCodec: Sendable {
     self.encoders = JPEGInstancePool(.encoder, maxIdle: maxIdleInstances)
   }
 
-  /// Reads what a file says of itself, and checks it against the limits. Costs about as much as the
-  /// metadata has segments.
+  /// Reads the header of a file, and checks it against the limits. The time is proportional to the
+  /// number of segments of metadata.
   ///
   /// - Throws: ``CodecError``.
   public func header(of file: RawSpan) throws(CodecError) -> JPEGHeader {
@@ -47,17 +46,17 @@ public final class JPEGCodec: Sendable {
 
   /// Decodes a whole file. Equal bytes give equal frames.
   ///
-  /// To `i420` of full range and BT.601, which is what JFIF stores: a file of 4:2:0 keeps its
-  /// samples. Of one that has more chroma it gets the mean for each 2x2 pixels, of 4:1:1 each sample
-  /// twice across; of a grey one no colour. A file of RGB is converted.
+  /// An `i420` result has full range and BT.601, as JFIF stores. A file with 4:2:0 keeps its
+  /// samples. A file with more chroma is reduced to the mean of each 2x2 pixels; samples of 4:1:1
+  /// are repeated horizontally; a grey file has no colour. A file with RGB is converted.
   ///
   /// - Parameters:
-  ///   - file: The file's bytes.
-  ///   - format: `i420` or `rgb24`, or `gray8`, of a picture in colour its luma; by default that of
+  ///   - file: The bytes of the file.
+  ///   - format: `i420`, `rgb24`, or `gray8` for the luma. `nil` selects the format of
   ///     ``JPEGHeader/geometry``.
   /// - Returns: The picture in a buffer of the pool.
-  /// - Throws: ``CodecError`` for anything that is not a sound JPEG within the limits.
-  /// - Precondition: The format is one of those three.
+  /// - Throws: ``CodecError`` unless the file is a valid JPEG within the limits.
+  /// - Precondition: The format is one of these three.
   public func decode(
     _ file: RawSpan, as format: PixelFormat? = nil
   ) throws(CodecError) -> Frame {
@@ -74,20 +73,20 @@ public final class JPEGCodec: Sendable {
     }
   }
 
-  /// Encodes a frame of any format into memory of the caller's.
+  /// Encodes a frame of any format to memory of the caller.
   ///
-  /// - 4:2:0 of a YUV frame of full range and BT.601 keeps its samples; other YUV frames are
-  ///   converted to RGB, by their own matrix and range, and from there.
-  /// - `gray8` gives a grey file, whatever the subsampling.
-  /// - Alpha is left out, and colours are written as they are stored; so is orientation.
+  /// - With 4:2:0, YUV frames of full range and BT.601 keep their samples. Other YUV frames are
+  ///   converted to RGB with their matrix and range, and then encoded.
+  /// - A `gray8` frame gives a grey file with any subsampling.
+  /// - Alpha and orientation are omitted, and colours are written as they are stored.
   ///
-  /// Equal frames and settings give equal bytes, with the same version of the library.
+  /// Equal frames and settings give equal bytes with the same version of the library.
   ///
-  /// - Parameter file: Where the file goes. Where ``maxByteCount(of:_:)`` bytes are, it is written
-  ///   there directly, else by way of memory of the pool.
-  /// - Returns: How many bytes of it, from the first, are the file.
-  /// - Throws: ``CodecError``: `invalidOption` for a quality outside 1 ... 100, `limitExceeded` if the
-  ///   file does not fit, or `failed` if the library refuses.
+  /// - Parameter file: The memory for the file. If it has ``maxByteCount(of:_:)`` bytes, the file
+  ///   is written directly, else it is copied from memory of the pool.
+  /// - Returns: The number of bytes of the file.
+  /// - Throws: ``CodecError`` with code `invalidOption` for a quality outside 1 to 100,
+  ///   `limitExceeded` if the file does not fit, or `failed` if the library fails.
   public func encode(
     _ frame: Frame, _ settings: JPEGSettings = JPEGSettings(), into file: inout MutableRawSpan
   ) throws(CodecError) -> Int {
@@ -97,20 +96,20 @@ public final class JPEGCodec: Sendable {
         try unsafe self.encode(frame, settings, toWhole: bytes)
       }
     }
-    return try self.withEncoded(frame, settings) { made throws(CodecError) in
-      guard made.byteCount <= room else {
+    return try self.withEncoded(frame, settings) { encoded throws(CodecError) in
+      guard encoded.byteCount <= room else {
         throw CodecError(
-          .limitExceeded, "the file takes \(made.byteCount) bytes, there are \(room)")
+          .limitExceeded, "the file takes \(encoded.byteCount) bytes, there are \(room)")
       }
       unsafe file.withUnsafeMutableBytes { target in
-        unsafe made.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+        unsafe encoded.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
       }
-      return made.byteCount
+      return encoded.byteCount
     }
   }
 
-  /// Encodes a frame into memory of the pool, and lends the file for the length of a call; as
-  /// ``encode(_:_:into:)``.
+  /// Encodes a frame to memory of the pool, like ``encode(_:_:into:)``, and calls a function with
+  /// the file. The memory is valid during the call.
   public func withEncoded<Result>(
     _ frame: Frame, _ settings: JPEGSettings = JPEGSettings(),
     _ body: (RawSpan) throws(CodecError) -> Result
@@ -123,7 +122,9 @@ public final class JPEGCodec: Sendable {
     return try unsafe body(UnsafeRawBufferPointer(rebasing: room[..<count]).bytes)
   }
 
-  /// - Precondition: There is room for any file of the frame's size.
+  /// Encodes a frame.
+  ///
+  /// - Precondition: The largest file of the frame's size fits.
   private func encode(
     _ frame: Frame, _ settings: JPEGSettings, toWhole file: UnsafeMutableRawBufferPointer
   ) throws(CodecError) -> Int {
@@ -134,13 +135,13 @@ public final class JPEGCodec: Sendable {
     }
   }
 
-  /// The most bytes that a picture's file can have: about three a pixel for 4:2:0, and six for 4:4:4.
+  /// Returns the maximum size of a file in bytes: about three per pixel with 4:2:0, six with 4:4:4.
   public static func maxByteCount(
     of size: FrameSize, _ settings: JPEGSettings = JPEGSettings()
   ) -> Int {
     let count = tjBufSize(
       Int32(size.width), Int32(size.height), Int32(settings.subsampling.library.rawValue))
-    // The library refuses only what does not fit its integers, and no frame is so large.
+    // The library refuses only sizes that overflow its integers, which no frame has.
     precondition(count != UInt.max, "no frame is \(size)")
     return Int(count)
   }

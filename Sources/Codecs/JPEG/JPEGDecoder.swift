@@ -6,16 +6,17 @@ import SidelightKernels
 struct JPEGDecoder {
   let instance: JPEGInstance
   let pool: BufferPool
-  /// The file's bytes; valid as long as the value is used.
+  /// The bytes of the file; valid while the value is used.
   let bytes: UnsafeBufferPointer<UInt8>
   let header: JPEGHeader
 
-  /// Damage is an error and not a grey patch; and results do not depend on the machine's speed.
+  /// Damaged samples are an error instead of a grey area, and the result does not depend on the
+  /// processor.
   private static let flags = Int32(TJFLAG_STOPONWARNING) | Int32(TJFLAG_ACCURATEDCT)
 
-  /// The picture in one of the formats that JPEGs are decoded to.
+  /// Decodes the picture.
   ///
-  /// - Precondition: The format is `i420`, `rgb24`, or, for a grey file, `gray8`.
+  /// - Precondition: The format is `i420`, `rgb24` or `gray8`.
   func decode(as format: PixelFormat) throws(CodecError) -> Frame {
     let sampling = try self.sampling()
     switch format {
@@ -31,17 +32,17 @@ struct JPEGDecoder {
     }
   }
 
-  // MARK: What the library says
+  // MARK: The sampling of the file
 
   private enum Sampling {
     case gray
-    /// Three planes of colours instead of luma and chroma.
+    /// Red, green and blue instead of luma and chroma.
     case rgb
     case quartered
     case other(TJSAMP)
   }
 
-  /// Asks the library what the file is, and whether it agrees with the header as we read it.
+  /// Returns the sampling as the library reads it, and checks that it agrees with ``header``.
   private func sampling() throws(CodecError) -> Sampling {
     var (width, height, subsampling, colorspace): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     let parsed = unsafe tjDecompressHeader3(
@@ -55,7 +56,7 @@ struct JPEGDecoder {
     case TJCS_GRAY: return .gray
     case TJCS_RGB: return .rgb
     case TJCS_YCbCr: break
-    default: throw CodecError(.unsupported, "CMYK and YCCK pictures are not read")
+    default: throw CodecError(.unsupported, "CMYK and YCCK pictures are not supported")
     }
     let sampling = TJSAMP(UInt32(subsampling))
     let chroma: JPEGHeader.Chroma =
@@ -65,17 +66,17 @@ struct JPEGDecoder {
       case TJSAMP_420: .every(columns: 2, rows: 2)
       case TJSAMP_440: .every(columns: 1, rows: 2)
       case TJSAMP_411: .every(columns: 4, rows: 1)
-      default: throw CodecError(.unsupported, "the picture's chroma has no known layout")
+      default: throw CodecError(.unsupported, "the chroma subsampling is not supported")
       }
-    // The sizes of the planes below are by the library's account of them.
+    // The sizes of the planes depend on the sampling that the library reads.
     guard chroma == self.header.chroma else {
-      throw CodecError(.unsupported, "the picture's chroma has no known layout")
+      throw CodecError(.unsupported, "the chroma subsampling is not supported")
     }
     return sampling == TJSAMP_420 ? .quartered : .other(sampling)
   }
 
-  /// Sorts what the library says. Its texts are part of libjpeg's interface, unchanged for decades;
-  /// one that changed would be reported as corruption, with the text.
+  /// Returns the library's last error. Its texts are part of the interface of libjpeg and have not
+  /// changed for decades; an unknown text is reported as corruption.
   private func error() -> CodecError {
     let reason = self.instance.reason()
     let isUnsupported = reason.contains("subsampling type") || reason.contains("Unsupported")
@@ -104,7 +105,7 @@ struct JPEGDecoder {
 
   // MARK: Planes
 
-  /// A frame whose planes have room for the pairs of rows and columns that the library writes.
+  /// Returns a frame whose planes fit the pairs of rows and columns that the library writes.
   private func makeFrame() throws(CodecError) -> MutableFrame {
     do {
       return self.pool.makeFrame(layout: try .evenLuma(size: self.header.size), color: .jpeg)
@@ -140,7 +141,8 @@ struct JPEGDecoder {
     let frame = try self.makeFrame()
     let size = self.header.size
     let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
-    // What the library writes, and room for the pairs that are read: an odd last one has only one.
+    // The size that the library writes. The planes also fit the pairs that are read below, of which
+    // the last one may be incomplete.
     let own = (
       width: Int(tjPlaneWidth(1, Int32(size.width), Int32(sampling.rawValue))),
       height: Int(tjPlaneHeight(1, Int32(size.height), Int32(sampling.rawValue)))
@@ -191,7 +193,9 @@ struct JPEGDecoder {
     return frame.finish()
   }
 
-  /// - Parameter planes: Each with room for what the library says that it writes.
+  /// Decodes to planes.
+  ///
+  /// - Parameter planes: The planes, each with the size that the library writes.
   private func decompress(
     to planes: [UnsafeMutablePointer<UInt8>?], strides: [Int]
   ) throws(CodecError) {
@@ -201,5 +205,60 @@ struct JPEGDecoder {
       self.instance.handle, self.bytes.baseAddress, UInt(self.bytes.count), &planes, 0, &strides, 0,
       Self.flags)
     guard decoded == 0 else { throw self.error() }
+  }
+}
+
+/// Converts a plane of chroma to one sample per 2x2 pixels, as in 4:2:0: the mean of the samples of
+/// these pixels, rounded to nearest. If the plane has fewer columns than that, samples are
+/// repeated.
+///
+/// In JPEG a chroma sample is centred on its pixels, before and after the conversion, so colours
+/// keep their positions.
+@safe
+private struct ChromaReduction {
+  /// The number of columns of pixels that share a sample: 1, 2 or 4.
+  let columns: Int
+  /// The number of rows of pixels that share a sample: 1 or 2.
+  let rows: Int
+
+  /// Converts a plane.
+  ///
+  /// - Parameters:
+  ///   - source: The plane.
+  ///   - stride: The distance between its rows, in bytes.
+  ///   - width: The width of the result. The source has at least `2 * width / columns` columns,
+  ///     rounded up.
+  ///   - height: The height of the result. The source has `2 * height / rows` rows.
+  ///   - target: The result.
+  ///   - targetStride: The distance between the rows of the result, in bytes.
+  func run(
+    _ source: UnsafePointer<UInt8>, stride: Int, width: Int, height: Int,
+    into target: UnsafeMutablePointer<UInt8>, stride targetStride: Int
+  ) {
+    for y in 0 ..< height {
+      // Both are the same row if the plane has as few rows as the result.
+      let upper = unsafe source + (self.rows == 1 ? 2 * y : y) * stride
+      let lower = unsafe self.rows == 1 ? upper + stride : upper
+      let row = unsafe target + y * targetStride
+      switch self.columns {
+      case 1:
+        for x in 0 ..< width {
+          let sum =
+            unsafe UInt16(upper[2 &* x]) &+ UInt16(upper[2 &* x &+ 1]) &+ UInt16(lower[2 &* x])
+            &+ UInt16(lower[2 &* x &+ 1])
+          unsafe row[x] = UInt8(truncatingIfNeeded: (sum &+ 2) >> 2)
+        }
+      case 2:
+        for x in 0 ..< width {
+          let sum = unsafe UInt16(upper[x]) &+ UInt16(lower[x])
+          unsafe row[x] = UInt8(truncatingIfNeeded: (sum &+ 1) >> 1)
+        }
+      default:
+        for x in 0 ..< width {
+          let sum = unsafe UInt16(upper[x / 2]) &+ UInt16(lower[x / 2])
+          unsafe row[x] = UInt8(truncatingIfNeeded: (sum &+ 1) >> 1)
+        }
+      }
+    }
   }
 }

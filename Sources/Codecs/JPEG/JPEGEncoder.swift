@@ -9,17 +9,18 @@ struct JPEGEncoder {
 
   private static let flags = Int32(TJFLAG_NOREALLOC) | Int32(TJFLAG_ACCURATEDCT)
 
-  /// - Parameter file: Where the file goes.
-  /// - Returns: How many bytes of it the file takes.
+  /// Encodes a frame.
+  ///
+  /// - Parameter file: The memory for the file.
+  /// - Returns: The number of bytes of the file.
   /// - Throws: ``CodecError`` with code `failed`.
-  /// - Precondition: There is room for the largest file of the frame's size. Libraries up to 2.1 take
-  ///   that for granted, whatever length they are given, and write on past the end.
+  /// - Precondition: The largest file of the frame's size fits. Versions of the library up to 2.1
+  ///   ignore the given length and write past the end.
   func encode(
     _ frame: Frame, into file: UnsafeMutableRawBufferPointer
   ) throws(CodecError) -> Int {
     precondition(file.count >= JPEGCodec.maxByteCount(of: frame.size, self.settings))
-    // What a JPEG stores is YUV of full range by BT.601. A frame that is that already keeps its
-    // samples.
+    // A JPEG stores YUV of full range and BT.601. A frame of that form keeps its samples.
     let isStoredForm =
       frame.format.isYUV && frame.color.range == .full && frame.color.matrix == .bt601
     guard isStoredForm, self.settings.subsampling == .quarter else {
@@ -51,6 +52,8 @@ struct JPEGEncoder {
     }
   }
 
+  /// Encodes the planes of a frame.
+  ///
   /// - Precondition: The frame is `i420`, with samples up to the next even size.
   private func encode(
     planes frame: Frame, into file: UnsafeMutableRawBufferPointer
@@ -81,7 +84,7 @@ struct JPEGEncoder {
 }
 
 extension JPEGSubsampling {
-  /// What the library calls it.
+  /// The constant of the library.
   var library: TJSAMP {
     switch self {
     case .none: TJSAMP_444
@@ -89,4 +92,38 @@ extension JPEGSubsampling {
     case .quarter: TJSAMP_420
     }
   }
+}
+
+/// The options of a JPEG encoder.
+public struct JPEGSettings: Sendable, Hashable {
+  /// - `quality` (default: 80, range: 1-100): the quality on the scale of the Independent JPEG
+  ///   Group.
+  public var quality: Int
+  /// - `subsampling` (default: 4:2:0): the chroma subsampling.
+  public var subsampling: JPEGSubsampling
+
+  /// Creates options. The encoder validates them.
+  public init(quality: Int = 80, subsampling: JPEGSubsampling = .quarter) {
+    self.quality = quality
+    self.subsampling = subsampling
+  }
+
+  /// Validates the options.
+  ///
+  /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption``.
+  func check() throws(CodecError) {
+    guard (1 ... 100).contains(self.quality) else {
+      throw CodecError(.invalidOption, "JPEG quality is \(self.quality), the range is 1 ... 100")
+    }
+  }
+}
+
+/// The chroma subsampling of a JPEG.
+public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
+  /// 4:4:4: one chroma sample per pixel. Coloured edges stay sharp.
+  case none = "4:4:4"
+  /// 4:2:2: one chroma sample per two adjacent pixels of a row.
+  case half = "4:2:2"
+  /// 4:2:0: one chroma sample per 2 x 2 pixels. Files are smaller.
+  case quarter = "4:2:0"
 }

@@ -1,37 +1,37 @@
 public import SidelightKernels
 
-/// What a JPEG file says of itself, read without any trust in it and without memory (ITU-T T.81,
-/// annex B).
+/// The header of a JPEG file (ITU-T T.81, annex B). The file may be hostile; reading it allocates
+/// no memory for pixels.
 public struct JPEGHeader: Sendable, Hashable {
-  /// How finely the file keeps chroma.
+  /// The resolution of chroma.
   public enum Chroma: Sendable, Hashable {
-    /// There is none: the picture is grey.
+    /// No chroma: the picture is grey.
     case none
-    /// A sample for so many pixels across, and so many down.
+    /// One sample per this number of columns and rows of pixels.
     case every(columns: Int, rows: Int)
   }
 
-  /// The size in pixels, as stated: unchecked, but not zero.
+  /// The stated size in pixels; not checked, but not zero.
   public let size: FrameSize
-  /// How finely chroma is kept, as stated.
+  /// The stated resolution of chroma.
   public let chroma: Chroma
-  /// For each component which of the four quantization tables it uses.
+  /// The index of the quantization table of each component, 0 to 3.
   let quantizationTables: [UInt8]
-  /// The components' own numbers.
+  /// The identifiers of the components.
   let components: [UInt8]
 
-  /// Whether the bytes begin as a JPEG does.
+  /// Returns whether the file begins with the signature of JPEG.
   static func hasSignature(_ file: RawSpan) -> Bool {
     file.byteCount >= 3 && file.byte(at: 0) == 0xFF && file.byte(at: 1) == 0xD8
       && file.byte(at: 2) == 0xFF
   }
 
-  /// Reads as far as the frame header, and refuses what this product does not read.
+  /// Reads the file up to the frame header.
   ///
-  /// - Throws: ``CodecError``: `unknownFormat`, `truncated`, `corrupt`, or `unsupported`.
+  /// - Throws: ``CodecError`` with code `unknownFormat`, `truncated`, `corrupt` or `unsupported`.
   public init(_ file: RawSpan) throws(CodecError) {
     guard Self.hasSignature(file) else {
-      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are no JPEG")
+      throw CodecError(.unknownFormat, "the \(file.byteCount) bytes are not a JPEG")
     }
     var markers = JPEGMarkers()
     for _ in 0 ..< Self.maxSegments {
@@ -51,15 +51,17 @@ public struct JPEGHeader: Sendable, Hashable {
       .corrupt, "there is no header among the first \(Self.maxSegments) segments")
   }
 
-  /// The most segments before the frame header: room for a profile and a hundred MB of metadata, and
-  /// no more work than the threads that carry frames can do in passing.
+  /// The maximum number of segments before the frame header. They can hold a profile and a hundred
+  /// MB of metadata, and are few enough to be read on the threads that handle frames.
   private static let maxSegments = 2048
 
+  /// Reads a frame header.
+  ///
   /// - Precondition: The segment is a frame header.
   private init(_ segment: JPEGMarkers.Segment, of file: RawSpan) throws(CodecError) {
     // Sequential and progressive, Huffman and arithmetic.
     guard [0xC0, 0xC1, 0xC2, 0xC9, 0xCA].contains(segment.marker) else {
-      throw CodecError(.unsupported, "lossless and hierarchical JPEG is not read")
+      throw CodecError(.unsupported, "lossless and hierarchical JPEG is not supported")
     }
     let start = segment.body.lowerBound
     guard segment.body.count >= 6, let height = file.bigEndian16(at: start + 1),
@@ -67,22 +69,22 @@ public struct JPEGHeader: Sendable, Hashable {
     else { throw CodecError(.corrupt, "the frame header has \(segment.body.count) bytes") }
     let precision = file.byte(at: start)
     guard precision == 8 else {
-      throw CodecError(.unsupported, "the samples have \(precision) bits, only 8 are read")
+      throw CodecError(.unsupported, "the samples have \(precision) bits, only 8 are supported")
     }
     let count = Int(file.byte(at: start + 5))
     guard count == 1 || count == 3 else {
       throw CodecError(
         .unsupported,
         count == 4
-          ? "CMYK and YCCK pictures are not read"
-          : "the picture has \(count) components, only 1 and 3 are read")
+          ? "CMYK and YCCK pictures are not supported"
+          : "the picture has \(count) components, only 1 and 3 are supported")
     }
     guard segment.body.count == 6 + 3 * count else {
       throw CodecError(
         .corrupt, "the frame header has \(segment.body.count) bytes for \(count) components")
     }
     guard height > 0 else {
-      throw CodecError(.unsupported, "the header leaves the height to be stated later")
+      throw CodecError(.unsupported, "the header does not state the height")
     }
     guard width > 0 else { throw CodecError(.corrupt, "the header states a width of 0") }
     self.size = FrameSize(width: width, height: height)
@@ -92,8 +94,10 @@ public struct JPEGHeader: Sendable, Hashable {
     self.chroma = try Self.chroma(parts.map { file.byte(at: $0 + 1) })
   }
 
-  /// - Parameter factors: For each component how many of its samples stand side by side where the
-  ///   coarsest has one (high four bits), and below each other (low four bits).
+  /// Returns the resolution of chroma.
+  ///
+  /// - Parameter factors: The sampling factors of each component: the horizontal one in the high
+  ///   four bits, the vertical one in the low four bits.
   private static func chroma(_ factors: [UInt8]) throws(CodecError) -> Chroma {
     for factor in factors where !(1 ... 4).contains(factor >> 4) || !(1 ... 4).contains(factor & 15)
     {
@@ -105,15 +109,15 @@ public struct JPEGHeader: Sendable, Hashable {
     guard factors[1] == factors[2], columns.isMultiple(of: chromaColumns),
       rows.isMultiple(of: chromaRows)
     else {
-      throw CodecError(.unsupported, "the picture's chroma is laid out as in no known layout")
+      throw CodecError(.unsupported, "the chroma subsampling is not supported")
     }
     return .every(columns: Int(columns / chromaColumns), rows: Int(rows / chromaRows))
   }
 
-  /// What frames the file is best decoded to: those in which none of its chroma is lost.
+  /// The geometry of frames that keep all chroma of the file.
   ///
-  /// `rgb24` where each pixel has chroma of its own, else `i420`, grey pictures too: so a filter
-  /// that brings colour finds room for it. Full range and BT.601, as JFIF says.
+  /// The format is `rgb24` if each pixel has a chroma sample, else `i420`, also for grey pictures,
+  /// so that filters can add colour. Range and matrix are full range and BT.601, as JFIF specifies.
   public var geometry: FrameGeometry {
     FrameGeometry(
       format: self.chroma == .every(columns: 1, rows: 1) ? .rgb24 : .i420, size: self.size,
@@ -122,6 +126,6 @@ public struct JPEGHeader: Sendable, Hashable {
 }
 
 extension ColorDescription {
-  /// What JFIF says of every JPEG's samples: full range and BT.601.
+  /// The description of the samples of every JPEG according to JFIF: full range and BT.601.
   public static let jpeg = ColorDescription(range: .full, matrix: .bt601)
 }

@@ -1,17 +1,20 @@
 import CTurboJPEG
+import Synchronization
 
-/// One instance of libjpeg-turbo. It serves one picture at a time, and any number one after another.
+/// An instance of libjpeg-turbo. It processes one picture at a time.
 @safe
 final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, then one scope
-  /// What an instance is made for.
+  /// The purpose of an instance.
   enum Kind {
     case decoder, encoder
   }
 
-  /// Valid as long as the object lives.
+  /// The handle, valid during the lifetime of the object.
   let handle: tjhandle
 
-  /// - Throws: ``CodecError`` with code `failed` if there is no memory.
+  /// Creates an instance.
+  ///
+  /// - Throws: ``CodecError`` with code `failed` if memory is exhausted.
   init(_ kind: Kind) throws(CodecError) {
     let made =
       switch kind {
@@ -28,9 +31,45 @@ final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, the
     unsafe _ = tjDestroy(self.handle)
   }
 
-  /// What the last call says went wrong.
+  /// Returns the reason of the last failure.
   func reason() -> String {
     guard let message = unsafe tjGetErrorStr2(self.handle) else { return "no reason given" }
     return unsafe String(cString: message)
+  }
+}
+
+/// A pool of instances of libjpeg-turbo with a limited number of idle ones. Creating an instance
+/// costs more than reading the header of a small picture.
+final class JPEGInstancePool: Sendable {
+  private let kind: JPEGInstance.Kind
+  private let maxIdle: Int
+  private let idle = Mutex<[JPEGInstance]>([])
+
+  /// - Parameters:
+  ///   - kind: The purpose of the instances.
+  ///   - maxIdle: The maximum number of idle instances; 0 keeps none.
+  init(_ kind: JPEGInstance.Kind, maxIdle: Int) {
+    self.kind = kind
+    self.maxIdle = maxIdle
+  }
+
+  /// The number of idle instances.
+  var idleCount: Int { self.idle.withLock { $0.count } }
+
+  /// Calls a function with an instance. If the function throws, the instance is not used again,
+  /// since its state is unknown.
+  ///
+  /// - Parameter isFresh: Whether to create an instance for this call only.
+  func withInstance<Result>(
+    isFresh: Bool = false, _ body: (JPEGInstance) throws(CodecError) -> Result
+  ) throws(CodecError) -> Result {
+    if isFresh { return try body(try JPEGInstance(self.kind)) }
+    let known = self.idle.withLock { $0.popLast() }
+    let instance = if let known { known } else { try JPEGInstance(self.kind) }
+    let result = try body(instance)
+    self.idle.withLock { idle in
+      if idle.count < self.maxIdle { idle.append(instance) }
+    }
+    return result
   }
 }

@@ -1,23 +1,23 @@
-/// Reads a Y4M stream in whatever pieces it comes: bytes in, events out, nothing else.
+/// Parses a Y4M stream in pieces of any length, without input and output.
 ///
 ///     stream = header-line *( frame-line samples )
 ///
-/// The parser keeps at most one unfinished line of ``Y4MHeader/maxLineLength`` bytes. Samples are
-/// not kept at all: events say where they lie in the input.
+/// The parser keeps at most one incomplete line of ``Y4MHeader/maxLineLength`` bytes. It does not
+/// keep samples: events contain their offsets in the input.
 ///
-/// States: *header* until its line is whole, then *frame line* and *samples* in turn. After an
-/// error the parser must not be used again.
+/// States: *header* until its line is complete, then alternately *frame line* and *samples*. After
+/// an error the parser must not be used again.
 public struct Y4MParser: Sendable {
-  /// What was found.
+  /// An element of the stream.
   public enum Event: Sendable, Hashable {
-    /// The stream's header; once, first.
+    /// The header of the stream: the first event.
     case header(Y4MHeader)
-    /// A frame begins. Parameters of its line are passed over: none changes the samples.
+    /// The start of a frame. Parameters of its line are ignored: none changes the samples.
     case frameStart
-    /// Samples of the current frame lie at these offsets of the input: planes one after another,
-    /// rows from the top, without padding.
+    /// The offsets in the input of samples of the current frame: planes in order, rows from the
+    /// top, without padding.
     case samples(Range<Int>)
-    /// All samples of the frame have been seen.
+    /// The end of a frame: all samples have been parsed.
     case frameEnd
   }
 
@@ -36,19 +36,20 @@ public struct Y4MParser: Sendable {
   private var frameByteCount = 0
   private var frameCount = 0
 
-  /// - Parameter limits: How large frames may be.
+  /// - Parameter limits: The maximum size of frames.
   public init(limits: ImageLimits = ImageLimits()) {
     self.limits = limits
   }
 
-  /// The next event.
+  /// Returns the next event.
   ///
-  /// - Parameters: - input: A piece of the stream. - offset: Where in the piece to go on; moved
-  ///   past what was consumed. Start each piece at 0, and
-  ///     call until the answer is `nil`.
-  /// - Returns: `nil` if the piece is used up.
-  /// - Throws: ``CodecError``: a header as in ``Y4MHeader/init(line:)``, `limitExceeded` for a size
-  ///   beyond the limits, `corrupt` for a line that is too long or no frame line.
+  /// - Parameters:
+  ///   - input: A piece of the stream.
+  ///   - offset: The position in the piece, which moves past parsed bytes. Start each piece at 0,
+  ///     and call until the result is `nil`.
+  /// - Returns: `nil` at the end of the piece.
+  /// - Throws: ``CodecError`` as ``Y4MHeader/init(line:)``, or with code `limitExceeded` for a size
+  ///   or a line beyond the limits, or `corrupt` for an invalid frame line.
   public mutating func next(
     in input: RawSpan, from offset: inout Int
   ) throws(CodecError) -> Event? {
@@ -89,9 +90,9 @@ public struct Y4MParser: Sendable {
     }
   }
 
-  /// To be called where the stream ends.
+  /// Checks the end of the stream. Call it at the end of the input.
   ///
-  /// - Throws: ``CodecError`` with code `truncated` if that is not between two frames.
+  /// - Throws: ``CodecError`` with code `truncated` unless the stream ends after a whole frame.
   public func finish() throws(CodecError) {
     switch self.state {
     case .header:
@@ -107,9 +108,10 @@ public struct Y4MParser: Sendable {
     }
   }
 
-  /// Moves bytes to the line until its newline, which is dropped.
+  /// Appends bytes to the line up to its newline, which is dropped. A line with a wrong prefix is
+  /// refused before its end.
   ///
-  /// A line that does not begin as it should is refused at once, before its end is seen.
+  /// - Returns: Whether the line is complete.
   private mutating func completeLine(
     _ input: RawSpan, _ offset: inout Int, name: String, prefix: [UInt8]
   ) throws(CodecError) -> Bool {

@@ -1,17 +1,17 @@
 public import SidelightKernels
 
-/// Reads the frames of a Y4M stream one by one, from wherever its bytes come.
+/// Reads the frames of a Y4M stream one by one. A closure reads its bytes.
 ///
-/// Blocks in the given closure, and nowhere else. After an error, the caller's own or a
-/// ``CodecError``, the reader must not be used again.
+/// Blocks only in that closure. After an error of the closure or a ``CodecError`` the reader must
+/// not be used again.
 public struct Y4MReader: ~Copyable, Sendable {
-  /// Puts bytes of the stream into the span, from its start, and returns their number; 0 at the
-  /// stream's end.
+  /// Reads bytes of the stream to the start of the span, and returns their number; 0 at the end of
+  /// the stream.
   public typealias Read = @Sendable (inout MutableRawSpan) throws -> Int
 
-  /// The stream's header.
+  /// The header of the stream.
   public let header: Y4MHeader
-  /// What the frames are.
+  /// The geometry of the frames.
   public let geometry: FrameGeometry
 
   private let pool: BufferPool
@@ -26,13 +26,13 @@ public struct Y4MReader: ~Copyable, Sendable {
   /// Reads the header.
   ///
   /// - Parameters:
-  ///   - pool: Where the frames' buffers come from.
-  ///   - limits: How large frames may be.
-  ///   - matrix: The frames' matrix, which Y4M does not name; `nil` assumes it from the height, see
+  ///   - pool: The pool of the frames' buffers.
+  ///   - limits: The maximum size of frames.
+  ///   - matrix: The matrix, which Y4M does not state. `nil` derives it from the height, see
   ///     ``Y4MHeader/geometry(matrix:)``.
-  ///   - read: Gives the stream's bytes.
-  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within its
-  ///   header; or what `read` throws.
+  ///   - read: Reads bytes of the stream.
+  /// - Throws: ``CodecError`` as ``Y4MParser``, with code `truncated` if the stream ends within its
+  ///   header; or the error of `read`.
   public init(
     pool: BufferPool, limits: ImageLimits = ImageLimits(), matrix: YUVMatrix? = nil,
     read: @escaping Read
@@ -60,10 +60,10 @@ public struct Y4MReader: ~Copyable, Sendable {
     self.available = available
   }
 
-  /// The next frame, or `nil` where the stream ends.
+  /// Returns the next frame. `nil` at the end of the stream.
   ///
-  /// - Throws: ``CodecError`` as ``Y4MParser``, `truncated` for a stream that ends within a frame;
-  ///   or what the `read` closure throws.
+  /// - Throws: ``CodecError`` as ``Y4MParser``, with code `truncated` if the stream ends within a
+  ///   frame; or the error of the `read` closure.
   public mutating func next() throws -> Frame? {
     var filler: FrameFiller?
     while true {
@@ -92,8 +92,8 @@ public struct Y4MReader: ~Copyable, Sendable {
   private mutating func nextEvent(
     filling filler: inout FrameFiller?
   ) throws(CodecError) -> Y4MParser.Event? {
-    // A second reference, so that the bytes can be read while the cursor moves. It is gone before
-    // the chunk is filled again, which therefore copies nothing.
+    // A second reference, so that the bytes can be read while the position changes. It is released
+    // before the chunk is filled again, which therefore copies nothing.
     let chunk = self.chunk
     let input = unsafe chunk.span.bytes.extracting(first: self.available)
     let event = try self.parser.next(in: input, from: &self.consumed)
@@ -107,5 +107,54 @@ public struct Y4MReader: ~Copyable, Sendable {
     let count = try read(&bytes)
     precondition((0 ... bytes.byteCount).contains(count), "read more than there was room for")
     return count
+  }
+}
+
+/// Fills a frame with samples without padding, in pieces of any length.
+private struct FrameFiller: ~Copyable {
+  private var frame: MutableFrame
+  private var plane = 0
+  private var row = 0
+  private var column = 0
+
+  init(_ frame: consuming MutableFrame) {
+    self.frame = frame
+  }
+
+  /// Appends samples. Samples beyond the end of the frame are ignored.
+  mutating func append(_ samples: RawSpan) {
+    let layout = self.frame.layout
+    var offset = 0
+    while offset < samples.byteCount, self.plane < layout.planes.count {
+      let rowLength = layout.format.rowByteCount(plane: self.plane, width: layout.size.width)
+      let count = min(rowLength - self.column, samples.byteCount - offset)
+      let column = self.column
+      self.frame.withMutableRow(self.row, plane: self.plane) { bytes in
+        unsafe bytes.withUnsafeMutableBytes { target in
+          unsafe samples.withUnsafeBytes { source in
+            unsafe target.baseAddress.unsafelyUnwrapped.advanced(by: column).copyMemory(
+              from: source.baseAddress.unsafelyUnwrapped.advanced(by: offset), byteCount: count)
+          }
+        }
+      }
+      offset += count
+      self.column += count
+      if self.column == rowLength { self.startRow() }
+    }
+  }
+
+  /// Returns the frame.
+  consuming func finish() -> Frame {
+    self.frame.finish()
+  }
+
+  private mutating func startRow() {
+    let layout = self.frame.layout
+    self.column = 0
+    self.row += 1
+    if self.row == layout.format.rowCount(plane: self.plane, height: layout.size.height) {
+      self.row = 0
+      self.plane += 1
+    }
   }
 }

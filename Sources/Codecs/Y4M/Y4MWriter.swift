@@ -1,14 +1,14 @@
 public import SidelightKernels
 
-/// Writes frames as a Y4M stream, to wherever its bytes go.
+/// Writes frames as a Y4M stream. A closure writes its bytes.
 ///
-/// Blocks in the given closure, and nowhere else. Each call of it gets one whole frame with its
-/// line; the header comes with the first. After an error the writer must not be used again.
+/// Blocks only in that closure. Each call receives a whole frame with its line, the first one also
+/// the header. After an error the writer must not be used again.
 public struct Y4MWriter: ~Copyable, Sendable {
-  /// Takes the next bytes of the stream, all of them.
+  /// Writes all of the given bytes of the stream.
   public typealias Write = @Sendable (RawSpan) throws -> Void
 
-  /// The stream's header.
+  /// The header of the stream.
   public let header: Y4MHeader
 
   private let write: Write
@@ -16,8 +16,8 @@ public struct Y4MWriter: ~Copyable, Sendable {
   private var staged: [UInt8] = []
 
   /// - Parameters:
-  ///   - header: The stream's header. Nothing is written yet.
-  ///   - write: Takes the stream's bytes.
+  ///   - header: The header of the stream. It is written with the first frame.
+  ///   - write: Writes bytes of the stream.
   public init(header: Y4MHeader, write: @escaping Write) {
     self.header = header
     self.write = write
@@ -25,8 +25,8 @@ public struct Y4MWriter: ~Copyable, Sendable {
 
   /// Writes a frame.
   ///
-  /// - Throws: ``CodecError`` with code `invalidOption` for a frame of another format, size or
-  ///   range than the header states; or what the `write` closure throws.
+  /// - Throws: ``CodecError`` with code `invalidOption` if format, size or range of the frame
+  ///   differ from the header; or the error of the `write` closure.
   public mutating func write(_ frame: Frame) throws {
     try self.check(frame)
     self.stageHeader()
@@ -41,7 +41,7 @@ public struct Y4MWriter: ~Copyable, Sendable {
     try self.flush()
   }
 
-  /// Ends the stream: writes the header if there was no frame, so that the stream is a stream.
+  /// Ends the stream. Writes the header if there was no frame, so that the stream is valid.
   public consuming func finish() throws {
     self.stageHeader()
     if !self.staged.isEmpty { try self.flush() }

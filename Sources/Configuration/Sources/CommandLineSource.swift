@@ -7,7 +7,7 @@ public struct CommandLineSource: Sendable {
     case printConfiguration
     /// Show the settings as a file that can be read again.
     case printYAML
-    /// Show help on the everyday settings.
+    /// Show help on the common settings.
     case help
     /// Show help on all settings.
     case helpAll
@@ -19,11 +19,11 @@ public struct CommandLineSource: Sendable {
   public private(set) var request = Request.serve
   /// The file that `--config` names.
   public private(set) var file: String?
-  private(set) var values: [String: [String]] = [:]
-  private(set) var flags: [String: String] = [:]
-  private(set) var faults: [SettingFault] = []
+  private var values: [String: [String]] = [:]
+  private var flags: [String: String] = [:]
+  private(set) var errors: [SettingError] = []
 
-  /// Reads arguments. Their faults are reported together with all others when the settings are
+  /// Reads arguments. Their errors are reported together with all others when the settings are
   /// loaded.
   public init(_ arguments: [String] = []) {
     var rest = arguments[...]
@@ -36,19 +36,19 @@ public struct CommandLineSource: Sendable {
       case "--print-config": self.readPrinting(attached)
       case "--config":
         self.file = self.value(of: name, attached, &rest)
-        if self.file == "" { self.faults.append(SettingFault("\(name) has no value")) }
+        if self.file == "" { self.errors.append(SettingError("\(name) has no value")) }
       default: self.readSetting(name, attached, &rest)
       }
     }
   }
 
-  private mutating func readPrinting(_ form: String?) {
-    switch form {
+  private mutating func readPrinting(_ format: String?) {
+    switch format {
     case nil, "table": self.request = .printConfiguration
     case "yaml": self.request = .printYAML
-    case let form?:
-      self.faults.append(
-        SettingFault("--print-config is \(form.quotedWhereNeeded); expected table or yaml"))
+    case let format?:
+      self.errors.append(
+        SettingError("--print-config is \(format.quotedWhereNeeded); expected table or yaml"))
     }
   }
 
@@ -56,7 +56,7 @@ public struct CommandLineSource: Sendable {
     _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>
   ) {
     guard let setting = SettingTable.setting(flag: name) else {
-      self.faults.append(self.unknown(name))
+      self.errors.append(self.unknown(name))
       // The next argument was meant as its value.
       if name.hasPrefix("-"), attached == nil, let next = rest.first, !next.hasPrefix("-") {
         rest.removeFirst()
@@ -75,24 +75,24 @@ public struct CommandLineSource: Sendable {
   ) -> String? {
     if let attached { return attached }
     if let next = rest.first, !next.hasPrefix("--") { return rest.removeFirst() }
-    self.faults.append(SettingFault("\(name) has no value"))
+    self.errors.append(SettingError("\(name) has no value"))
     return nil
   }
 
-  private func unknown(_ name: String) -> SettingFault {
+  private func unknown(_ name: String) -> SettingError {
     guard name.hasPrefix("-") else {
-      return SettingFault(
+      return SettingError(
         "\(name.quotedWhereNeeded) is unexpected; \(Self.command) takes only flags")
     }
     // If the name is a setting's key, suggest its flag.
     if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
-      guard setting.isSecret else { return SettingFault(unknown: name, nearest: setting.flag) }
-      return SettingFault(
+      guard setting.isSecret else { return SettingError(unknown: name, nearest: setting.flag) }
+      return SettingError(
         "\(name) is not a flag, since other users can see a process's arguments; "
           + "set \(setting.key) in a file, or \(setting.variable)")
     }
     let flags = SettingTable.all.compactMap(\.flag) + Self.otherFlags
-    return SettingFault(
+    return SettingError(
       unknown: name.quotedWhereNeeded,
       nearest: Spelling.nearest(
         to: String(name.drop { $0 == "-" }), among: flags.map { String($0.dropFirst(2)) }
@@ -120,7 +120,7 @@ public struct CommandLineSource: Sendable {
 
   /// The flags as a source of values.
   var layer: SettingLayer {
-    SettingLayer(name: "flags", values: self.values) { [flags] setting in
+    SettingLayer(values: self.values) { [flags] setting in
       .flag(flags[setting.key] ?? setting.flag ?? setting.key)
     }
   }

@@ -8,7 +8,7 @@ struct EnvironmentSource {
   ]
   private static let otherPrefixes = ["SIDELIGHT_TEST_", "SIDELIGHT_MODEL_", "SIDELIGHT_BENCH_"]
 
-  let variables: [String: String]
+  private let variables: [String: String]
 
   init(_ environment: [String: String]) {
     self.variables = environment.filter { $0.key.hasPrefix(Setting.variablePrefix) }
@@ -17,13 +17,29 @@ struct EnvironmentSource {
   /// The path of the settings file, if a variable names one.
   var file: String? { self.variables[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// The variables as a source of values.
-  var layer: SettingLayer { SettingLayer(environment: self.variables) }
+  /// The variables as a source of values. Commas separate the elements of lists.
+  var layer: SettingLayer {
+    var values: [String: [String]] = [:]
+    for setting in SettingTable.all {
+      guard let text = self.variables[setting.variable] else { continue }
+      values[setting.key] = setting.kind.isList ? Self.elements(of: text) : [text]
+    }
+    return SettingLayer(values: values) { .environment($0.variable) }
+  }
 
-  /// The faults of unknown variables.
-  var faults: [SettingFault] {
+  /// Splits a text at its commas, and removes space around the elements.
+  private static func elements(of text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map { element in
+      let start = element.drop(while: \.isWhitespace)
+      guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+      return String(start[...last])
+    }
+  }
+
+  /// The errors of unknown variables.
+  var errors: [SettingError] {
     self.variables.keys.filter { !Self.isKnown($0) }.sorted().map { name in
-      SettingFault(unknown: name, nearest: Self.nearest(to: name))
+      SettingError(unknown: name, nearest: Self.nearest(to: name))
     }
   }
 

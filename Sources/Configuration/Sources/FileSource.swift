@@ -5,24 +5,24 @@ import Yams
 /// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.
 struct FileSource {
-  private(set) var values: [String: [String]] = [:]
-  private(set) var faults: [SettingFault] = []
+  private var values: [String: [String]] = [:]
+  private(set) var errors: [SettingError] = []
   private var lines: [String: Int] = [:]
   private let path: String
 
-  /// Reads a file. ``faults`` holds its faults.
+  /// Reads a file. Its errors are in ``errors``.
   init(path: String) {
     self.path = path
     do throws(TextFileError) {
       self.read(try TextFile.contents(of: path))
     } catch {
-      self.faults.append(SettingFault("\(path) \(error.reason)"))
+      self.errors.append(SettingError("\(path) \(error.reason)"))
     }
   }
 
   /// The file as a source of values.
   var layer: SettingLayer {
-    SettingLayer(name: self.path, values: self.values) { [path, lines] setting in
+    SettingLayer(values: self.values) { [path, lines] setting in
       .file(path: path, line: lines[setting.key] ?? 0)
     }
   }
@@ -68,8 +68,8 @@ struct FileSource {
         let nearest =
           value.mapping == nil
           ? SettingTable.nearestKey(to: key) : SettingTable.nearestSection(to: key)
-        let fault = SettingFault(unknown: key.quotedWhereNeeded, nearest: nearest)
-        self.refuse(line, fault.description)
+        let error = SettingError(unknown: key.quotedWhereNeeded, nearest: nearest)
+        self.refuse(line, error.description)
       }
     }
   }
@@ -109,7 +109,7 @@ struct FileSource {
 
   private mutating func refuse(_ line: Int?, _ reason: String) {
     let place = line.map { "\(self.path):\($0)" } ?? self.path
-    self.faults.append(SettingFault("\(place): \(reason)"))
+    self.errors.append(SettingError("\(place): \(reason)"))
   }
 
   /// Returns whether a scalar is empty or `null`.

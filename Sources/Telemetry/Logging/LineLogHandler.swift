@@ -1,5 +1,6 @@
 public import Foundation
 public import Logging
+import Tracing
 
 /// A log handler that writes one line per entry, as text or as JSON.
 public struct LineLogHandler: LogHandler {
@@ -113,4 +114,36 @@ extension String {
     }
     return text
   }
+}
+
+extension LineLogHandler {
+  /// Returns a handler that writes to standard error with one call per line, so that lines of
+  /// several threads do not mix.
+  ///
+  /// - Parameter format: The format of lines. `nil`: text on a terminal, else JSON.
+  public static func standardError(label: String, format: LogFormat? = nil) -> LineLogHandler {
+    let isTerminal = isatty(STDERR_FILENO) == 1
+    return LineLogHandler(
+      label: label, format: format ?? (isTerminal ? .text : .json), hasColors: isTerminal
+    ) { line in
+      // A failure, such as a closed pipe, cannot be reported anywhere.
+      try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    }
+  }
+}
+
+extension Logger.MetadataProvider {
+  /// Adds `trace_id` and `span_id` to entries that are logged within a span of ``OTLPTracer``.
+  public static let traceContext = Logger.MetadataProvider {
+    guard let span = ServiceContext.current?.spanContext else { return [:] }
+    return ["trace_id": "\(span.traceID)", "span_id": "\(span.spanID)"]
+  }
+}
+
+/// The format of log lines.
+public enum LogFormat: String, Sendable, Hashable, CaseIterable {
+  /// Human-readable text.
+  case text
+  /// One JSON object per line.
+  case json
 }

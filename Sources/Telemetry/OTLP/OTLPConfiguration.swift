@@ -35,3 +35,197 @@ public struct OTLPConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 }
+
+/// A header of requests to the collector.
+public struct OTLPHeader: Sendable, Hashable {
+  /// The name, in lower case.
+  public var name: String
+  /// The value.
+  public var value: String
+
+  /// - Parameter name: The name in any case; it is sent in lower case.
+  public init(name: String, value: String) {
+    self.name = name.lowercased()
+    self.value = value
+  }
+}
+
+extension OTLPConfiguration {
+  /// Reads OpenTelemetry's environment variables
+  /// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables). An empty
+  /// variable counts as not set; an invalid one is ignored with a warning.
+  ///
+  /// - Parameters:
+  ///   - environment: The variables.
+  ///   - warn: Called with a warning for each variable that is ignored.
+  /// - Returns: `nil` if tracing is disabled: `OTEL_SDK_DISABLED` is true, `OTEL_TRACES_EXPORTER`
+  ///   is `none`, or neither that variable nor an endpoint is set.
+  public init?(environment: [String: String], warn: @escaping (String) -> Void) {
+    let variables = EnvironmentReader(environment: environment, warn: warn)
+    guard !variables.flag("OTEL_SDK_DISABLED") else { return nil }
+    let endpointName = variables.firstSet("ENDPOINT")
+    let exporter = variables.choice("OTEL_TRACES_EXPORTER", of: ["otlp", "none"])
+    guard exporter == "otlp" || (exporter == nil && endpointName != nil) else { return nil }
+    self.init()
+    _ = variables.choice(variables.firstSet("PROTOCOL"), of: ["grpc"])
+    _ = variables.choice(variables.firstSet("COMPRESSION"), of: ["none"])
+    for suffix in ["CLIENT_KEY", "CLIENT_CERTIFICATE"] {
+      if let name = variables.firstSet(suffix) {
+        warn("\(name) is not supported and is ignored")
+      }
+    }
+    if let endpointName, let text = variables[endpointName] {
+      let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
+      guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {
+        // No spans are better than spans at the wrong collector.
+        warn("\(endpointName) is not a URL such as http://localhost:4317; no spans are sent")
+        return nil
+      }
+      self.endpoint = endpoint
+    }
+    self.headers = variables.pairs(variables.firstSet("HEADERS")).map(OTLPHeader.init)
+    self.certificateFile = variables.firstSet("CERTIFICATE").flatMap { variables[$0] }
+    if let milliseconds = variables.milliseconds(variables.firstSet("TIMEOUT")) {
+      self.timeout = milliseconds
+    }
+    for (key, value) in variables.pairs("OTEL_RESOURCE_ATTRIBUTES") { self.resource[key] = value }
+    if let name = variables["OTEL_SERVICE_NAME"] { self.resource["service.name"] = name }
+    if let sampler = variables.sampler { self.sampler = sampler }
+    if let size = variables.count("OTEL_BSP_MAX_QUEUE_SIZE") { self.maxQueueSize = size }
+    if let size = variables.count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE") { self.maxBatchSize = size }
+    if self.maxBatchSize > self.maxQueueSize {
+      if variables["OTEL_BSP_MAX_EXPORT_BATCH_SIZE"] != nil {
+        warn("OTEL_BSP_MAX_EXPORT_BATCH_SIZE exceeds the size of the queue, \(self.maxQueueSize)")
+      }
+      self.maxBatchSize = self.maxQueueSize
+    }
+    if let delay = variables.milliseconds("OTEL_BSP_SCHEDULE_DELAY") { self.scheduleDelay = delay }
+    if let timeout = variables.milliseconds("OTEL_BSP_EXPORT_TIMEOUT") {
+      self.exportTimeout = timeout
+    }
+  }
+}
+
+/// Reads variables by the rules of OpenTelemetry.
+private struct EnvironmentReader {
+  let environment: [String: String]
+  let warn: (String) -> Void
+
+  init(environment: [String: String], warn: @escaping (String) -> Void) {
+    self.environment = environment
+    self.warn = warn
+  }
+
+  /// The value of a variable. `nil` if it is not set or empty.
+  subscript(name: String) -> String? {
+    self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Returns the variable for traces if it is set, else the one for all signals.
+  func firstSet(_ suffix: String) -> String? {
+    ["OTEL_EXPORTER_OTLP_TRACES_\(suffix)", "OTEL_EXPORTER_OTLP_\(suffix)"].first {
+      self[$0] != nil
+    }
+  }
+
+  func flag(_ name: String) -> Bool {
+    switch self[name]?.lowercased() {
+    case "true"?: return true
+    case "false"?, nil: return false
+    default:
+      self.warn("\(name) is neither true nor false and counts as false")
+      return false
+    }
+  }
+
+  func choice(_ name: String?, of known: [String]) -> String? {
+    guard let name, let value = self[name]?.lowercased() else { return nil }
+    if known.contains(value) { return value }
+    self.warn("\(name) is none of \(known.joined(separator: ", ")) and is ignored")
+    return nil
+  }
+
+  func count(_ name: String) -> Int? {
+    self[name].flatMap { text in
+      if let value = Int(text), (1 ... 1_000_000).contains(value) { return value }
+      self.warn("\(name) is not a number from 1 to 1000000 and is ignored")
+      return nil
+    }
+  }
+
+  /// Returns a duration of at most a day.
+  func milliseconds(_ name: String?) -> Duration? {
+    guard let name else { return nil }
+    return self[name].flatMap { text in
+      if let value = Int(text), (1 ... 86_400_000).contains(value) { return .milliseconds(value) }
+      self.warn("\(name) is not a number of milliseconds from 1 to 86400000 and is ignored")
+      return nil
+    }
+  }
+
+  /// Parses `KEY=VALUE,KEY=VALUE`, percent-encoded. An invalid element invalidates the whole list.
+  func pairs(_ name: String?) -> [(String, String)] {
+    guard let name, let text = self[name] else { return [] }
+    var pairs: [(String, String)] = []
+    for member in text.split(separator: ",") {
+      let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, let key = parts[0].trimmed.percentDecoded, !key.isEmpty,
+        let value = parts[1].trimmed.percentDecoded
+      else {
+        // The value may be a secret, so the warning contains only the name.
+        self.warn("\(name) is not a list such as key=value,key=value and is ignored")
+        return []
+      }
+      pairs.append((key, value))
+    }
+    return pairs
+  }
+
+  var sampler: Sampler? {
+    let known = [
+      "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off",
+      "parentbased_traceidratio",
+    ]
+    switch self.choice("OTEL_TRACES_SAMPLER", of: known) {
+    case "always_on": return .always
+    case "always_off": return .never
+    case "traceidratio": return .ratio(self.ratio)
+    case "parentbased_always_on": return .parentBased(root: .always)
+    case "parentbased_always_off": return .parentBased(root: .never)
+    case "parentbased_traceidratio": return .parentBased(root: .ratio(self.ratio))
+    default: return nil
+    }
+  }
+
+  private var ratio: Double {
+    guard let text = self["OTEL_TRACES_SAMPLER_ARG"] else { return 1 }
+    if let ratio = Double(text), (0 ... 1).contains(ratio) { return ratio }
+    self.warn("OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1; all traces are sampled")
+    return 1
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    var rest = self.drop(while: \.isWhitespace)
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return rest
+  }
+
+  /// The text with `%41` as `A`; `nil` if an escape is broken or what comes out is not UTF-8.
+  fileprivate var percentDecoded: String? {
+    var bytes: [UInt8] = []
+    var rest = self.utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst(), let low = rest.popFirst(),
+        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

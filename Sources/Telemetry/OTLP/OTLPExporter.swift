@@ -1,6 +1,7 @@
-import Logging
-import Metrics
+public import Logging
+public import Metrics
 public import ServiceLifecycle
+import Synchronization
 
 /// Sends the spans of an ``OTLPTracer`` to a collector in batches, off the path of frames.
 ///
@@ -87,7 +88,7 @@ public final class OTLPExporter: Service {
         failures.recover()
       } catch {
         self.counters.record(failed: batch.count)
-        failures.note(error)
+        failures.record(error)
       }
     }
     self.counters.record(dropped: self.queue.counts.dropped)
@@ -101,7 +102,7 @@ public final class OTLPExporter: Service {
         self.counters.record(sent: batch.count, rejected: rejected)
       } catch {
         self.counters.record(failed: batch.count)
-        failures.note(error)
+        failures.record(error)
       }
     }
     self.counters.record(dropped: self.queue.counts.dropped)
@@ -124,5 +125,94 @@ public final class OTLPExporter: Service {
       guard let result = try await group.next() else { throw CancellationError() }
       return result
     }
+  }
+}
+
+/// A tracer, and the service that sends its spans.
+public struct OTLPTracing: Sendable {
+  /// The tracer.
+  public let tracer: OTLPTracer
+  /// The exporter. Spans are queued, and then dropped, while it does not run.
+  public let exporter: OTLPExporter
+
+  /// - Parameters:
+  ///   - configuration: The configuration.
+  ///   - logger: The logger for failures of the collector.
+  ///   - metrics: The metrics that count the outcomes of spans.
+  public init(
+    _ configuration: OTLPConfiguration, logger: Logger,
+    metrics: any MetricsFactory = MetricsSystem.factory
+  ) {
+    let queue = SpanQueue(
+      capacity: max(1, configuration.maxQueueSize), batchSize: max(1, configuration.maxBatchSize))
+    self.tracer = OTLPTracer(sampler: configuration.sampler, queue: queue)
+    self.exporter = OTLPExporter(configuration, queue: queue, logger: logger, metrics: metrics)
+  }
+}
+
+/// Logs when sending of spans begins to fail, and when it works again, rather than each batch.
+private struct FailureLog {
+  private let logger: Logger
+  private let endpoint: OTLPEndpoint
+  private var isFailing = false
+
+  init(logger: Logger, endpoint: OTLPEndpoint) {
+    self.logger = logger
+    self.endpoint = endpoint
+  }
+
+  mutating func record(_ error: any Error) {
+    defer { self.isFailing = true }
+    self.logger.log(
+      level: self.isFailing ? .debug : .warning, "spans cannot be sent and are dropped",
+      metadata: ["endpoint": "\(self.endpoint)", "error": "\(error)"])
+  }
+
+  mutating func recover() {
+    guard self.isFailing else { return }
+    self.isFailing = false
+    self.logger.notice("spans are sent again", metadata: ["endpoint": "\(self.endpoint)"])
+  }
+}
+
+/// The counters of spans by outcome.
+private final class SpanCounters: Sendable {
+  private let exported: Counter
+  private let rejected: Counter
+  private let failed: Counter
+  private let queueFull: Counter
+  private let droppedBefore = Mutex<UInt64>(0)
+
+  init(factory: any MetricsFactory) {
+    func counter(_ outcome: String) -> Counter {
+      Counter(
+        label: "sidelight_trace_spans_total", dimensions: [("outcome", outcome)], factory: factory)
+    }
+    self.exported = counter("exported")
+    self.rejected = counter("rejected")
+    self.failed = counter("failed")
+    self.queueFull = counter("queue_full")
+  }
+
+  func record(sent count: Int, rejected: Int) {
+    // A collector may report any number.
+    let rejected = min(max(0, rejected), count)
+    self.exported.increment(by: count - rejected)
+    self.rejected.increment(by: rejected)
+  }
+
+  func record(failed count: Int) {
+    self.failed.increment(by: count)
+  }
+
+  /// Records the number of spans that were dropped because the queue was full.
+  ///
+  /// - Parameter total: The number since the start.
+  func record(dropped total: UInt64) {
+    let new = self.droppedBefore.withLock { before in
+      defer { before = max(before, total) }
+      return max(before, total) - before
+    }
+    self.queueFull.increment(by: new)
   }
 }

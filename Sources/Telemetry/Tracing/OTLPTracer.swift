@@ -1,3 +1,4 @@
+import Synchronization
 public import Tracing
 
 /// Creates spans, and passes sampled ones to an ``OTLPExporter``.
@@ -70,5 +71,63 @@ public final class OTLPTracer: Tracer {
         tracestate: extractor.extract(key: "tracestate", from: carrier) ?? "")
     else { return }
     context.spanContext = span
+  }
+}
+
+/// The rule by which traces are sampled.
+public indirect enum Sampler: Sendable, Hashable {
+  /// All traces.
+  case always
+  /// No traces.
+  case never
+  /// A fraction of traces (0 to 1), selected by trace ID so that all services decide alike: those
+  /// whose last 64 bits are below `ratio * 2^64`, as in the SDKs for Go and Python. OpenTelemetry
+  /// does not specify the formula. A larger ratio samples a superset.
+  case ratio(Double)
+  /// The decision of the parent; without a parent, that of `root`.
+  case parentBased(root: Sampler)
+
+  /// Returns whether a span of the trace is sampled.
+  ///
+  /// - Parameter parent: The parent of the span. `nil` if it has none.
+  public func samples(_ trace: TraceID, parent: SpanContext?) -> Bool {
+    switch self {
+    case .always: true
+    case .never: false
+    case .ratio(let ratio): ratio >= 1 || trace.low < UInt64(max(0, ratio) * 0x1p64)
+    case .parentBased(let root): parent?.isSampled ?? root.samples(trace, parent: nil)
+    }
+  }
+}
+
+/// Generates IDs of traces and spans with SplitMix64 from a random seed, without system calls.
+/// Collisions between servers are as rare as for random IDs.
+private final class IdentifierSource: Sendable {
+  private let state: Atomic<UInt64>
+
+  init(seed: UInt64 = .random(in: .min ... .max)) {
+    self.state = Atomic(seed)
+  }
+
+  /// Returns a new trace ID.
+  func traceID() -> TraceID {
+    while true {
+      if let id = TraceID(high: self.next(), low: self.next()) { return id }
+    }
+  }
+
+  /// Returns a new span ID.
+  func spanID() -> SpanID {
+    while true {
+      if let id = SpanID(self.next()) { return id }
+    }
+  }
+
+  /// Sebastiano Vigna's SplitMix64 (https://prng.di.unimi.it/splitmix64.c).
+  private func next() -> UInt64 {
+    var z = self.state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
   }
 }

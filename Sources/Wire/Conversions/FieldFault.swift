@@ -1,14 +1,15 @@
 package import GRPCCore
 package import GRPCProtobuf
-import SidelightKernels
+package import SidelightKernels
+import SwiftProtobuf
 
-/// What is wrong with one field of a message: enough for a person to mend it without guessing.
+/// The violation of a rule by a field of a message.
 package struct FieldFault: Error, Sendable, Hashable {
-  /// The status code that fits.
+  /// The status code.
   package var code: RPCError.Code
-  /// The field's path from the message that was sent: `frame.image.planes[1].stride`.
+  /// The path of the field in the received message: `frame.image.planes[1].stride`.
   package var field: String
-  /// What is wrong, with value and limit, in one sentence.
+  /// The reason with the value and the limit: a clause with the field as its subject.
   package var reason: String
 
   package init(code: RPCError.Code = .invalidArgument, field: String, reason: String) {
@@ -17,19 +18,19 @@ package struct FieldFault: Error, Sendable, Hashable {
     self.reason = reason
   }
 
-  /// The same fault, seen from the message around.
+  /// Returns the violation with a path from the enclosing message.
   package func within(_ parent: String) -> FieldFault {
     FieldFault(code: self.code, field: "\(parent).\(self.field)", reason: self.reason)
   }
 
-  /// The same fault, short enough to travel in a header, whatever it repeats of a message.
+  /// The violation, truncated to a length that fits into a header.
   package var clipped: FieldFault {
     FieldFault(
       code: self.code, field: self.field.clipped(toBytes: 256),
       reason: self.reason.clipped(toBytes: 640))
   }
 
-  /// The fault with `google.rpc.BadRequest` details.
+  /// The status with `google.rpc.BadRequest` details.
   package var status: GoogleRPCStatus {
     let (field, reason) = (self.clipped.field, self.clipped.reason)
     return GoogleRPCStatus(
@@ -42,4 +43,27 @@ extension FieldFault: RPCErrorConvertible {
   package var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
   package var rpcErrorMessage: String { self.status.rpcErrorMessage }
   package var rpcErrorMetadata: Metadata { self.status.rpcErrorMetadata }
+}
+
+extension FieldFault {
+  /// Creates the violation of an error that the catalogue found.
+  package init(_ error: PipelineError) {
+    let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+    self.init(field: error.path, reason: error.message + hint)
+  }
+}
+
+extension Google_Rpc_Status {
+  /// Creates a status within a message, for errors that do not end the call.
+  package init(_ status: GoogleRPCStatus) {
+    // Our details can always be serialized. If not, code and message contain the most.
+    let bytes: [UInt8]? = try? status.serializedBytes()
+    if let bytes, let whole = try? Google_Rpc_Status(serializedBytes: bytes) {
+      self = whole
+    } else {
+      self.init()
+      self.code = Int32(status.code.rawValue)
+      self.message = status.message
+    }
+  }
 }

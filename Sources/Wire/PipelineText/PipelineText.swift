@@ -1,11 +1,11 @@
 public import SidelightKernels
 
-/// A pipeline as people write it, and where each of its parts stands in the text.
+/// A pipeline in text form, with the locations of its parts in the text.
 ///
 ///     sepia(intensity: 0.8), [pixellate(scale: 12), hueAdjust(angle: 3.14)]
 ///
-/// Stages are separated by commas. The empty text is the empty pipeline. Space and line breaks may
-/// stand between any two parts.
+/// Commas separate stages. The empty text is the empty pipeline. Spaces and line breaks are allowed
+/// between any two parts.
 ///
 ///     pipeline   = [ space ] [ stage *( "," stage ) ]
 ///     space      = "@linear" / "@gamma"
@@ -21,50 +21,50 @@ public import SidelightKernels
 ///     text, name = word / quoted
 ///     word       = ( ALPHA / "_" ) *( ALPHA / DIGIT / "_" / "-" / "." )
 ///
-/// - A name before a stage is its id, by which it is turned on and off later:
+/// - A name before a stage is its ID, by which it can be activated and deactivated later:
 ///   `look: sepia(intensity: 0.8)`.
-/// - `@off` makes the stage inactive, `@mix(0.5)` shows half of its result, and
-///   `@region(0, 0, 0.5w, 1h)` shows the result in a rectangle: left, top, width, height.
-/// - `@linear` before the first stage has a pipeline compute in linear light: `@linear exposure`,
-///   `sepia, [@linear blur, bloom]`. A nested pipeline that says nothing takes over the space of the
-///   one round it; `@gamma` names the default.
+/// - `@off` deactivates the stage, `@mix(0.5)` mixes its result and its input equally, and
+///   `@region(0, 0, 0.5w, 1h)` limits it to a rectangle: left, top, width, height.
+/// - `@linear` before the first stage selects linear light as the working space of a pipeline:
+///   `@linear exposure`, `sepia, [@linear blur, bloom]`. A nested pipeline without a working space
+///   inherits that of the enclosing one; `@gamma` names the default.
 /// - A length is in pixels, frame widths (`w`), frame heights (`h`) or short sides (`min`). As a
-///   parameter, `12` is a number, which a filter takes as pixels where it wants a length, and
-///   `12px` is a length.
-/// - `#ff8000` and `#ff800080` are colours of 8 bits a channel, `color(1, 0.5, 0)` of any
-///   precision; the fourth figure is alpha.
-/// - A quoted text has the escapes `\"`, `\\`, `\n`, `\r`, `\t` and `\u{1F600}`. A parameter whose
-///   text is `true`, `false` or `nan` has to be quoted.
+///   parameter, `12` is a number, which a filter that expects a length reads as pixels, and `12px`
+///   is a length.
+/// - `#ff8000` and `#ff800080` are colours with 8 bits per channel, `color(1, 0.5, 0)` has any
+///   precision; the fourth value is alpha.
+/// - A quoted text has the escapes `\"`, `\\`, `\n`, `\r`, `\t` and `\u{1F600}`. The texts `true`,
+///   `false` and `nan` must be quoted as parameters.
 ///
-/// Whether filters and parameters exist is not the parser's business but the catalogue's:
-/// ``resolve(_:)`` points its complaints at the text.
+/// The parser does not check whether filters and parameters exist. ``resolve(_:)`` checks them
+/// against a catalogue and locates its errors in the text.
 public struct PipelineText: Sendable {
-  /// The text as it was given.
+  /// The text.
   public let text: String
-  /// What it says.
+  /// The pipeline.
   public let pipeline: Pipeline
 
-  private let places: PipelineTextPlaces
+  private let locations: PipelineTextLocations
 
-  /// The longest text: 16 KiB.
+  /// The maximum length of a text in bytes: 16 KiB.
   public static let maxLength = 16 << 10
 
   /// Parses a text.
   ///
-  /// - Throws: ``PipelineTextError`` for a text that is not a pipeline, that is longer than
-  ///   ``maxLength``, or that has more stages or deeper brackets than ``Pipeline`` allows.
+  /// - Throws: ``PipelineTextError`` if the text is not a pipeline, is longer than ``maxLength``,
+  ///   or has more stages or deeper brackets than ``Pipeline`` allows.
   public init(_ text: String) throws(PipelineTextError) {
     var parser = PipelineTextParser(text)
     self.pipeline = try parser.parse()
-    self.places = parser.places
+    self.locations = parser.locations
     self.text = text
   }
 
   /// Checks the pipeline against a catalogue.
   ///
-  /// - Parameter resolve: The catalogue's own check, for example `catalogue.resolve`.
-  /// - Returns: What `resolve` returns.
-  /// - Throws: ``PipelineTextError``: the catalogue's complaint, pointed at the character at fault.
+  /// - Parameter resolve: The check of the catalogue, such as `catalogue.resolve`.
+  /// - Returns: The result of `resolve`.
+  /// - Throws: ``PipelineTextError`` with the error of the catalogue, located in the text.
   public func resolve<Resolved>(
     _ resolve: (Pipeline) throws(PipelineError) -> Resolved
   ) throws(PipelineTextError) -> Resolved {
@@ -75,11 +75,88 @@ public struct PipelineText: Sendable {
     }
   }
 
-  /// Points a complaint about ``pipeline`` at the character at fault: the name of an unknown filter
-  /// or parameter, the value that is out of its limits.
+  /// Locates an error of ``pipeline`` in the text: at the name of an unknown filter or parameter,
+  /// or at a value that is out of range.
   public func locate(_ error: PipelineError) -> PipelineTextError {
     PipelineTextError(
-      text: self.text, utf8Offset: self.places.offset(of: error), message: error.message,
+      text: self.text, utf8Offset: self.locations.offset(of: error), message: error.message,
       suggestion: error.suggestion, cause: error)
+  }
+}
+
+extension Pipeline {
+  /// Parses the text form; see ``PipelineText`` for the grammar.
+  ///
+  /// - Throws: ``PipelineTextError`` with the position of the invalid character.
+  public init(text: String) throws(PipelineTextError) {
+    self = try PipelineText(text).pipeline
+  }
+
+  /// The pipeline in text form, on one line. ``init(text:)`` parses it to the same pipeline.
+  ///
+  /// Parameters are ordered by name, so equal pipelines have equal texts. Infinite numbers are
+  /// written as `1e999`. A pipeline beyond the limits of ``PipelineText`` is formatted too, for
+  /// logs, but cannot be parsed; pipelines that are nested too deeply are written as `[...]`.
+  public var text: String {
+    var printer = PipelineTextPrinter()
+    printer.print(self, depth: 1)
+    return printer.text
+  }
+
+  /// Returns ``text``, truncated with an ellipsis to a number of bytes, for lists and logs.
+  ///
+  /// - Parameter limit: The maximum length of the result in bytes; at least 3.
+  package func text(clippedToBytes limit: Int) -> String {
+    var printer = PipelineTextPrinter(limit: limit)
+    printer.print(self, depth: 1)
+    return printer.text.clipped(toBytes: limit)
+  }
+}
+
+extension ParameterValue {
+  /// The value in the text form of pipelines: `0.8`, `0.5w`, `(0.5w, 0.5h)`, `#ff8000`.
+  public var textForm: String { PipelineTextPrinter.value(self) }
+}
+
+/// The locations of the parts of a pipeline in its text, by the paths of ``PipelineError``.
+struct PipelineTextLocations: Sendable {
+  /// The location of a part.
+  private struct Location: Sendable {
+    /// The offset of the part or of its name, in bytes.
+    var start: Int
+    /// The offset of its value in bytes, if it has a name and a value.
+    var value: Int?
+  }
+
+  private var locations: [String: Location] = [:]
+
+  /// Records the location of a part.
+  ///
+  /// - Parameters:
+  ///   - path: The path, such as `stages[1].filter.parameters["radius"]`.
+  ///   - start: The offset of the part, or of its name.
+  ///   - value: The offset of its value, if it has one.
+  mutating func record(_ path: String, start: Int, value: Int? = nil) {
+    self.locations[path] = Location(start: start, value: value)
+  }
+
+  /// Returns the offset of an error: that of the part at its path, or of the nearest enclosing part
+  /// that occurs in the text.
+  func offset(of error: PipelineError) -> Int {
+    let around = self.locations.filter { Self.isPath($0.key, at: error.path) }
+    guard let location = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {
+      return 0
+    }
+    switch error.code {
+    case .unknownParameter, .duplicateParameter: return location.start
+    default: return location.value ?? location.start
+    }
+  }
+
+  /// Returns whether a path is equal to another or encloses it.
+  private static func isPath(_ outer: String, at path: String) -> Bool {
+    guard path.hasPrefix(outer) else { return false }
+    let rest = path.dropFirst(outer.count)
+    return rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[")
   }
 }

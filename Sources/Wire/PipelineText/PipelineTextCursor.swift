@@ -1,8 +1,8 @@
-/// A place in a pipeline's text that moves forward over its smallest parts.
+/// A position in the text of a pipeline that moves past its tokens.
 struct PipelineTextCursor {
   /// The whole text.
   let text: String
-  /// Bytes from the start of the text.
+  /// The offset from the start of the text, in bytes.
   private(set) var offset = 0
 
   private let bytes: [UInt8]
@@ -18,22 +18,22 @@ struct PipelineTextCursor {
   /// The byte at the cursor; `nil` at the end.
   var current: UInt8? { self.offset < self.bytes.count ? self.bytes[self.offset] : nil }
 
-  /// What stands at the cursor, in words for a message.
+  /// A description of the character at the cursor, for messages.
   var found: String {
     guard self.current != nil else { return "the end" }
-    // A character is at most a few dozen bytes, unless somebody plays tricks with combining marks.
+    // A character has at most a few dozen bytes, unless it has unusually many combining marks.
     let character = String(decoding: self.bytes[self.offset...].prefix(64), as: UTF8.self).first
     guard let character, let scalar = character.unicodeScalars.first else { return "the end" }
     return scalar.properties.generalCategory == .control
       ? "control character \(scalar.value)" : "'\(character)'"
   }
 
-  /// An error at the cursor, or at another offset.
+  /// Returns an error at the cursor or at another offset.
   func fault(_ message: String, at offset: Int? = nil) -> PipelineTextError {
     PipelineTextError(text: self.text, utf8Offset: offset ?? self.offset, message: message)
   }
 
-  /// Goes back to an offset where the cursor has been.
+  /// Moves back to an earlier offset.
   mutating func rewind(to offset: Int) {
     self.offset = offset
   }
@@ -43,9 +43,9 @@ struct PipelineTextCursor {
     while let byte = self.current, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { self.offset += 1 }
   }
 
-  /// Moves past space and an ASCII character, if it is next.
+  /// Moves past space, and past an ASCII character if it follows.
   ///
-  /// - Returns: Whether it was. If not, only the space is passed.
+  /// - Returns: Whether the character follows.
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     self.skipSpace()
     guard let byte = self.current, UInt32(byte) == character.value else { return false }
@@ -53,22 +53,22 @@ struct PipelineTextCursor {
     return true
   }
 
-  /// Moves past bytes as long as they fit.
+  /// Moves past bytes that satisfy a condition, and returns them.
   mutating func take(while fits: (UInt8) -> Bool) -> String {
     let start = self.offset
     while let byte = self.current, fits(byte) { self.offset += 1 }
     return String(decoding: self.bytes[start ..< self.offset], as: UTF8.self)
   }
 
-  /// Moves past a word; `nil` if none starts here.
+  /// Moves past a word, and returns it. `nil` if none begins here.
   mutating func takeWord() -> String? {
     guard let byte = self.current, Self.startsWord(byte) else { return nil }
     return self.take(while: Self.continuesWord)
   }
 
-  /// Moves past a quoted text; `nil` if none starts here.
+  /// Moves past a quoted text, and returns its contents. `nil` if none begins here.
   ///
-  /// - Throws: ``PipelineTextError`` for a text without end, or an escape that is none.
+  /// - Throws: ``PipelineTextError`` for a text without a closing quote or an unknown escape.
   mutating func takeQuoted() throws(PipelineTextError) -> String? {
     let start = self.offset
     guard self.current == UInt8(ascii: "\"") else { return nil }
@@ -114,7 +114,7 @@ struct PipelineTextCursor {
     }
   }
 
-  /// Whether a text can stand without quotes as a name.
+  /// Returns whether a text is a valid name without quotes.
   static func isWord(_ text: String) -> Bool {
     guard let first = text.utf8.first else { return false }
     return self.startsWord(first) && text.utf8.allSatisfy(self.continuesWord)

@@ -1,23 +1,23 @@
 public import SidelightKernels
 
-/// What is wrong with a pipeline's text, and at which character.
+/// An error in the text of a pipeline, with its position.
 public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The whole text.
   public let text: String
-  /// Where the fault lies: bytes from the start of the text in UTF-8, `0 ... text.utf8.count`.
+  /// The position in bytes of UTF-8, from 0 to `text.utf8.count`.
   public let utf8Offset: Int
-  /// The line that the fault is in, from 1.
+  /// The line, from 1.
   public let line: Int
-  /// The character of the line, from 1.
+  /// The character in the line, from 1.
   public let column: Int
-  /// What was expected and what was found, in one sentence.
+  /// The fault in one sentence, with the expected and the found text.
   public let message: String
-  /// The nearest name that exists, for faults of spelling.
+  /// The nearest existing name, if a name is unknown.
   public let suggestion: String?
-  /// The catalogue's complaint, if it was the catalogue's.
+  /// The error of the catalogue, if it found the fault.
   public let cause: PipelineError?
 
-  /// Points at an offset of a text. An offset beyond the text counts as its end.
+  /// Creates an error at an offset of a text. An offset beyond the text counts as its end.
   init(
     text: String, utf8Offset: Int, message: String, suggestion: String? = nil,
     cause: PipelineError? = nil
@@ -32,18 +32,18 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
     self.column = 1 + before.reversed().prefix { !$0.isNewline }.count
   }
 
-  /// The message with its hint on one line, then the two lines of ``rendering``.
+  /// The message with the suggestion on one line, and the two lines of ``rendering``.
   public var description: String {
-    let place =
+    let location =
       self.line == 1 ? "column \(self.column)" : "line \(self.line), column \(self.column)"
     let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
-    return "\(place): \(self.message)\(hint)\n\(self.rendering)"
+    return "\(location): \(self.message)\(hint)\n\(self.rendering)"
   }
 
-  /// Two lines: the line of the text that has the fault, and a caret under the character.
+  /// Two lines: the line of the text with the fault, and a caret below the character.
   ///
-  /// A long line is cut down to the surroundings of the fault. Control characters are shown as `?`,
-  /// since the text may be a stranger's and the reader a terminal.
+  /// A long line is reduced to the surroundings of the fault. Control characters are shown as `?`,
+  /// since the text may be hostile and the output a terminal.
   public var rendering: String {
     let lines = self.text.split(omittingEmptySubsequences: false) { $0.isNewline }
     let shown = lines[self.line - 1].map(Self.visible)
@@ -56,7 +56,7 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
     return "\(head)\(String(shown[start ..< end]))\(tail)\n\(indent)^"
   }
 
-  /// The most characters of a line that are shown.
+  /// The maximum number of characters of a line to show.
   private static let width = 80
 
   private static func visible(_ character: Character) -> Character {

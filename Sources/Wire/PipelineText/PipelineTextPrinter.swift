@@ -1,19 +1,23 @@
 import SidelightKernels
 
-/// Writes pipelines in the text form.
+/// Formats pipelines in text form.
 struct PipelineTextPrinter {
-  /// What has been written.
+  /// The text so far.
   private(set) var text = ""
-  /// The bytes after which nothing more is written.
+  /// The length in bytes at which formatting ends.
   private let limit: Int
 
-  /// - Parameter limit: No stage begins after so many bytes, so that a longer text is not written
-  ///   for nothing.
+  /// - Parameter limit: The length in bytes after which no stage begins, since the text is
+  ///   truncated there.
   init(limit: Int = .max) {
     self.limit = limit
   }
 
-  /// - Parameter depth: 1 for the outermost pipeline, one more for each bracket around it.
+  /// Appends a pipeline.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The pipeline.
+  ///   - depth: The number of enclosing pipelines, plus 1.
   mutating func print(_ pipeline: Pipeline, depth: Int) {
     if let space = pipeline.workingSpace {
       self.text += "@\(space.text)" + (pipeline.stages.isEmpty ? "" : " ")
@@ -62,7 +66,7 @@ struct PipelineTextPrinter {
     }
   }
 
-  /// The shortest digits that give the same number back, without a fraction of zero.
+  /// Returns the shortest digits that parse to the same number, without a fraction of zero.
   private static func number(_ number: Double) -> String {
     if number.isNaN { return "nan" }
     if number.isInfinite { return number < 0 ? "-1e999" : "1e999" }
@@ -94,7 +98,7 @@ struct PipelineTextPrinter {
     }
   }
 
-  /// A name as it is, if it is a word; otherwise quoted.
+  /// Returns a name, quoted unless it is a word.
   private static func name(_ name: String) -> String {
     if PipelineTextCursor.isWord(name) { return name }
     var quoted = "\""
@@ -117,5 +121,21 @@ struct PipelineTextPrinter {
     _ elements: Elements, _ text: (Elements.Element) -> String
   ) -> String {
     elements.map(text).joined(separator: ", ")
+  }
+}
+
+extension WorkingSpace {
+  /// The name in the text form.
+  var text: String {
+    switch self {
+    case .sRGBGamma: "gamma"
+    case .sRGBLinear: "linear"
+    }
+  }
+
+  /// Creates the working space with a name. `nil` if the name is unknown.
+  init?(text: String) {
+    guard let space = Self.allCases.first(where: { $0.text == text }) else { return nil }
+    self = space
   }
 }

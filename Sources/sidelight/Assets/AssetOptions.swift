@@ -1,5 +1,8 @@
 import ArgumentParser
+import SidelightCodecs
+import SidelightConfiguration
 import SidelightKernels
+import SidelightServer
 import SidelightWire
 
 /// The `--asset` option of the subcommands that filter locally, and the files that a pipeline's
@@ -39,4 +42,93 @@ struct AssetOptions: ParsableArguments {
     catalogue.assets = store
     return catalogue
   }
+}
+
+/// The name and the file of an asset: `logo=images/logo.png`.
+struct NamedFile: Sendable {
+  let name: String
+  let path: String
+
+  /// Parses an argument.
+  ///
+  /// - Throws: `ValidationError` if the name or the path is missing.
+  init(argument: String) throws {
+    guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex,
+      argument.index(after: separator) < argument.endIndex
+    else { throw ValidationError("expected NAME=PATH") }
+    self.name = String(argument[..<separator])
+    self.path = String(argument[argument.index(after: separator)...])
+  }
+}
+
+extension FilterCatalogue {
+  /// Creates a catalogue of the built-in filters, with assets that all callers can name.
+  ///
+  /// - Throws: `ValidationError` with the file that cannot be read.
+  init(providing files: [ProvidedAsset]) throws {
+    self = .builtIn
+    let store = AssetStore()
+    for file in files {
+      do {
+        store.put(try AssetFile(path: file.path).read(), named: file.name)
+      } catch {
+        throw ValidationError("assets.provided: \(file.name): \(error)")
+      }
+    }
+    self.assets = store
+  }
+}
+
+/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, or a `.cube`
+/// table.
+private struct AssetFile {
+  /// The path, absolute or relative to the working directory.
+  let path: String
+
+  /// Reads and decodes the file. Its content determines the format, not its name.
+  ///
+  /// - Throws: ``AssetFileError`` if the file cannot be read or has none of these formats.
+  func read() throws(AssetFileError) -> Asset {
+    let bytes: [UInt8]
+    do {
+      bytes = try FileContents.read(self.path)
+    } catch {
+      throw AssetFileError(path: self.path, reason: error.reason)
+    }
+    return self.isPicture(bytes) ? try self.picture(bytes) : try self.table(bytes)
+  }
+
+  private func isPicture(_ bytes: [UInt8]) -> Bool {
+    ImageFileFormat(sniffing: bytes.span.bytes) != nil
+  }
+
+  private func picture(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
+    do {
+      return .image(try ImageAsset(ImageDecoder(pool: BufferPool(maxIdleBytes: 0)).decode(bytes)))
+    } catch {
+      throw AssetFileError(path: self.path, reason: "\(error)")
+    }
+  }
+
+  private func table(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
+    do throws(CubeFileError) {
+      return .cube(try CubeFile.read(bytes))
+    } catch {
+      guard self.path.lowercased().hasSuffix(".cube") else {
+        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file")
+      }
+      throw AssetFileError(path: self.path, reason: "\(error)")
+    }
+  }
+}
+
+/// The reason why a file cannot be used as an asset.
+private struct AssetFileError: Error, CustomStringConvertible {
+  /// The path of the file.
+  let path: String
+  /// The fault, with the line in a table.
+  let reason: String
+
+  /// The path and the reason.
+  var description: String { "cannot use \(self.path): \(self.reason)" }
 }

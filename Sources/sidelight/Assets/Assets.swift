@@ -1,4 +1,5 @@
 import ArgumentParser
+import SidelightClient
 import SidelightWire
 
 /// `sidelight assets`: manages the caller's assets on a server.
@@ -21,4 +22,77 @@ struct AssetServerOption: ParsableArguments {
     help: ArgumentHelp("Address of the server: HOST:PORT or unix:PATH.", valueName: "address"),
     transform: Address.init(argument:))
   var server: Address
+}
+
+/// `sidelight assets put`: uploads an asset.
+struct AssetsPut: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "put",
+    abstract: "Upload a PNG, JPEG or .cube file; replaces an asset of the same name.")
+
+  @Argument(help: "Name of the asset in pipelines.")
+  var name: String
+
+  @Argument(help: "PNG, JPEG or .cube file to upload.", completion: .file())
+  var file: String
+
+  @OptionGroup var at: AssetServerOption
+
+  func run() async throws {
+    let contents = try FileContents.read(self.file)
+    let asset = try await SidelightClient.connect(to: self.at.server) { client in
+      try await client.putAsset(named: self.name, contents: contents)
+    }
+    print(asset.line)
+  }
+}
+
+/// `sidelight assets list`: lists the assets that the caller's pipelines can name.
+struct AssetsList: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the assets that your pipelines can name, one per line.")
+
+  @OptionGroup var at: AssetServerOption
+
+  func run() async throws {
+    let assets = try await SidelightClient.connect(to: self.at.server) { client in
+      try await client.listAssets()
+    }
+    for asset in assets { print(asset.line) }
+  }
+}
+
+extension AssetDescription {
+  /// A human-readable line with name, contents, origin and memory.
+  fileprivate var line: String {
+    let words =
+      switch self.contents {
+      case .image(let size): "image \(size)"
+      case .cube(let entries): "cube of \(entries) entries a side"
+      case .curves(let entries): "curves of \(entries) entries"
+      case nil: "unknown"
+      }
+    return self.isProvidedByServer
+      ? "\(self.name)\t\(words)\tprovided by the server"
+      : "\(self.name)\t\(words)\t\(self.memoryByteCount) bytes in memory"
+  }
+}
+
+/// `sidelight assets delete`: deletes an asset.
+struct AssetsDelete: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete one of your assets; sessions that use it keep it.")
+
+  @Argument(help: "Name of the asset.")
+  var name: String
+
+  @OptionGroup var at: AssetServerOption
+
+  func run() async throws {
+    try await SidelightClient.connect(to: self.at.server) { client in
+      try await client.deleteAsset(named: self.name)
+    }
+  }
 }

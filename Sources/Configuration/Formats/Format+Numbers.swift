@@ -1,0 +1,161 @@
+extension Format {
+  /// An integer.
+  ///
+  /// - Parameter unit: The unit: `sessions`.
+  static func count(_ range: ClosedRange<Int>, of unit: String? = nil) -> SettingFormat<Int> {
+    let kind = SettingKind(
+      type: "integer", unit: unit, range: "\(range.lowerBound) to \(range.upperBound)",
+      isCount: true)
+    return SettingFormat(
+      kind,
+      parse: { text throws(InvalidSettingValue) in
+        // A number with too many digits is out of range, not invalid.
+        let isNumber = text.drop { $0 == "-" || $0 == "+" }.allSatisfy {
+          ("0" ... "9").contains($0)
+        }
+        guard isNumber else { throw InvalidSettingValue("expected an integer") }
+        guard let value = Int(text), range.contains(value) else {
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: { "\($0)" })
+  }
+
+  /// A size in bytes: `64MiB`, `512KiB`, `65536`.
+  ///
+  /// - Parameter plain: The unit of a number without a unit, in bytes.
+  static func size(_ range: ClosedRange<Int>, plain: Int = 1) -> SettingFormat<Int> {
+    let text: @Sendable (Int) -> String = { ByteUnit.text(of: $0, plain: plain) }
+    let kind = SettingKind(
+      type: "size", unit: plain == 1 ? "bytes" : "MiB",
+      range: "\(text(range.lowerBound)) to \(text(range.upperBound))")
+    return SettingFormat(
+      kind,
+      parse: { text throws(InvalidSettingValue) in
+        guard let value = ByteUnit.parse(text, plain: plain) else {
+          throw InvalidSettingValue("expected a size such as 512KiB, 64MiB or 2GiB")
+        }
+        guard range.contains(value) else {
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: text)
+  }
+
+  /// A number.
+  static func ratio(_ range: ClosedRange<Double>) -> SettingFormat<Double> {
+    let kind = SettingKind(
+      type: "number",
+      range: "\(range.lowerBound.shortText) to \(range.upperBound.shortText)")
+    return SettingFormat(
+      kind,
+      parse: { text throws(InvalidSettingValue) in
+        guard let value = Double(text), !value.isNaN else {
+          throw InvalidSettingValue("expected a number")
+        }
+        guard range.contains(value) else {
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: \.shortText)
+  }
+
+  /// A duration: `500ms`, `10s`, `5min`, `1h`; a number alone is seconds. Exact to a microsecond.
+  static func duration(_ range: ClosedRange<Duration>) -> SettingFormat<Duration> {
+    let kind = SettingKind(
+      type: "duration", unit: "s",
+      range:
+        "\(DurationUnit.text(of: range.lowerBound)) to \(DurationUnit.text(of: range.upperBound))")
+    return SettingFormat(
+      kind,
+      parse: { text throws(InvalidSettingValue) in
+        guard let value = DurationUnit.parse(text) else {
+          throw InvalidSettingValue("expected a duration such as 500ms, 10s, 5min or 1h")
+        }
+        guard range.contains(value) else {
+          throw InvalidSettingValue("the range is \(kind.range ?? "")")
+        }
+        return value
+      },
+      text: DurationUnit.text(of:))
+  }
+}
+
+extension Double {
+  /// The number, without a fraction if it is an integer: `2`, `0.5`.
+  fileprivate var shortText: String { Int(exactly: self).map(String.init) ?? "\(self)" }
+}
+
+/// Units of sizes in bytes.
+private enum ByteUnit: Int, CaseIterable {
+  case gibibyte = 1_073_741_824
+  case mebibyte = 1_048_576
+  case kibibyte = 1024
+
+  var name: String {
+    switch self {
+    case .gibibyte: "GiB"
+    case .mebibyte: "MiB"
+    case .kibibyte: "KiB"
+    }
+  }
+
+  /// Parses a number with or without a unit. `nil` if it is invalid or overflows.
+  static func parse(_ text: String, plain: Int) -> Int? {
+    let unit = Self.allCases.first { text.hasSuffix($0.name) }
+    let number = text.dropLast(unit?.name.count ?? 0)
+    guard let count = Int(number.last == " " ? number.dropLast() : number) else { return nil }
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit?.rawValue ?? plain)
+    return overflow ? nil : bytes
+  }
+
+  /// Returns the number in the largest unit of which it is a multiple.
+  static func text(of bytes: Int, plain: Int = 1) -> String {
+    guard bytes != 0, let unit = Self.allCases.first(where: { bytes.isMultiple(of: $0.rawValue) })
+    else { return "\(bytes / plain)" }
+    return "\(bytes / unit.rawValue)\(unit.name)"
+  }
+}
+
+/// Units of durations, in microseconds.
+enum DurationUnit: Int64, CaseIterable {
+  case hour = 3_600_000_000
+  case minute = 60_000_000
+  case second = 1_000_000
+  case millisecond = 1000
+  case microsecond = 1
+
+  var name: String {
+    switch self {
+    case .hour: "h"
+    case .minute: "min"
+    case .second: "s"
+    case .millisecond: "ms"
+    case .microsecond: "us"
+    }
+  }
+
+  /// Parses a number with or without a unit, to the microsecond. `nil` if it is invalid.
+  static func parse(_ text: String) -> Duration? {
+    // The longest name first: `ms` ends in `s`.
+    let unit = Self.allCases.sorted { $0.name.count > $1.name.count }
+      .first { text.hasSuffix($0.name) }
+    let number = text.dropLast(unit?.name.count ?? 0)
+    guard let count = Double(number.last == " " ? number.dropLast() : number) else { return nil }
+    let microseconds = count * Double((unit ?? .second).rawValue)
+    guard abs(microseconds) < 1e18 else { return nil }
+    return .microseconds(Int64(microseconds.rounded()))
+  }
+
+  /// Returns the duration in the largest unit of which it is a multiple.
+  static func text(of duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    guard microseconds != 0 else { return "0s" }
+    let unit = Self.allCases.first { microseconds.isMultiple(of: $0.rawValue) } ?? .microsecond
+    return "\(microseconds / unit.rawValue)\(unit.name)"
+  }
+}

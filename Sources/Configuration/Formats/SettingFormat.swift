@@ -1,0 +1,91 @@
+/// The text format of a setting's values, and their valid range.
+///
+/// Law: `parse(texts(value)) == value`.
+struct SettingFormat<Value: Sendable & Equatable>: Sendable {
+  /// The description of the values.
+  var kind: SettingKind
+  /// Parses a value: one text, or several if the kind is a list.
+  let parse: @Sendable ([String]) throws(InvalidSettingValue) -> Value
+  /// Formats a value. `nil` if there is none.
+  let texts: @Sendable (Value) -> [String]?
+
+  /// Creates a format of values that are one text.
+  init(
+    _ kind: SettingKind, parse: @escaping @Sendable (String) throws(InvalidSettingValue) -> Value,
+    text: @escaping @Sendable (Value) -> String
+  ) {
+    self.kind = kind
+    self.parse = { texts throws(InvalidSettingValue) in
+      guard let first = texts.first, texts.count == 1 else {
+        throw InvalidSettingValue("expected one value")
+      }
+      guard !first.isEmpty else { throw InvalidSettingValue("expected a value") }
+      return try parse(first)
+    }
+    self.texts = { [text($0)] }
+  }
+
+  /// Creates a format of any values.
+  init(
+    _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(InvalidSettingValue) -> Value,
+    texts: @escaping @Sendable (Value) -> [String]?
+  ) {
+    self.kind = kind
+    self.parse = parse
+    self.texts = texts
+  }
+
+  /// Returns a format of optional values.
+  ///
+  /// - Parameter none: The meaning of no value: `chosen by the system`.
+  func optional(none: String) -> SettingFormat<Value?> {
+    var kind = self.kind
+    kind.none = none
+    return SettingFormat<Value?>(
+      kind, parse: { texts throws(InvalidSettingValue) in try self.parse(texts) },
+      texts: { $0.flatMap(self.texts) })
+  }
+
+  /// Returns a format of optional values in which 0 means no value.
+  ///
+  /// - Parameter none: The meaning of 0: `never`.
+  func orZero(_ none: String) -> SettingFormat<Value?> {
+    var kind = self.kind
+    kind.range = (kind.range.map { "\($0), or " } ?? "") + "0: \(none)"
+    let range = kind.range ?? ""
+    return SettingFormat<Value?>(
+      kind,
+      parse: { texts throws(InvalidSettingValue) in
+        if texts.count == 1, Double(texts[0]) == 0 { return nil }
+        do throws(InvalidSettingValue) {
+          return try self.parse(texts)
+        } catch {
+          throw error.reason.hasPrefix("the range")
+            ? InvalidSettingValue("the range is \(range)") : error
+        }
+      },
+      texts: { $0.flatMap(self.texts) ?? ["0"] })
+  }
+
+  /// Returns a format of lists.
+  ///
+  /// - Parameter atLeast: The minimum number of values.
+  func list(atLeast minimum: Int = 0) -> SettingFormat<[Value]> {
+    var kind = self.kind
+    kind.isList = true
+    return SettingFormat<[Value]>(
+      kind,
+      parse: { texts throws(InvalidSettingValue) in
+        guard texts.count >= minimum else {
+          throw InvalidSettingValue("expected at least \(minimum) value\(minimum == 1 ? "" : "s")")
+        }
+        var values: [Value] = []
+        for text in texts { values.append(try self.parse([text])) }
+        return values
+      },
+      texts: { $0.flatMap { self.texts($0) ?? [] } })
+  }
+}
+
+/// The forms of settings' values, by name.
+enum Format {}

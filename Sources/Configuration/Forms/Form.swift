@@ -1,2 +1,0 @@
-/// The forms of settings' values, by name.
-enum Form {}

@@ -1,0 +1,178 @@
+import Foundation
+
+extension SettingTable {
+  static let limits = Group(
+    title: "Limits",
+    settings: [
+      Setting(
+        "limits.max-sessions", \.base.maxSessions, Format.count(1 ... 65536, of: "sessions"),
+        flag: "max-sessions", use: .common, change: .onReload, "Maximum number of sessions."),
+      Setting(
+        "limits.max-sessions-per-caller", \.base.quotas.sessions,
+        Format.count(1 ... 65536, of: "sessions"), flag: "max-sessions-per-caller", use: .common,
+        change: .onReload, "Maximum number of sessions per caller."),
+      Setting(
+        "limits.max-load", \.base.maxLoad,
+        Format.ratio(0.01 ... 1000).orZero("no limit"),
+        flag: "max-load", use: .common, change: .onReload,
+        """
+        Load at which new sessions are refused: the arriving work relative to the compute capacity.
+        """),
+      Setting(
+        "limits.max-frame-pixels", \.base.maxFramePixels, Format.count(1 ... 1 << 28, of: "pixels"),
+        "Maximum number of pixels of a frame."),
+      Setting(
+        "limits.max-plan-bytes", \.base.maxPlanBytes, Format.size(0 ... 1 << 40),
+        "Maximum memory of one compiled pipeline for one frame size, without frames."),
+      Setting(
+        "limits.max-total-plan-bytes", \.base.maxTotalPlanBytes, Format.size(0 ... 1 << 40),
+        "Maximum memory of the compiled pipelines of all sessions."),
+      Setting(
+        "limits.frames-in-flight", \.base.framesInFlight, Format.count(1 ... 64, of: "frames"),
+        change: .onReload,
+        "Maximum number of frames in flight per session; applies to new sessions."),
+      Setting(
+        "limits.max-consecutive-errors", \.base.maxConsecutiveErrors,
+        Format.count(1 ... 1_000_000, of: "errors"), change: .onReload,
+        "Consecutive invalid frames and refused messages that a session tolerates."),
+      Setting(
+        "limits.custom-filter-timeout", \.base.customFilterTimeout,
+        Format.duration(.milliseconds(1) ... .seconds(3600)), change: .onReload,
+        "Maximum run time of a custom filter on frames without a budget."),
+    ])
+
+  static let resume = Group(
+    title: "Resuming sessions",
+    settings: [
+      Setting(
+        "resume.enabled", \.resumesSessions, Format.toggle,
+        "Allow clients to resume sessions after a lost connection."),
+      Setting(
+        "resume.keys", \.resumeKeys,
+        Format.resumeKey.list(atLeast: 1).optional(none: "a random key"),
+        change: .onReload, isSecret: true,
+        """
+        Keys that sign resume tokens: the first signs, all are accepted. Servers that share a key \
+        resume each other's sessions.
+        """),
+      Setting(
+        "resume.keys-file", \.resumeKeyFile, Format.resumeKeyFile.optional(none: "none"),
+        change: .onReload, "File with resume keys, one per line; its contents are never shown."),
+      Setting(
+        "resume.token-lifetime", \.base.resumeTokenLifetime,
+        Format.duration(.seconds(10) ... .seconds(86400)), change: .onReload,
+        "Lifetime of resume tokens; clients get a new token after half of it."),
+    ])
+
+  static let assets = Group(
+    title: "Assets",
+    settings: [
+      Setting(
+        "assets.provided", \.providedAssets, Format.providedAsset.list(), flag: "asset",
+        use: .common, "PNG, JPEG or .cube files that all callers' pipelines can name."),
+      Setting(
+        "assets.max-per-caller", \.base.assets.maxAssetsPerCaller,
+        Format.count(0 ... 65536, of: "assets"), flag: "max-assets-per-caller",
+        "Maximum number of assets per caller; 0 disables uploads."),
+      Setting(
+        "assets.max", \.base.assets.maxAssets, Format.count(0 ... 1 << 20, of: "assets"),
+        flag: "max-assets", "Maximum number of assets of all callers."),
+      Setting(
+        "assets.max-bytes-per-caller", \.base.assets.maxMemoryBytesPerCaller,
+        Format.size(0 ... 1 << 40), flag: "max-asset-bytes-per-caller",
+        "Maximum memory of one caller's assets, decoded."),
+      Setting(
+        "assets.max-bytes", \.base.assets.maxMemoryBytes, Format.size(0 ... 1 << 40),
+        flag: "max-asset-bytes", "Maximum memory of all callers' assets, decoded."),
+      Setting(
+        "assets.max-file-bytes", \.base.assets.maxFileBytes, Format.size(0 ... 1 << 30),
+        flag: "max-asset-file-bytes", "Maximum size of an uploaded file."),
+      Setting(
+        "assets.max-pixels", \.base.assets.maxPixels, Format.count(1 ... 1 << 28, of: "pixels"),
+        flag: "max-asset-pixels", "Maximum size of an uploaded image, as stated in its header."),
+      Setting(
+        "assets.upload-timeout", \.base.assets.uploadTimeout,
+        Format.duration(.milliseconds(100) ... .seconds(3600)), flag: "asset-upload-timeout",
+        "Maximum duration of an upload."),
+      Setting(
+        "assets.lifetime", \.base.assets.lifetime, Format.duration(.zero ... .seconds(86400)),
+        flag: "asset-lifetime", "Time that the assets of a caller without sessions are kept."),
+    ])
+
+  // A number without a unit counts mebibytes, as the names say.
+  static let sharedMemory = Group(
+    title: "Shared memory",
+    settings: [
+      Setting(
+        "shared-memory.enabled", \.offersSharedMemory, Format.toggle, flag: "shared-memory",
+        use: .common,
+        "Exchange pixels in shared memory with clients on this host that request it."),
+      Setting(
+        "shared-memory.socket", \.sharedMemory.socketPath,
+        Format.path(maxBytes: 107).optional(none: "in a new private directory"),
+        "Path of the descriptor socket, from which clients fetch rings."),
+      Setting(
+        "shared-memory.session-mb", \.sharedMemory.maxSessionBytes,
+        Format.size(1 << 20 ... 1 << 40, plain: 1 << 20), "Maximum size of a session's ring."),
+      Setting(
+        "shared-memory.mb", \.sharedMemory.maxBytes,
+        Format.size(1 << 20 ... 1 << 40, plain: 1 << 20),
+        "Maximum size of all rings."),
+      Setting(
+        "shared-memory.users", \.sharedMemory.userIDs, Format.userID.list(),
+        flag: "shared-memory-user",
+        """
+        IDs of users, in addition to this one and root, whose processes may fetch rings; requires \
+        shared-memory.socket.
+        """),
+      Setting(
+        "shared-memory.token-lifetime", \.sharedMemory.tokenLifetime,
+        Format.duration(.milliseconds(100) ... .seconds(3600)),
+        "Time after the opening of a session in which its ring can be fetched."),
+      Setting(
+        "shared-memory.max-pending-connections", \.sharedMemory.maxPendingConnections,
+        Format.count(1 ... 1024, of: "connections"),
+        "Maximum number of descriptor connections that have not named their ring yet."),
+      Setting(
+        "shared-memory.companion-timeout", \.sharedMemory.companionTimeout,
+        Format.duration(.milliseconds(10) ... .seconds(60)),
+        "Maximum time for a descriptor connection to name its ring."),
+    ])
+}
+
+extension Format {
+  fileprivate static var resumeKey: SettingFormat<ResumeKey> {
+    SettingFormat(
+      SettingKind(
+        type: "secret", range: "NAME:SECRET, the secret at least 32 bytes in Base64"),
+      parse: { text throws(InvalidSettingValue) in try ResumeKey(line: text) },
+      text: { "\($0.id):\($0.secret.base64EncodedString())" })
+  }
+
+  fileprivate static var resumeKeyFile: SettingFormat<ResumeKeyFile> {
+    SettingFormat(
+      SettingKind(type: "path"),
+      parse: { text throws(InvalidSettingValue) in try ResumeKeyFile(path: text) }, text: \.path)
+  }
+
+  fileprivate static var providedAsset: SettingFormat<ProvidedAsset> {
+    SettingFormat(
+      SettingKind(type: "named file", range: "NAME=PATH"),
+      parse: { text throws(InvalidSettingValue) in
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, !text.hasPrefix("=") else {
+          throw InvalidSettingValue("expected NAME=PATH")
+        }
+        return ProvidedAsset(name: String(parts[0]), path: String(parts[1]))
+      },
+      text: { "\($0.name)=\($0.path)" })
+  }
+}
+
+extension SharedMemoryConfiguration {
+  /// ``allowedUserIDs``, sorted.
+  fileprivate var userIDs: [UInt32] {
+    get { self.allowedUserIDs.sorted() }
+    set { self.allowedUserIDs = Set(newValue) }
+  }
+}

@@ -1,5 +1,0 @@
-/// The reason why a process cannot run as a worker although its environment requests it.
-public struct WorkerFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The reason.
-  public let description: String
-}

@@ -1,0 +1,217 @@
+import Foundation
+package import SidelightKernels
+
+extension Sidelight_V1_Image {
+  private func rawGeometry(
+    limits: FrameLimits
+  ) throws(FieldFault) -> (SidelightKernels.PixelFormat, FrameSize) {
+    guard let format = SidelightKernels.PixelFormat(self.format) else {
+      throw FieldFault(field: "format", reason: "\(self.format) is not a raw pixel format")
+    }
+    return (format, try limits.check(width: self.width, height: self.height))
+  }
+
+  /// Whether the image refers to pixels in shared memory.
+  package var isInSlot: Bool {
+    if case .sharedMemory? = self.pixels { true } else { false }
+  }
+
+  /// Returns the layout that a raw image states, checked against the number of received bytes.
+  ///
+  /// - Throws: ``FieldFault`` with a field relative to the image.
+  private func rawLayout(
+    limits: FrameLimits, available: Int
+  ) throws(FieldFault) -> FrameLayout {
+    let (format, size) = try self.rawGeometry(limits: limits)
+    do {
+      if self.planes.isEmpty {
+        let layout = try FrameLayout(packed: format, size: size)
+        guard layout.byteCount == available else {
+          throw FieldFault(
+            field: self.isInSlot ? "shared_memory.length" : "inline",
+            reason: "has \(available) bytes, \(size) \(format.rawValue) without padding has "
+              + "\(layout.byteCount)")
+        }
+        return layout
+      }
+      let planes = self.planes.map { PlaneLayout(offset: Int($0.offset), stride: Int($0.stride)) }
+      return try FrameLayout(format: format, size: size, planes: planes, available: available)
+    } catch let fault as FieldFault {
+      throw fault
+    } catch {
+      throw FieldFault(field: "planes", reason: "\(error)")
+    }
+  }
+
+  /// Returns the frame that a raw image describes, with the received pixels.
+  ///
+  /// - Parameters:
+  ///   - pixels: The received pixels. `nil` if there are none.
+  ///   - limits: The maximum size of a frame.
+  /// - Throws: ``FieldFault`` with a field relative to the image.
+  package func frame(
+    over pixels: PixelBuffer?, limits: FrameLimits
+  ) throws(FieldFault) -> Frame {
+    // An invalid description takes precedence over missing pixels.
+    guard let pixels else {
+      _ = try self.rawGeometry(limits: limits)
+      throw FieldFault(
+        field: "pixels",
+        reason: self.isInSlot
+          ? "are in shared memory, and the session has no ring" : "no inline pixels were sent")
+    }
+    return Frame(
+      layout: try self.rawLayout(limits: limits, available: pixels.byteCount),
+      color: ColorDescription(self.color), orientation: try Orientation(self.orientation),
+      buffer: pixels)
+  }
+
+  /// Creates an image with the pixels of a frame, without padding.
+  package init(_ frame: Frame) {
+    self.init()
+    self.describe(frame.geometry, orientation: frame.orientation)
+    self.inline = frame.packedBytes()
+  }
+
+  /// Describes a JPEG file, without its bytes.
+  ///
+  /// - Parameters:
+  ///   - size: The size. `nil` omits it, since the file states it.
+  ///   - orientation: The orientation of the picture.
+  package mutating func describe(jpegOf size: FrameSize?, orientation: Orientation) {
+    self.format = .jpeg
+    self.width = UInt32(size?.width ?? 0)
+    self.height = UInt32(size?.height ?? 0)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
+  }
+
+  /// Describes a frame, without its pixels.
+  package mutating func describe(_ geometry: FrameGeometry, orientation: Orientation) {
+    self.format = Sidelight_V1_PixelFormat(geometry.format)
+    self.width = UInt32(geometry.size.width)
+    self.height = UInt32(geometry.size.height)
+    self.color = Sidelight_V1_ColorDescription(geometry.color, of: geometry.format)
+    if orientation != .upright {
+      self.orientation = Sidelight_V1_Orientation(orientation)
+    }
+  }
+
+  /// Describes a frame to filter, without its pixels.
+  ///
+  /// The range of RGB and grey frames is stated only if it is not the default. It is the range of
+  /// results that are converted to YUV.
+  package mutating func describe(input geometry: FrameGeometry, orientation: Orientation) {
+    self.describe(geometry, orientation: orientation)
+    if !geometry.format.isYUV, geometry.color.range == .video { self.color.range = .unspecified }
+  }
+}
+
+extension PixelFormat {
+  /// Creates a raw format. `nil` for compressed and unknown formats.
+  package init?(_ wire: Sidelight_V1_PixelFormat) {
+    switch wire {
+    case .bgra8: self = .bgra8
+    case .rgba8: self = .rgba8
+    case .rgb24: self = .rgb24
+    case .gray8: self = .gray8
+    case .i420: self = .i420
+    case .nv12: self = .nv12
+    case .unspecified, .jpeg, .png, .UNRECOGNIZED: return nil
+    }
+  }
+}
+
+extension Sidelight_V1_PixelFormat {
+  package init(_ format: PixelFormat) {
+    self =
+      switch format {
+      case .bgra8: .bgra8
+      case .rgba8: .rgba8
+      case .rgb24: .rgb24
+      case .gray8: .gray8
+      case .i420: .i420
+      case .nv12: .nv12
+      }
+  }
+}
+
+extension Sidelight_V1_PixelFormat {
+  /// Whether the format is a compressed file.
+  package var isFile: Bool {
+    switch self {
+    case .jpeg, .png: true
+    case .unspecified, .bgra8, .rgba8, .rgb24, .gray8, .i420, .nv12, .UNRECOGNIZED: false
+    }
+  }
+}
+
+extension ColorDescription {
+  /// Creates a description. Unknown values count as unspecified, so that newer senders are
+  /// accepted.
+  package init(_ wire: Sidelight_V1_ColorDescription) {
+    self.init(
+      range: wire.range == .full ? .full : .video,
+      matrix: wire.matrix == .bt709 ? .bt709 : .bt601,
+      alpha: AlphaMode(wire.alpha))
+  }
+}
+
+extension AlphaMode {
+  fileprivate init(_ wire: Sidelight_V1_AlphaMode) {
+    switch wire {
+    case .opaque: self = .opaque
+    case .premultiplied: self = .premultiplied
+    case .straight, .unspecified, .UNRECOGNIZED: self = .straight
+    }
+  }
+}
+
+extension Sidelight_V1_ColorDescription {
+  /// Creates the description of a picture. RGB and grey have full range; the range of the
+  /// description applies to YUV.
+  package init(_ color: ColorDescription, of format: SidelightKernels.PixelFormat) {
+    self.init()
+    self.range = color.range == .full || !format.isYUV ? .full : .video
+    self.matrix = color.matrix == .bt709 ? .bt709 : .bt601
+    self.alpha =
+      switch color.alpha {
+      case .opaque: .opaque
+      case .premultiplied: .premultiplied
+      case .straight: .straight
+      }
+  }
+}
+
+extension Orientation {
+  /// Creates an orientation.
+  ///
+  /// - Throws: ``FieldFault`` for an unknown rotation.
+  package init(_ wire: Sidelight_V1_Orientation) throws(FieldFault) {
+    let turns =
+      switch wire.rotation {
+      case .unspecified: 0
+      case .rotation90: 1
+      case .rotation180: 2
+      case .rotation270: 3
+      case .UNRECOGNIZED(let value):
+        throw FieldFault(field: "orientation.rotation", reason: "\(value) is not a known rotation")
+      }
+    self.init(quarterTurns: turns, isMirrored: wire.mirrored)
+  }
+}
+
+extension Sidelight_V1_Orientation {
+  package init(_ orientation: Orientation) {
+    self.init()
+    self.mirrored = orientation.isMirrored
+    self.rotation =
+      switch orientation.quarterTurns {
+      case 1: .rotation90
+      case 2: .rotation180
+      case 3: .rotation270
+      default: .unspecified
+      }
+  }
+}

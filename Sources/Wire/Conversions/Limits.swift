@@ -1,0 +1,182 @@
+import GRPCCore
+package import SidelightKernels
+package import SwiftProtobuf
+
+/// The contract's limits on names, texts, lists and pipelines: the values of the fixed fields of
+/// `Limits`. ``SidelightKernels/Pipeline`` has the limits on the parts of a pipeline.
+///
+/// All data of a client that the server keeps, logs or returns is bounded by one of them.
+package enum ContractLimits {
+  /// The maximum size of a pipeline as a serialized message, in bytes. 64 stages of the largest
+  /// built-in filters, each with a region and an ID of maximum length, use about half of it.
+  package static let maxPipelineBytes = 64 << 10
+  /// The maximum length of a pipeline as text, in bytes.
+  package static let maxPipelineTextBytes = PipelineText.maxLength
+  /// The maximum length of a session's label, in bytes.
+  package static let maxLabelBytes = 128
+  /// The maximum number of tags of a frame.
+  package static let maxTags = 16
+  /// The maximum length of all keys and values of a frame's tags, in bytes.
+  package static let maxTagBytes = 1024
+  /// The maximum length of the reason of an override, in bytes.
+  package static let maxReasonBytes = 256
+  /// The maximum size of a resume token in bytes: the pipelines of the participant and of an
+  /// operator, and other contents of less than 1 KiB.
+  package static let maxResumeTokenBytes = 2 * Self.maxPipelineBytes + 1024
+  /// The maximum length of each part of a frame's trace context, in bytes: the length that W3C
+  /// requires every system to propagate. Longer ones are ignored.
+  package static let maxTraceContextBytes = 512
+
+  /// The number of units of control messages that a session handles per second.
+  package static let controlUnitsPerSecond = 4000
+  /// The size of control messages that a session handles per second, in bytes.
+  package static let controlBytesPerSecond = 1 << 20
+
+  /// The maximum number of sessions in one response.
+  package static let maxPageSize = 1000
+  /// The default number of sessions in one response.
+  package static let defaultPageSize = 100
+  /// The maximum length of a pipeline's text in a list of sessions, in bytes.
+  package static let maxListedPipelineBytes = 2048
+  /// The maximum length of a caller's name in a list of sessions, in bytes.
+  package static let maxListedPeerBytes = 512
+
+  /// The maximum difference in size between the response of `CheckPipeline` and its request, in
+  /// bytes.
+  package static let maxCheckGrowthBytes = 64 << 10
+  /// The maximum length of a pass's description in the response of `CheckPipeline`, in bytes.
+  package static let maxPassDescriptionBytes = 512
+
+  /// Checks the length of a text.
+  ///
+  /// - Throws: ``FieldFault`` with the field, its length and the limit.
+  package static func check(
+    _ text: String, atMost limit: Int, field: String
+  ) throws(FieldFault) {
+    let count = text.utf8.count
+    guard count <= limit else {
+      throw FieldFault(field: field, reason: "has \(count) bytes; the limit is \(limit)")
+    }
+  }
+
+  /// Checks the number of entries of a list or map.
+  ///
+  /// - Throws: ``FieldFault`` with the field, its length and the limit.
+  package static func check(count: Int, atMost limit: Int, field: String) throws(FieldFault) {
+    guard count <= limit else {
+      throw FieldFault(field: field, reason: "has \(count) entries; the limit is \(limit)")
+    }
+  }
+}
+
+extension Pipeline {
+  /// Checks the size of the pipeline as a message, which is its form in a resume token.
+  ///
+  /// - Throws: ``FieldFault`` with a field relative to the pipeline.
+  package func checkByteCount() throws(FieldFault) {
+    let count = Sidelight_V1_Pipeline(self).byteCount
+    guard count <= ContractLimits.maxPipelineBytes else {
+      throw FieldFault(
+        field: "stages",
+        reason: "take \(count) bytes in all; the limit is \(ContractLimits.maxPipelineBytes)")
+    }
+  }
+}
+
+extension Message {
+  /// The size of the serialized message in bytes.
+  package var byteCount: Int {
+    // A message without required fields can always be serialized.
+    (try? self.serializedBytes() as [UInt8])?.count ?? .max
+  }
+}
+
+extension Sidelight_V1_Limits {
+  /// Sets the limits that are the same on every server.
+  package mutating func addContractLimits() {
+    self.maxStages = UInt32(Pipeline.maxStages)
+    self.maxPipelineDepth = UInt32(Pipeline.maxDepth)
+    self.maxStageIDBytes = UInt32(Pipeline.maxStageIDBytes)
+    self.maxNameBytes = UInt32(Pipeline.maxNameBytes)
+    self.maxTextBytes = UInt32(Pipeline.maxTextBytes)
+    self.maxVectorValues = UInt32(Pipeline.maxVectorValues)
+    self.maxParameters = UInt32(Pipeline.maxParameters)
+    self.maxPipelineBytes = UInt32(ContractLimits.maxPipelineBytes)
+    self.maxPipelineTextBytes = UInt32(ContractLimits.maxPipelineTextBytes)
+    self.maxLabelBytes = UInt32(ContractLimits.maxLabelBytes)
+    self.maxTags = UInt32(ContractLimits.maxTags)
+    self.maxTagBytes = UInt32(ContractLimits.maxTagBytes)
+    self.maxReasonBytes = UInt32(ContractLimits.maxReasonBytes)
+    self.maxResumeTokenBytes = UInt32(ContractLimits.maxResumeTokenBytes)
+    self.maxPageSize = UInt32(ContractLimits.maxPageSize)
+    self.controlUnitsPerSecond = UInt32(ContractLimits.controlUnitsPerSecond)
+    self.controlBytesPerSecond = UInt32(ContractLimits.controlBytesPerSecond)
+  }
+}
+
+/// The maximum size of a frame.
+package struct FrameLimits: Sendable, Hashable {
+  /// The maximum width and height in pixels.
+  package var maxDimension: Int
+  /// The maximum number of pixels.
+  package var maxPixels: Int
+  /// The maximum size of the samples in bytes.
+  package var maxBytes: Int
+
+  package init(maxDimension: Int, maxPixels: Int, maxBytes: Int = .max) {
+    self.maxDimension = maxDimension
+    self.maxPixels = maxPixels
+    self.maxBytes = maxBytes
+  }
+
+  /// Checks the output of a pipeline, which may scale frames.
+  ///
+  /// - Parameters:
+  ///   - output: The geometry of the output.
+  ///   - field: The field to report, which produces the output.
+  package func check(
+    output: FrameGeometry, field: String = "pipeline"
+  ) throws(FieldFault) {
+    let size = output.size
+    guard max(size.width, size.height) <= self.maxDimension, size.pixelCount <= self.maxPixels
+    else {
+      throw FieldFault(
+        code: .resourceExhausted, field: field,
+        reason: "produces frames of \(size), the limits are \(self.maxDimension) pixels a side and "
+          + "\(self.maxPixels) in all")
+    }
+    let byteCount = (0 ..< output.format.planeCount).reduce(0) { sum, plane in
+      sum + output.format.rowByteCount(plane: plane, width: size.width)
+        * output.format.rowCount(plane: plane, height: size.height)
+    }
+    guard byteCount <= self.maxBytes else {
+      throw FieldFault(
+        code: .resourceExhausted, field: field,
+        reason: "produces frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
+    }
+  }
+
+  /// Checks a size before memory is allocated for it.
+  package func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
+    for (name, value) in [("width", width), ("height", height)] {
+      guard value >= 1 else { throw FieldFault(field: name, reason: "is 0") }
+      guard value <= UInt32(self.maxDimension) else {
+        throw FieldFault(field: name, reason: "is \(value), the limit is \(self.maxDimension)")
+      }
+    }
+    let size = FrameSize(width: Int(width), height: Int(height))
+    guard size.pixelCount <= self.maxPixels else {
+      throw FieldFault(
+        field: "width",
+        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)")
+    }
+    return size
+  }
+}
+
+extension FrameLimits {
+  /// The limits of ``Frame`` only, for receivers of frames that they requested.
+  package static let everything = FrameLimits(
+    maxDimension: FrameLayout.maxDimension,
+    maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)
+}

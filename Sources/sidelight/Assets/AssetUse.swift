@@ -1,0 +1,65 @@
+import ArgumentParser
+import GRPCCore
+import SidelightKernels
+
+/// A parameter in a pipeline that names an asset.
+struct AssetUse {
+  /// The asset's name.
+  let name: String
+  /// The path of the parameter, as in ``PipelineError``: `stages[1].filter.parameters["asset"]`.
+  let path: String
+}
+
+extension Pipeline {
+  /// Returns the parameters that name an asset, of filters that are in the catalogue.
+  func assetUses(in catalogue: FilterCatalogue) -> [AssetUse] {
+    self.assetUses(in: catalogue, path: "")
+  }
+
+  private func assetUses(in catalogue: FilterCatalogue, path: String) -> [AssetUse] {
+    self.stages.enumerated().flatMap { index, stage -> [AssetUse] in
+      switch stage.content {
+      case .pipeline(let inner):
+        return inner.assetUses(in: catalogue, path: "\(path)stages[\(index)].pipeline.")
+      case .filter(let call):
+        let parameters = catalogue.description(named: call.name)?.parameters ?? []
+        return call.parameters.compactMap { name, value -> AssetUse? in
+          guard case .text(let asset) = value, !asset.isEmpty,
+            parameters.contains(where: { $0.assetKind != nil && $0.isSpelled(name) })
+          else { return nil }
+          return AssetUse(
+            name: asset, path: "\(path)stages[\(index)].filter.parameters[\"\(name)\"]")
+        }.sorted { $0.path < $1.path }
+      }
+    }
+  }
+}
+
+extension ParameterDescription {
+  /// Returns whether a name is the parameter's, or its Core Image name: `inputMaskImage` for
+  /// `maskImage`.
+  fileprivate func isSpelled(_ name: String) -> Bool {
+    name == self.name || name == "input" + self.name.prefix(1).uppercased() + self.name.dropFirst()
+  }
+}
+
+extension Pipeline {
+  /// Runs an operation that sends the pipeline to a server. If the server refuses it and the
+  /// pipeline names assets, the error explains that a server cannot read local files.
+  ///
+  /// - Throws: The error of `body`, with that explanation.
+  func explainingAssets<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      return try await body()
+    } catch {
+      let isRefused = (error as? RPCError)?.code == .invalidArgument || error is RefusedPipeline
+      guard isRefused, let use = self.assetUses(in: .builtIn).first else { throw error }
+      throw ValidationError(
+        """
+        \(error)
+        The pipeline names the asset "\(use.name)". A server cannot read local files: upload the \
+        file with 'sidelight assets put', or run 'sidelight apply' without --server.
+        """)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Reads whole files.
+enum FileContents {
+  /// Returns the bytes of a file.
+  ///
+  /// - Throws: ``POSIXCallError`` that names the path.
+  static func read(_ path: String) throws(POSIXCallError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while true {
+      var code: Int32 = 0
+      let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+        #if canImport(Glibc)
+          let length = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        #elseif canImport(Musl)
+          let length = Musl.read(descriptor, buffer.baseAddress, buffer.count)
+        #else
+          let length = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+        #endif
+        code = length < 0 ? errno : 0
+        count = max(0, length)
+      }
+      if code == EINTR { continue }
+      guard code == 0 else { throw POSIXCallError(call: "read \(path)", code: code) }
+      guard !chunk.isEmpty else { return bytes }
+      bytes += chunk
+    }
+  }
+}
+
+/// Unbuffered output to a file descriptor.
+struct FileDescriptorOutput: Sendable {
+  let descriptor: Int32
+
+  static let standardOutput = FileDescriptorOutput(descriptor: STDOUT_FILENO)
+  static let standardError = FileDescriptorOutput(descriptor: STDERR_FILENO)
+
+  /// Whether the output is a terminal.
+  var isTerminal: Bool { isatty(self.descriptor) == 1 }
+
+  /// Writes text, and ignores failures, such as a closed pipe.
+  func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in try? self.write(UnsafeRawBufferPointer(bytes)) }
+  }
+
+  /// Writes all bytes.
+  ///
+  /// - Throws: ``POSIXCallError``.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXCallError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      #if canImport(Darwin)
+        let count = Darwin.write(self.descriptor, rest.baseAddress, rest.count)
+      #elseif canImport(Musl)
+        let count = Musl.write(self.descriptor, rest.baseAddress, rest.count)
+      #else
+        let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
+      #endif
+      if count < 0 {
+        guard errno == EINTR else { throw POSIXCallError(call: "write", code: errno) }
+        continue
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+}
+
+/// A failed system call.
+struct POSIXCallError: Error, CustomStringConvertible {
+  let call: String
+  let code: Int32
+
+  /// The system's description of the code: `No such file or directory`.
+  var reason: String { String(cString: strerror(self.code)) }
+
+  var description: String { "\(self.call): \(self.reason)" }
+}

@@ -1,0 +1,270 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Metrics
+import ServiceLifecycle
+import SidelightAdmin
+import SidelightConfiguration
+import SidelightIdentity
+import SidelightKernels
+import SidelightServer
+import SidelightSupervisor
+import UnixSignals
+
+/// `sidelight serve`: runs the server. Its flags are the settings.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run the server.",
+    usage: "sidelight serve [--listen <address> ...] [--config <path>] [<setting> ...]",
+    discussion: """
+      Runs until SIGTERM or SIGINT; sessions then finish their frames in flight.
+      A second signal stops the server at once. SIGHUP reloads the settings.
+
+        sidelight serve --listen 127.0.0.1:50051 --listen unix:/run/sidelight.sock
+
+      \(SettingsHelp.common)
+      """)
+
+  @Argument(
+    parsing: .captureForPassthrough, help: .hidden,
+    completion: .list(SettingTable.all.compactMap(\.flag) + CommandLineSource.otherFlags))
+  var arguments: [String] = []
+
+  /// Returns the settings from the arguments, the environment and a file.
+  ///
+  /// - Throws: `ExitCode` after faults have been printed; `CleanExit` for help and other requests.
+  func settings() throws -> Settings {
+    let commandLine = CommandLineSource(self.arguments)
+    switch commandLine.request {
+    case .help: throw CleanExit.helpRequest(Self.self)
+    case .version: throw CleanExit.message(SidelightVersion.current)
+    case .helpAll: throw CleanExit.message(SettingsHelp.all)
+    case .serve: return try Self.load(commandLine)
+    case .printConfiguration: throw CleanExit.message(try Self.load(commandLine).table)
+    case .printYAML: throw CleanExit.message(try Self.load(commandLine).yaml)
+    }
+  }
+
+  func run() async throws { try await self.run(with: self.settings(), as: nil) }
+
+  /// Runs the server on the main thread, and exits.
+  @MainActor
+  func main() async {
+    do {
+      // Before a second thread starts, since it changes the environment.
+      let worker = try Worker.inherited()
+      let settings = try self.settings()
+      guard worker != nil || settings.configuration.workers == 0 else {
+        return try await Self.supervise(settings.configuration)
+      }
+      settings.configuration.allocatorSettings.apply()
+      try await self.run(with: settings, as: worker)
+    } catch {
+      Self.exit(withError: error)
+    }
+  }
+
+  /// Runs the server with the given settings.
+  ///
+  /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
+  func run(with settings: Settings, as worker: Worker?) async throws {
+    let configuration = settings.configuration.adapted(to: worker)
+    let level = SharedLogLevel(configuration.logLevel)
+    let logger = Logger(label: "sidelight") { [format = configuration.logFormat] label in
+      SharedLevelLogHandler(
+        LineLogHandler.standardError(label: label, format: format), level: level)
+    }
+    .adding(worker)
+    let metrics = PrometheusRegistry(
+      descriptions: [
+        SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
+      ]
+      .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
+    worker?.reportStarts(to: metrics)
+    let tracing = Self.tracing(logger: logger, metrics: metrics)
+    let authenticator: TokenAuthenticator? =
+      if let tokens = configuration.tokens {
+        try await TokenAuthenticator(tokens, logger: logger)
+      } else { nil }
+    let server = SidelightServer(
+      configuration: Self.server(configuration, worker),
+      catalogue: try FilterCatalogue(providing: configuration.providedAssets),
+      authenticator: authenticator,
+      tracer: tracing?.tracer, metrics: metrics, logger: logger)
+    let admin = configuration.admin.map { address in
+      AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
+    }
+    let watchdog = ShutdownWatchdog(
+      grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
+    let reload = await ReloadService(
+      settings: settings,
+      read: { [arguments] in
+        try Settings(
+          commandLine: CommandLineSource(arguments),
+          environment: ProcessInfo.processInfo.environment)
+      }, metrics: metrics, logger: logger
+    ) { configuration in
+      let configuration = configuration.adapted(to: worker)
+      // Steps that can fail come first, those with effects last.
+      guard configuration.isClosed(like: settings.configuration) else {
+        throw EndpointToggleError()
+      }
+      let rules: TokenAuthenticator.Rules? =
+        if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
+      try server.reloadCertificates(configuration.server.tls)
+      if let rules { authenticator?.setRules(rules) }
+      level.level = configuration.logLevel
+      server.reconfigure(configuration.server)
+    }
+    // Services end in reverse order: the exporter sends spans until none are created, and the admin
+    // server answers probes while the server drains.
+    let services: [(any Service)?] = [
+      watchdog, tracing?.exporter, admin, reload, server,
+      Announcement(server: server, admin: admin, isWorkers: worker != nil),
+      worker.map { WorkerLink($0, server: server) },
+    ]
+    let group = ServiceGroupConfiguration(
+      services: services.compactMap(\.self).map { .init(service: $0) },
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    try await ServiceGroup(configuration: group).run()
+  }
+
+  private static func load(_ commandLine: CommandLineSource) throws -> Settings {
+    do throws(SettingErrors) {
+      return try Settings(
+        commandLine: commandLine, environment: ProcessInfo.processInfo.environment)
+    } catch {
+      let faults = error.all.map { "Error: \($0)\n" }.joined()
+      FileHandle.standardError.write(Data("\(faults)See 'sidelight serve --help'.\n".utf8))
+      throw ExitCode.validationFailure
+    }
+  }
+
+  /// Returns tracing as OpenTelemetry's environment variables configure it. `nil` disables it.
+  private static func tracing(logger: Logger, metrics: PrometheusRegistry) -> OTLPTracing? {
+    let configuration = OTLPConfiguration(
+      environment: ProcessInfo.processInfo.environment
+    ) { warning in
+      logger.warning("\(warning)")
+    }
+    guard var configuration else { return nil }
+    configuration.resource.merge(["service.version": SidelightVersion.current]) { configured, _ in
+      configured
+    }
+    return OTLPTracing(configuration, logger: logger, metrics: metrics)
+  }
+
+  // MARK: Workers
+
+  /// The help texts of the workers' metrics, by name.
+  private static let workerMetrics = [
+    Worker.startsName: "Number of starts of this worker's process, including the current one."
+  ]
+
+  /// Runs and supervises worker processes until they have drained.
+  ///
+  /// - Throws: `ExitCode` of a worker that failed to start or to drain.
+  private static func supervise(_ configuration: ServeConfiguration) async throws {
+    let server = configuration.server
+    var supervisor = Supervisor(
+      workers: configuration.workers, addresses: server.addresses,
+      logger: Logger(label: "sidelight") { [level = configuration.logLevel] label in
+        var handler = LineLogHandler.standardError(label: label, format: configuration.logFormat)
+        handler.logLevel = level
+        return handler
+      })
+    supervisor.unixSocketPermissions = server.unixSocketPermissions
+    supervisor.shutdownGrace = configuration.shutdownGrace
+    do {
+      try await supervisor.run { addresses in
+        for address in addresses {
+          FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
+        }
+      }
+    } catch let failure as WorkerFailure {
+      throw ExitCode(failure.end.exitCode)
+    }
+  }
+
+  /// Returns the server configuration of a worker, with the sockets of its supervisor.
+  private static func server(
+    _ configuration: ServeConfiguration, _ worker: Worker?
+  ) -> ServerConfiguration {
+    var server = configuration.server
+    guard let worker else { return server }
+    server.addresses = worker.addresses
+    server.listeningDescriptors = worker.descriptors
+    return server
+  }
+}
+
+extension ServeConfiguration {
+  /// Returns the configuration adapted to a worker, if this process is one.
+  fileprivate func adapted(to worker: Worker?) -> ServeConfiguration {
+    guard let worker else { return self }
+    return self.forWorker(worker.index, of: worker.count, resumeKey: worker.resumeKey)
+  }
+
+  /// Returns whether two configurations enable the same means of encryption and authentication.
+  fileprivate func isClosed(like other: ServeConfiguration) -> Bool {
+    let (one, two) = (self.server, other.server)
+    return (one.tls == nil) == (two.tls == nil)
+      && (one.tls?.clientCertificates == .some(.none))
+        == (two.tls?.clientCertificates == .some(.none))
+      && (self.tokens == nil) == (other.tokens == nil)
+      && (one.identity.unixUsers.isEmpty && one.identity.unixGroups.isEmpty)
+        == (two.identity.unixUsers.isEmpty && two.identity.unixGroups.isEmpty)
+  }
+}
+
+/// Refuses to enable or disable authentication by a reload, which could open a server to everyone.
+private struct EndpointToggleError: Error, CustomStringConvertible {
+  var description: String {
+    "enabling or disabling TLS, client certificates, tokens, or users and groups of Unix sockets "
+      + "requires a restart"
+  }
+}
+
+/// Prints the addresses once the server listens, one per line.
+private struct Announcement: Service, CustomStringConvertible {
+  let server: SidelightServer
+  let admin: AdminServer?
+  /// Whether this is a worker, whose supervisor prints the addresses.
+  let isWorkers: Bool
+
+  var description: String { "Announcement" }
+
+  func run() async throws {
+    // If there are none, the server reports the reason.
+    let addresses = (try? await self.server.listeningAddresses) ?? []
+    for address in addresses where !self.isWorkers {
+      // Unbuffered, since the parent process may wait for the line.
+      FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
+    }
+    if let address = await self.admin?.listeningAddress {
+      FileDescriptorOutput.standardOutput.write("admin on \(address)\n")
+    }
+    try await gracefulShutdown()
+  }
+}
+
+extension Worker {
+  fileprivate static let startsName = "sidelight_worker_starts"
+
+  /// Records how often this worker has been started.
+  fileprivate func reportStarts(to metrics: any MetricsFactory) {
+    Gauge(
+      label: Self.startsName, dimensions: [("worker", "\(self.index)")], factory: metrics
+    ).record(self.starts)
+  }
+}
+
+extension Logger {
+  /// Adds the number of the worker, if any, to every log entry.
+  fileprivate func adding(_ worker: Worker?) -> Logger {
+    guard let worker else { return self }
+    var logger = self
+    logger[metadataKey: "worker"] = "\(worker.index)"
+    return logger
+  }
+}
