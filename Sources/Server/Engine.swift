@@ -19,12 +19,12 @@ struct Engine: Sendable {
   let maxPlanBytes: Int
   let costs = CostTable()
   let scheduler: FrameScheduler
-  let openEnded: OpenEndedWork
+  let detachedJobs: DetachedJobRunner
   let sessions: SessionRegistry
   /// Operators' decisions, which outlive the sessions that they were made for.
   let overrides = OverrideStore()
   let resumeTokens: ResumeTokens
-  let quotas: QuotaDesk
+  let rateLimiter: RateLimiter
   /// The memory that still images may take, while they wait too.
   let stills: StillBudget
   /// What becomes of connections.
@@ -69,12 +69,12 @@ struct Engine: Sendable {
     self.assets = AssetLibrary(
       configuration.assets, plans: self.plans, costs: self.costs, clock: clock)
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
-    self.openEnded = OpenEndedWork(compute: self.compute)
+    self.detachedJobs = DetachedJobRunner(compute: self.compute)
     self.sessions = SessionRegistry(
       limits: SessionLimits(configuration).admission, scheduler: self.scheduler)
     self.resumeTokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
-    self.quotas = QuotaDesk(configuration.quotas, clock: clock)
+    self.rateLimiter = RateLimiter(configuration.quotas, clock: clock)
     self.stills = StillBudget(
       limit: configuration.guards.maxUnfinishedBytes,
       limitPerCaller: configuration.guards.maxUnfinishedBytesPerAddress)
@@ -123,9 +123,9 @@ struct Engine: Sendable {
   func reconfigure(_ configuration: ServerConfiguration) {
     let limits = SessionLimits(configuration)
     self.sessionLimits.value = limits
-    self.sessions.adopt(limits.admission)
-    self.quotas.quotas = configuration.quotas
-    self.resumeTokens.adopt(
+    self.sessions.setLimits(limits.admission)
+    self.rateLimiter.quotas = configuration.quotas
+    self.resumeTokens.update(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
   }
 
@@ -149,23 +149,23 @@ struct Engine: Sendable {
   /// - Parameters:
   ///   - output: What the results are to be.
   ///   - allowsReduced: Whether a cheaper variant is wanted too, where there is one.
-  func program(
+  func compiledPipeline(
     for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape,
     allowsReduced: Bool
-  ) -> Program {
+  ) -> CompiledPipeline {
     let reduced =
       allowsReduced ? self.catalogue.reduced(pipeline, for: form.geometry.size) : nil
     let delivery = output.delivery(of: form)
     let shaped = pipeline.shaped(delivery.shape)
     let plan = self.plans.plan(for: shaped, form.geometry, as: delivery.encoding)
-    return Program(
+    return CompiledPipeline(
       form: form, plan: plan, output: output,
       changesNothing: delivery.changesNothing(in: form) {
         self.plans.plan(for: shaped, form.geometry)
       },
       cost: self.costs.estimate(for: pipeline, form, as: output),
       isCustom: self.isCustom(pipeline),
-      reduced: reduced.map { self.program(for: $0, form, as: output, allowsReduced: false) })
+      reduced: reduced.map { self.compiledPipeline(for: $0, form, as: output, allowsReduced: false) })
   }
 
   /// Whether filters of a user's own are at work in a pipeline: they may not come back.
@@ -180,15 +180,15 @@ struct Engine: Sendable {
   @concurrent
   func compile(
     _ pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape, allowsReduced: Bool
-  ) async -> Program {
-    self.program(for: pipeline, form, as: output, allowsReduced: allowsReduced)
+  ) async -> CompiledPipeline {
+    self.compiledPipeline(for: pipeline, form, as: output, allowsReduced: allowsReduced)
   }
 
   /// What stands in for a frame that may not be shown as it is.
   ///
   /// Blocks of an eighth of the short side, blurred into each other: no face or text survives.
-  func blurBeyondRecognition(_ form: PictureForm, as output: OutputShape) throws -> Program {
-    self.program(for: try Self.blur.get(), form, as: output, allowsReduced: false)
+  func compileBlur(_ form: PictureForm, as output: OutputShape) throws -> CompiledPipeline {
+    self.compiledPipeline(for: try Self.blur.get(), form, as: output, allowsReduced: false)
   }
 
   private static let blur = Result {

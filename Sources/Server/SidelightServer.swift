@@ -28,7 +28,7 @@ public final class SidelightServer: Service {
   /// How TCP addresses are secured; `nil`: they are not.
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
-  private let health: HealthBoard
+  private let health: HealthStatusStore
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -79,11 +79,11 @@ public final class SidelightServer: Service {
     ].map(\.fullyQualifiedService)
     let standard =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
-    self.health = HealthBoard(services: own)
+    self.health = HealthStatusStore(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
-      HealthService(board: self.health), ReflectionService(services: own + standard),
+      HealthService(statuses: self.health), ReflectionService(services: own + standard),
     ]
     let guards = Guards(
       configuration: configuration.guards,
@@ -143,7 +143,7 @@ public final class SidelightServer: Service {
         }
         if let idleTime = self.configuration.releaseMemoryAfter {
           group.addTask {
-            await IdleMemory(engine: self.engine, idleTime: idleTime).run()
+            await IdleMemoryReleaser(engine: self.engine, idleTime: idleTime).run()
             return .helper
           }
         }
@@ -176,7 +176,7 @@ public final class SidelightServer: Service {
   private func keepHouse() async {
     guard (try? await self.listeningAddresses) != nil else { return }
     self.enter(.serving)
-    for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.noteSecond() }
+    for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.recordSecond() }
   }
 
   private func enter(_ phase: ServerPhase) {
@@ -188,8 +188,8 @@ public final class SidelightServer: Service {
   /// Runs what sessions leave behind, until all of it has come back.
   private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await self.engine.openEnded.run() }
-      defer { self.engine.openEnded.finish() }
+      group.addTask { await self.engine.detachedJobs.run() }
+      defer { self.engine.detachedJobs.finish() }
       try await body()
     }
   }

@@ -5,7 +5,7 @@ import SidelightWire
 
 /// Why something about an asset is refused: with a reason for programs, and the field, what it is and
 /// what it may be for people.
-struct AssetFault: Error, Sendable, Hashable {
+struct AssetError: Error, Sendable, Hashable {
   /// The kind of fault: what `google.rpc.ErrorInfo` carries as its reason.
   enum Reason: String, Sendable, Hashable {
     /// A message of the upload is not the one that belongs there.
@@ -43,15 +43,15 @@ struct AssetFault: Error, Sendable, Hashable {
   var subject: String?
 }
 
-extension AssetFault {
+extension AssetError {
   /// A quota would be exceeded.
   ///
   /// - Parameters:
   ///   - subject: Whose it is: the caller's name, or `server`.
   ///   - name: The limit's name, as the wire has it.
   ///   - value: What it would come to.
-  static func quota(of subject: String, _ name: String, value: Int, limit: Int) -> AssetFault {
-    AssetFault(
+  static func quota(of subject: String, _ name: String, value: Int, limit: Int) -> AssetError {
+    AssetError(
       reason: .quota, field: name,
       description: "would come to \(value) for \(subject), the limit is \(limit)",
       value: "\(value)", limit: "\(limit)", subject: subject)
@@ -90,7 +90,7 @@ extension AssetFault {
   }
 }
 
-extension AssetFault: RPCErrorConvertible {
+extension AssetError: RPCErrorConvertible {
   var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
   var rpcErrorMessage: String { self.status.rpcErrorMessage }
   var rpcErrorMetadata: Metadata { self.status.rpcErrorMetadata }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// What was taken is given back when its ``Lease`` goes, which an asset keeps for as long as it lives:
 /// a deleted one that a session still uses counts, and when the last plan lets it go it does not.
-final class AssetLedger: Sendable {
+final class AssetQuotaTracker: Sendable {
   /// What is counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Decoded assets.
@@ -20,17 +20,17 @@ final class AssetLedger: Sendable {
     let byteCount: Int
     private let kind: Kind
     private let owner: String
-    private let ledger: AssetLedger
+    private let tracker: AssetQuotaTracker
 
-    fileprivate init(_ byteCount: Int, _ kind: Kind, _ owner: String, _ ledger: AssetLedger) {
+    fileprivate init(_ byteCount: Int, _ kind: Kind, _ owner: String, _ tracker: AssetQuotaTracker) {
       self.byteCount = byteCount
       self.kind = kind
       self.owner = owner
-      self.ledger = ledger
+      self.tracker = tracker
     }
 
     deinit {
-      self.ledger.giveBack(self.byteCount, self.kind, self.owner)
+      self.tracker.release(self.byteCount, self.kind, self.owner)
     }
   }
 
@@ -55,11 +55,11 @@ final class AssetLedger: Sendable {
 
   /// Takes bytes for an owner.
   ///
-  /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/quota`` if the owner, or all together,
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/quota`` if the owner, or all together,
   ///   would have more than they may.
-  func take(_ byteCount: Int, _ kind: Kind, for owner: String) throws(AssetFault) -> Lease {
+  func reserve(_ byteCount: Int, _ kind: Kind, for owner: String) throws(AssetError) -> Lease {
     let (perOwner, limit) = self.limits(kind)
-    let fault = self.accounts.withLock { accounts -> AssetFault? in
+    let fault = self.accounts.withLock { accounts -> AssetError? in
       var account = accounts[kind] ?? Account()
       let own = (account.owners[owner] ?? 0) + byteCount
       guard own <= perOwner else {
@@ -87,7 +87,7 @@ final class AssetLedger: Sendable {
     }
   }
 
-  private func giveBack(_ byteCount: Int, _ kind: Kind, _ owner: String) {
+  private func release(_ byteCount: Int, _ kind: Kind, _ owner: String) {
     self.changes.add(1, ordering: .relaxed)
     self.accounts.withLock { accounts in
       accounts[kind]?.total -= byteCount

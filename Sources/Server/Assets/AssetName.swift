@@ -8,9 +8,9 @@ enum AssetName {
   /// Checks a name that somebody wants to put an asset under.
   ///
   /// - Parameter field: Where the name stands in the request.
-  /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/name``.
-  static func check(_ name: String, field: String) throws(AssetFault) {
-    func fault(_ description: String) -> AssetFault { Self.fault(name, field, description) }
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
+  static func check(_ name: String, field: String) throws(AssetError) {
+    func fault(_ description: String) -> AssetError { Self.fault(name, field, description) }
     let bytes = name.utf8
     guard let first = bytes.first else { throw fault("is empty") }
     try Self.checkLength(name, field: field)
@@ -28,8 +28,8 @@ enum AssetName {
   /// Checks the length of a name, whatever its characters.
   ///
   /// - Parameter field: The field of the request that has the name.
-  /// - Throws: ``AssetFault`` with reason ``AssetFault/Reason/name``.
-  static func checkLength(_ name: String, field: String) throws(AssetFault) {
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
+  static func checkLength(_ name: String, field: String) throws(AssetError) {
     let count = name.utf8.count
     guard count <= Self.maxByteCount else {
       throw Self.fault(name, field, "has \(count) bytes, the limit is \(Self.maxByteCount)")
@@ -38,8 +38,8 @@ enum AssetName {
 
   private static func fault(
     _ name: String, _ field: String, _ description: String
-  ) -> AssetFault {
-    AssetFault(
+  ) -> AssetError {
+    AssetError(
       reason: .name, field: field, description: description, value: name,
       limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
   }

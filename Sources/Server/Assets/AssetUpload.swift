@@ -25,25 +25,25 @@ struct AssetUpload: Sendable {
   /// Begins with the first message.
   ///
   /// - Parameter maxFileBytes: The largest file.
-  /// - Throws: ``AssetFault`` if it is no header, or the header cannot be.
-  init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetFault) {
+  /// - Throws: ``AssetError`` if it is no header, or the header cannot be.
+  init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetError) {
     guard case .header(let header)? = first?.part else {
-      throw AssetFault(reason: .order, field: "header", description: "must be the first message")
+      throw AssetError(reason: .order, field: "header", description: "must be the first message")
     }
     try AssetName.check(header.name, field: "header.name")
     guard header.sizeBytes > 0 else {
-      throw AssetFault(
+      throw AssetError(
         reason: .length, field: "header.size_bytes", description: "is 0; no asset is empty",
         value: "0", limit: "\(maxFileBytes)")
     }
     guard header.sizeBytes <= UInt64(maxFileBytes) else {
-      throw AssetFault(
+      throw AssetError(
         reason: .tooLarge, field: "header.size_bytes",
         description: "is \(header.sizeBytes), the limit (max_file_bytes) is \(maxFileBytes)",
         value: "\(header.sizeBytes)", limit: "\(maxFileBytes)")
     }
     guard [0, 32].contains(header.sha256.count) else {
-      throw AssetFault(
+      throw AssetError(
         reason: .digest, field: "header.sha256",
         description: "has \(header.sha256.count) bytes, a SHA-256 has 32",
         value: "\(header.sha256.count)", limit: "32")
@@ -55,19 +55,19 @@ struct AssetUpload: Sendable {
 
   /// Takes the next message.
   ///
-  /// - Throws: ``AssetFault`` if it is no chunk, an empty one, one too many, or more than was stated.
-  mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetFault) {
+  /// - Throws: ``AssetError`` if it is no chunk, an empty one, one too many, or more than was stated.
+  mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetError) {
     switch message.part {
     case .chunk(let chunk)?:
       self.chunkCount += 1
       guard self.chunkCount <= AssetConfiguration.maxChunks else {
-        throw AssetFault(
+        throw AssetError(
           reason: .tooLarge, field: "chunk",
           description: "is one too many, the limit (max_chunks) is \(AssetConfiguration.maxChunks)",
           value: "\(self.chunkCount)", limit: "\(AssetConfiguration.maxChunks)")
       }
       guard !chunk.isEmpty else {
-        throw AssetFault(reason: .order, field: "chunk", description: "is empty")
+        throw AssetError(reason: .order, field: "chunk", description: "is empty")
       }
       guard chunk.count <= self.byteCount - self.bytes.count else {
         throw self.lengthFault(Int(self.bytes.count) + chunk.count)
@@ -75,23 +75,23 @@ struct AssetUpload: Sendable {
       self.bytes.reserveCapacity(self.byteCount)
       self.bytes.append(contentsOf: chunk)
     case .header?:
-      throw AssetFault(reason: .order, field: "header", description: "came a second time")
+      throw AssetError(reason: .order, field: "header", description: "came a second time")
     case nil:
-      throw AssetFault(
+      throw AssetError(
         reason: .order, field: "part", description: "is neither a header nor a chunk")
     }
   }
 
   /// The client has closed its side.
   ///
-  /// - Throws: ``AssetFault`` if less has come than was stated.
-  consuming func finish() throws(AssetFault) -> Contents {
+  /// - Throws: ``AssetError`` if less has come than was stated.
+  consuming func finish() throws(AssetError) -> Contents {
     guard self.bytes.count == self.byteCount else { throw self.lengthFault(self.bytes.count) }
     return Contents(name: self.name, bytes: self.bytes, digest: self.digest)
   }
 
-  private func lengthFault(_ count: Int) -> AssetFault {
-    AssetFault(
+  private func lengthFault(_ count: Int) -> AssetError {
+    AssetError(
       reason: .length, field: "header.size_bytes",
       description: "is \(self.byteCount), the chunks have come to \(count)",
       value: "\(count)", limit: "\(self.byteCount)")

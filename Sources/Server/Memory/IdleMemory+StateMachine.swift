@@ -1,6 +1,6 @@
 package import SidelightWire
 
-extension IdleMemory {
+extension IdleMemoryReleaser {
   /// Decides, at regular looks, whether to give back what is free of the heap.
   ///
   /// There are two reasons: nothing has happened since the last look, then once everything goes; or
@@ -12,13 +12,13 @@ extension IdleMemory {
   package struct StateMachine: Sendable {
     /// The part of what is in memory, an eighth, from which on it goes although some of it may be
     /// needed again.
-    private static let worthwhilePart = 8
+    private static let surplusDivisor = 8
 
     private var activity: UInt64
     /// Whether everything went since there was activity: what goes while there is some is not all.
     private var isReleased = true
     /// What was in memory and not in use at the best of times since the last release.
-    private var leastBeside: Int
+    private var minOverheadBytes: Int
 
     /// - Parameters:
     ///   - activity: A count that grows with whatever happens.
@@ -26,7 +26,7 @@ extension IdleMemory {
     ///     then only what is idle altogether goes.
     package init(activity: UInt64, heap: HeapUsage?) {
       self.activity = activity
-      self.leastBeside = heap?.besideUse ?? 0
+      self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
 
     /// Something went to the heap that no activity shows: what it leaves free there can go too.
@@ -43,16 +43,16 @@ extension IdleMemory {
       self.activity = activity
       self.isReleased = false
       guard let heap else { return false }
-      self.leastBeside = min(self.leastBeside, heap.besideUse)
-      let surplus = heap.besideUse - self.leastBeside
-      return surplus > heap.residentBytes / Self.worthwhilePart
+      self.minOverheadBytes = min(self.minOverheadBytes, heap.overheadBytes)
+      let surplus = heap.overheadBytes - self.minOverheadBytes
+      return surplus > heap.residentBytes / Self.surplusDivisor
     }
 
     /// What was free went.
     ///
     /// - Parameter heap: What the process holds now.
     package mutating func released(leaving heap: HeapUsage?) {
-      self.leastBeside = heap?.besideUse ?? 0
+      self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
   }
 }
@@ -60,5 +60,5 @@ extension IdleMemory {
 extension HeapUsage {
   /// Bytes in memory that the program does not use. Fewer than none where it has memory that it never
   /// touched.
-  fileprivate var besideUse: Int { self.residentBytes - self.usedBytes }
+  fileprivate var overheadBytes: Int { self.residentBytes - self.usedBytes }
 }

@@ -6,7 +6,7 @@ import SidelightWire
 /// Gives memory back to the system that nothing needs any more: frame buffers that were idle all the
 /// time between two looks, and what is free on the heap (`docs/decisions/0010-allocator.md` says why it
 /// is kept at all, `docs/decisions/0027-memory-released-under-load.md` when it goes).
-package struct IdleMemory: Sendable {
+package struct IdleMemoryReleaser: Sendable {
   let engine: Engine
   /// The time between two looks.
   let idleTime: Duration
@@ -19,7 +19,7 @@ package struct IdleMemory: Sendable {
       var machine = StateMachine(activity: self.activity, heap: .current())
       while !Task.isCancelled {
         await self.engine.clock.wait(max(self.idleTime, .milliseconds(100)))
-        if !Task.isCancelled { self.look(&machine) }
+        if !Task.isCancelled { self.check(&machine) }
       }
     }
   }
@@ -32,7 +32,7 @@ package struct IdleMemory: Sendable {
       &+ self.engine.assets.activity
   }
 
-  private func look(_ machine: inout StateMachine) {
+  private func check(_ machine: inout StateMachine) {
     if self.engine.pool.trimUnneeded() { machine.freed() }
     let before = HeapUsage.current()
     guard machine.isDue(activity: self.activity, heap: before) else { return }

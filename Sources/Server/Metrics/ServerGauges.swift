@@ -8,7 +8,7 @@ struct ServerGauges: Sendable {
   private let outputAge: Gauge
   private let load: Gauge
   private let threads: Gauge
-  private let standIns: Gauge
+  private let replacementThreads: Gauge
   private let connections: Gauge
   private let poolInUse: Gauge
   private let poolIdle: Gauge
@@ -26,7 +26,7 @@ struct ServerGauges: Sendable {
     self.outputAge = gauge("sidelight_output_age_seconds")
     self.load = gauge("sidelight_scheduler_load")
     self.threads = gauge("sidelight_compute_threads")
-    self.standIns = gauge("sidelight_stand_in_threads")
+    self.replacementThreads = gauge("sidelight_stand_in_threads")
     self.connections = gauge("sidelight_connections")
     self.poolInUse = gauge("sidelight_pool_bytes", [("state", "in_use")])
     self.poolIdle = gauge("sidelight_pool_bytes", [("state", "idle")])
@@ -46,7 +46,7 @@ struct ServerGauges: Sendable {
     self.outputAge.record((ages.max() ?? .zero) / .seconds(1))
     self.load.record(engine.scheduler.load)
     self.threads.record(engine.compute.threadCount)
-    self.standIns.record(engine.scheduler.outstayingThreads)
+    self.replacementThreads.record(engine.scheduler.overdueThreadCount)
     self.connections.record(engine.connections.counts.standing)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)

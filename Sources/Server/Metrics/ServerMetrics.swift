@@ -11,7 +11,7 @@ package final class ServerMetrics: Sendable {
   /// Counters by what they count; each tells how much was added since the last time.
   private struct Totals {
     var counters: [String: Counter] = [:]
-    var told: [String: UInt64] = [:]
+    var reported: [String: UInt64] = [:]
   }
 
   /// Passes are named by the filters that clients put together; beyond so many names they are `other`.
@@ -91,36 +91,36 @@ package final class ServerMetrics: Sendable {
       let pool = engine.pool.statistics
       let admissions = engine.sessions.admissions
       for disposition in [Disposition.filtered, .passedThrough, .degraded] {
-        self.tell(
+        self.report(
           frames.count(of: disposition), of: "sidelight_frames_total",
           [("outcome", disposition.name), ("reason", "none")], &totals)
       }
       for reason in DropReason.allCases {
-        self.tell(
+        self.report(
           frames.dropped[reason] ?? 0, of: "sidelight_frames_total",
           [("outcome", "dropped"), ("reason", reason.name)], &totals)
       }
       for (direction, bytes) in [("in", frames.bytesIn), ("out", frames.bytesOut)] {
-        self.tell(bytes, of: "sidelight_frame_bytes_total", [("direction", direction)], &totals)
+        self.report(bytes, of: "sidelight_frame_bytes_total", [("direction", direction)], &totals)
       }
       for (result, count) in [("hit", pool.hits), ("miss", pool.misses)] {
-        self.tell(
+        self.report(
           UInt64(count), of: "sidelight_pool_requests_total", [("result", result)], &totals)
       }
-      self.tell(admissions.opened, of: "sidelight_sessions_opened_total", [], &totals)
+      self.report(admissions.opened, of: "sidelight_sessions_opened_total", [], &totals)
       for limit in AdmissionLimit.allCases {
-        self.tell(
+        self.report(
           admissions.refused[limit] ?? 0, of: "sidelight_sessions_refused_total",
           [("limit", limit.rawValue)], &totals)
       }
       let connections = engine.connections.counts
       for end in ConnectionEnd.allCases {
-        self.tell(
+        self.report(
           connections.ended[end] ?? 0, of: "sidelight_connections_closed_total",
           [("reason", end.rawValue)], &totals)
       }
       for each in Guard.allCases {
-        self.tell(
+        self.report(
           UInt64(connections.guards[each] ?? 0), of: "sidelight_guard_actions_total",
           [("guard", each.rawValue)], &totals)
       }
@@ -128,17 +128,17 @@ package final class ServerMetrics: Sendable {
     }
   }
 
-  private func tell(
+  private func report(
     _ total: UInt64, of name: String, _ dimensions: [(String, String)], _ totals: inout Totals
   ) {
     let key = dimensions.reduce(name) { "\($0) \($1.1)" }
     let counter =
       totals.counters[key] ?? Counter(label: name, dimensions: dimensions, factory: self.factory)
     totals.counters[key] = counter
-    let told = totals.told[key] ?? 0
-    guard total > told else { return }
-    counter.increment(by: total - told)
-    totals.told[key] = total
+    let reported = totals.reported[key] ?? 0
+    guard total > reported else { return }
+    counter.increment(by: total - reported)
+    totals.reported[key] = total
   }
 }
 

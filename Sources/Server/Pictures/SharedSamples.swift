@@ -7,12 +7,12 @@ import Synchronization
 /// themselves only what it never came to.
 final class SharedSamples: Sendable {
   /// What came of it.
-  enum Fate: Sendable {
+  enum Resolution: Sendable {
     case decoded(Frame)
     /// The file is none.
     case unreadable
     /// The frame was lost before anybody decoded it.
-    case leftAlone
+    case abandoned
   }
 
   /// The side that decodes. When nobody has it any more, nobody will.
@@ -21,36 +21,36 @@ final class SharedSamples: Sendable {
     let samples = SharedSamples()
 
     deinit {
-      self.samples.settle(.leftAlone)
+      self.samples.resolve(.abandoned)
     }
 
     /// The file is decoded, or cannot be.
-    func settle(_ fate: Fate) {
-      self.samples.settle(fate)
+    func resolve(_ resolution: Resolution) {
+      self.samples.resolve(resolution)
     }
   }
 
-  private let state = Mutex<Fate?>(nil)
-  private let settled = Completion()
+  private let state = Mutex<Resolution?>(nil)
+  private let resolved = Completion()
 
   private init() {}
 
   /// What came of it. Waits until that is known; a caller that is cancelled is told that nothing did.
   /// One task asks, once.
-  var fate: Fate {
+  var resolution: Resolution {
     get async {
       await withTaskCancellationHandler {
-        await self.settled.wait()
+        await self.resolved.wait()
       } onCancel: {
-        self.settled.finish()
+        self.resolved.finish()
       }
-      return self.state.withLock { $0 } ?? .leftAlone
+      return self.state.withLock { $0 } ?? .abandoned
     }
   }
 
   /// The first call counts.
-  private func settle(_ fate: Fate) {
-    self.state.withLock { if $0 == nil { $0 = fate } }
-    self.settled.finish()
+  private func resolve(_ resolution: Resolution) {
+    self.state.withLock { if $0 == nil { $0 = resolution } }
+    self.resolved.finish()
   }
 }

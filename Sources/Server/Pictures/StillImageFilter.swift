@@ -62,7 +62,7 @@ package struct StillImageFilter: Sendable {
   ///   that cannot be read or a result that is too large; or whatever a custom filter throws.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at moment: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
+    at time: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -78,11 +78,11 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
-    let made = try await self.executor.run(
-      plan, on: frame, at: moment, bands: bands, observer: self.observer, meter: meter
+    let result = try await self.executor.run(
+      plan, on: frame, at: time, bands: bands, observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(
-      image: try await self.image(of: made, as: delivery.coding, output.jpeg), isFiltered: true)
+      image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)
   }
 
   /// Filters a PNG or JPEG file. One that nothing is done to, and whose kind stays, comes back byte by
@@ -91,7 +91,7 @@ package struct StillImageFilter: Sendable {
   /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` for bytes that are neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
-    at moment: FrameMoment = FrameMoment()
+    at time: FrameMoment = FrameMoment()
   ) async throws -> [UInt8] {
     let format = ImageFileFormat(sniffing: file.span.bytes)
     guard let format else {
@@ -101,7 +101,7 @@ package struct StillImageFilter: Sendable {
     image.format = format == .png ? .png : .jpeg
     image.inline = Data(file)
     return [UInt8](
-      try await self.apply(pipeline, to: image, output: output, at: moment).image.inline)
+      try await self.apply(pipeline, to: image, output: output, at: time).image.inline)
   }
 
   private func frame(

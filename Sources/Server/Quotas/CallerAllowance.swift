@@ -2,9 +2,9 @@ import ServiceLifecycle
 import Synchronization
 
 /// What one caller may still send. All his sessions and still images share it.
-package final class CallerAllowance: Sendable {
+package final class CallerRateLimiter: Sendable {
   /// Which limit is used up, and for how long.
-  struct Exhaustion: Error, Sendable, Hashable {
+  struct LimitExceeded: Error, Sendable, Hashable {
     /// The limit's name and value, as clients are told.
     let limit: String
     /// How long until the same would be let in.
@@ -32,20 +32,20 @@ package final class CallerAllowance: Sendable {
   }
 
   /// Takes a frame of so many bytes of what is left; if there is too little, nothing.
-  func take(frameOf byteCount: Int) throws(Exhaustion) {
+  func take(frameOf byteCount: Int) throws(LimitExceeded) {
     let now = self.clock.now()
-    let exhaustion: Exhaustion? = self.state.withLock { state in
+    let exhaustion: LimitExceeded? = self.state.withLock { state in
       let delays = (
         frames: state.frames?.delay(for: 1, at: now) ?? .zero,
         bytes: state.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
       )
       if delays.frames > .zero, delays.frames >= delays.bytes {
         let limit = state.quotas.framesPerSecond ?? 0
-        return Exhaustion(limit: "frames_per_second is \(limit)", delay: delays.frames)
+        return LimitExceeded(limit: "frames_per_second is \(limit)", delay: delays.frames)
       }
       if delays.bytes > .zero {
         let limit = state.quotas.bytesPerSecond ?? 0
-        return Exhaustion(limit: "bytes_per_second is \(limit)", delay: delays.bytes)
+        return LimitExceeded(limit: "bytes_per_second is \(limit)", delay: delays.bytes)
       }
       state.frames?.take(1)
       state.bytes?.take(Double(byteCount))
@@ -60,7 +60,7 @@ package final class CallerAllowance: Sendable {
   /// - Returns: Whether it was taken.
   package func takeFrame(of byteCount: Int, waiting: Bool) async -> Bool {
     while true {
-      do throws(Exhaustion) {
+      do throws(LimitExceeded) {
         try self.take(frameOf: byteCount)
         return true
       } catch {

@@ -3,15 +3,15 @@ import GRPCProtobuf
 import Synchronization
 
 /// What each caller may still send. Remembers those who have sessions, or have lately taken something.
-package final class QuotaDesk: Sendable {
+package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
-    var callers: [String: CallerAllowance] = [:]
+    var callers: [String: CallerRateLimiter] = [:]
     /// So many callers are looked through for those that need not be remembered.
-    var cleaningCount = QuotaDesk.minCleaningCount
+    var cleanupCount = RateLimiter.minCleanupCount
   }
 
-  private static let minCleaningCount = 1024
+  private static let minCleanupCount = 1024
 
   private let state: Mutex<State>
   private let clock: SessionClock
@@ -38,11 +38,11 @@ package final class QuotaDesk: Sendable {
   }
 
   /// What a caller may still send. Whoever holds on to it shares it with the caller's other calls.
-  package func allowance(of caller: String) -> CallerAllowance {
+  package func limiter(of caller: String) -> CallerRateLimiter {
     self.state.withLock { state in
       if let allowance = state.callers[caller] { return allowance }
-      if state.callers.count >= state.cleaningCount { Self.clean(&state) }
-      let allowance = CallerAllowance(state.quotas, clock: self.clock)
+      if state.callers.count >= state.cleanupCount { Self.removeUnused(&state) }
+      let allowance = CallerRateLimiter(state.quotas, clock: self.clock)
       state.callers[caller] = allowance
       return allowance
     }
@@ -52,8 +52,8 @@ package final class QuotaDesk: Sendable {
   ///
   /// - Throws: RESOURCE_EXHAUSTED that names the limit, and says when to ask again.
   func takeStill(of byteCount: Int, by caller: String) throws(GoogleRPCStatus) {
-    do throws(CallerAllowance.Exhaustion) {
-      try self.allowance(of: caller).take(frameOf: byteCount)
+    do throws(CallerRateLimiter.LimitExceeded) {
+      try self.limiter(of: caller).take(frameOf: byteCount)
     } catch {
       throw GoogleRPCStatus(
         code: .resourceExhausted, message: "\(caller) sends too much: \(error.limit).",
@@ -65,7 +65,7 @@ package final class QuotaDesk: Sendable {
   /// How many callers are remembered.
   package var count: Int { self.state.withLock { $0.callers.count } }
 
-  private static func clean(_ state: inout State) {
+  private static func removeUnused(_ state: inout State) {
     var unused: [String] = []
     var index = state.callers.startIndex
     while index != state.callers.endIndex {
@@ -78,6 +78,6 @@ package final class QuotaDesk: Sendable {
       index = state.callers.index(after: index)
     }
     for caller in unused { state.callers[caller] = nil }
-    state.cleaningCount = max(Self.minCleaningCount, 2 * state.callers.count)
+    state.cleanupCount = max(Self.minCleanupCount, 2 * state.callers.count)
   }
 }

@@ -19,7 +19,7 @@ struct StillBudget: Sendable {
   /// Takes the bytes of an image, which must be given back.
   ///
   /// - Throws: RESOURCE_EXHAUSTED with `QuotaFailure` and `RetryInfo` if there is no room for them.
-  func take(_ byteCount: Int, for caller: String) throws(GoogleRPCStatus) {
+  func reserve(_ byteCount: Int, for caller: String) throws(GoogleRPCStatus) {
     guard !self.budget.take(byteCount, for: caller) else { return }
     throw GoogleRPCStatus(
       code: .resourceExhausted,
@@ -29,7 +29,7 @@ struct StillBudget: Sendable {
   }
 
   /// Gives the bytes of an image back.
-  func giveBack(_ byteCount: Int, for caller: String) {
+  func release(_ byteCount: Int, for caller: String) {
     self.budget.giveBack(byteCount, for: caller)
   }
 }

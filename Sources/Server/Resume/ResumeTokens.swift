@@ -24,7 +24,7 @@ package struct ResumeTokens: Sendable {
   }
 
   /// Signs and accepts by other keys from now on, for all who hold these.
-  package func adopt(keys: [ResumeKey], lifetime: Duration) {
+  package func update(keys: [ResumeKey], lifetime: Duration) {
     self.terms.value = (keys, lifetime)
   }
 

@@ -3,7 +3,7 @@ import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-extension SelectionDesk {
+extension PipelineState {
   /// What a token holds.
   ///
   /// - Parameters:

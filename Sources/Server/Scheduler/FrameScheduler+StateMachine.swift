@@ -17,7 +17,7 @@ extension FrameScheduler {
       /// The work that it brings, as a part of one thread; decays with time.
       var demand: Double = 0
       /// When that was last averaged.
-      var noted: Duration
+      var lastArrival: Duration
     }
 
     private struct Request {
@@ -107,18 +107,18 @@ extension FrameScheduler {
     /// Work arrives, whether it will be done or not.
     ///
     /// - Parameter work: What it costs one thread.
-    package mutating func note(work: Duration, session: UInt64, at now: Duration) {
+    package mutating func recordArrival(work: Duration, session: UInt64, at now: Duration) {
       var account = self.account(of: session, at: now)
-      account.demand *= Self.decay(over: now - account.noted)
+      account.demand *= Self.decay(over: now - account.lastArrival)
       account.demand += work / Self.demandWindow
-      account.noted = now
+      account.lastArrival = now
       self.accounts[session] = account
     }
 
     /// The work that arrives, as a part of what the threads can do.
     package func load(at now: Duration) -> Double {
       let demand = self.accounts.values.reduce(0) { sum, account in
-        sum + account.demand * Self.decay(over: now - account.noted)
+        sum + account.demand * Self.decay(over: now - account.lastArrival)
       }
       return demand / Double(self.threads)
     }
@@ -141,7 +141,7 @@ extension FrameScheduler {
 
     private func account(of session: UInt64, at now: Duration) -> Account {
       self.accounts[session]
-        ?? Account(service: self.virtualTime, lastSeen: now, noted: now)
+        ?? Account(service: self.virtualTime, lastSeen: now, lastArrival: now)
     }
 
     private mutating func next(at now: Duration) -> Grant? {

@@ -20,7 +20,7 @@ package final class FrameScheduler: Sendable {
 
   /// Threads that may be taken up by work that has outstayed its turn, before no more of that kind is
   /// begun.
-  package static let maxOutstaying = 64
+  package static let maxOverdueThreads = 64
 
   /// How long a turn lasts that may be outstayed, where nothing is known of the work.
   package static let unknownTurnLimit = Duration.milliseconds(20)
@@ -28,7 +28,7 @@ package final class FrameScheduler: Sendable {
   private let state: Mutex<State>
   private let compute: ComputePool
   private let clock: SessionClock
-  private let outstaying = Mutex(0)
+  private let overdueThreads = Mutex(0)
 
   /// - Parameters:
   ///   - compute: The threads that compute.
@@ -48,9 +48,9 @@ package final class FrameScheduler: Sendable {
   /// Work arrives, whether it will be done or not.
   ///
   /// - Parameter work: What it costs one thread.
-  package func note(work: Duration, session: UInt64) {
+  package func recordArrival(work: Duration, session: UInt64) {
     let now = self.clock.now()
-    self.state.withLock { $0.machine.note(work: work, session: session, at: now) }
+    self.state.withLock { $0.machine.recordArrival(work: work, session: session, at: now) }
   }
 
   /// Waits for a frame's turn, then computes it.
@@ -68,7 +68,7 @@ package final class FrameScheduler: Sendable {
     session: UInt64, deadline: Duration, limit: Duration? = nil,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
-    if limit != nil { try self.checkOutstaying() }
+    if limit != nil { try self.checkOverdueThreads() }
     guard let bands = await self.turn(session: session, deadline: deadline) else {
       throw CancellationError()
     }
@@ -76,7 +76,7 @@ package final class FrameScheduler: Sendable {
     defer { self.end(turn) }
     guard let limit else { return try await body(bands, turn.meter) }
     // Many may have waited for this turn, and got it because others outstayed theirs.
-    try self.checkOutstaying()
+    try self.checkOverdueThreads()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       // Not on the compute threads: all of them may be taken up.
@@ -88,16 +88,16 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  private func checkOutstaying() throws {
-    guard self.outstayingThreads >= Self.maxOutstaying else { return }
+  private func checkOverdueThreads() throws {
+    guard self.overdueThreadCount >= Self.maxOverdueThreads else { return }
     throw GoogleRPCStatus(
       code: .resourceExhausted,
-      message: "Custom filters that do not come back occupy \(Self.maxOutstaying) threads; "
+      message: "Custom filters that do not come back occupy \(Self.maxOverdueThreads) threads; "
         + "no more are begun.")
   }
 
   /// Threads that are taken up by work that has outstayed its turn; others stand in for them.
-  package var outstayingThreads: Int { self.outstaying.withLock { $0 } }
+  package var overdueThreadCount: Int { self.overdueThreads.withLock { $0 } }
 
   /// Frames that wait for their turn.
   package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
@@ -138,14 +138,14 @@ package final class FrameScheduler: Sendable {
 
   /// A turn's time is over, its work is not.
   private func cut(_ turn: Turn) {
-    let isOutstayed = turn.state.withLock { state in
+    let isOverdue = turn.state.withLock { state in
       guard case .running = state else { return false }
-      self.outstaying.withLock { $0 += turn.bands }
-      state = .outstaying(
-        since: self.clock.now(), standIns: self.compute.standIn(for: turn.bands))
+      self.overdueThreads.withLock { $0 += turn.bands }
+      state = .overdue(
+        since: self.clock.now(), replacements: self.compute.standIn(for: turn.bands))
       return true
     }
-    if isOutstayed { self.giveBack(turn) }
+    if isOverdue { self.release(turn) }
   }
 
   /// A turn's work is done.
@@ -154,15 +154,15 @@ package final class FrameScheduler: Sendable {
       defer { state = .over }
       return state
     }
-    guard case .outstaying(let since, let standIns) = before else { return self.giveBack(turn) }
-    self.compute.relieve(standIns)
-    self.outstaying.withLock { $0 -= turn.bands }
+    guard case .overdue(let since, let replacements) = before else { return self.release(turn) }
+    self.compute.relieve(replacements)
+    self.overdueThreads.withLock { $0 -= turn.bands }
     // Beyond its turn it is charged for what it keeps from others: as many threads as stood in.
     let kept = (self.clock.now() - since) * turn.bands
     self.state.withLock { $0.machine.charge(session: turn.session, work: kept) }
   }
 
-  private func giveBack(_ turn: Turn) {
+  private func release(_ turn: Turn) {
     let now = self.clock.now()
     self.resume {
       $0.finish(
@@ -185,7 +185,7 @@ private final class Turn: Sendable {
   enum State {
     case running
     /// Its time is over, and other threads stand in for those that it occupies.
-    case outstaying(since: Duration, standIns: Int)
+    case overdue(since: Duration, replacements: Int)
     case over
   }
 

@@ -5,15 +5,15 @@ import Synchronization
 ///
 /// It is the server's, not that of the session that asked for it: a session whose client has left ends
 /// while the work goes on. How many threads such work may take up is for ``FrameScheduler`` to say.
-final class OpenEndedWork: Sendable {
+final class DetachedJobRunner: Sendable {
   private struct State {
-    var waiting: [Undertaking] = []
-    var runner: CheckedContinuation<Undertaking?, Never>?
+    var waiting: [DetachedJob] = []
+    var runner: CheckedContinuation<DetachedJob?, Never>?
     var isFinished = false
   }
 
   private enum Placement {
-    case handedOver(to: CheckedContinuation<Undertaking?, Never>)
+    case handedOver(to: CheckedContinuation<DetachedJob?, Never>)
     case waiting
     case refused
   }
@@ -27,20 +27,20 @@ final class OpenEndedWork: Sendable {
 
   /// Begins a piece of work on the compute threads. After ``finish()`` nothing is begun: the work then
   /// counts as done at once.
-  func begin(_ body: @escaping Undertaking.Body) -> Undertaking {
-    let undertaking = Undertaking(body)
+  func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
+    let job = DetachedJob(body)
     let placement: Placement = self.state.withLock { state in
       guard !state.isFinished else { return .refused }
       if let runner = state.runner.take() { return .handedOver(to: runner) }
-      state.waiting.append(undertaking)
+      state.waiting.append(job)
       return .waiting
     }
     switch placement {
-    case .handedOver(let runner): runner.resume(returning: undertaking)
+    case .handedOver(let runner): runner.resume(returning: job)
     case .waiting: break
-    case .refused: undertaking.finish()
+    case .refused: job.finish()
     }
-    return undertaking
+    return job
   }
 
   /// Runs what is begun, until ``finish()`` was called and all of it has come back. Cancelling does not
@@ -48,8 +48,8 @@ final class OpenEndedWork: Sendable {
   /// cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
-      while let undertaking = await self.next() {
-        group.addTask { await undertaking.run(on: self.compute) }
+      while let job = await self.next() {
+        group.addTask { await job.run(on: self.compute) }
       }
     }
   }
@@ -63,9 +63,9 @@ final class OpenEndedWork: Sendable {
     runner?.resume(returning: nil)
   }
 
-  private func next() async -> Undertaking? {
+  private func next() async -> DetachedJob? {
     await withCheckedContinuation { continuation in
-      let next: Undertaking?? = self.state.withLock { state in
+      let next: DetachedJob?? = self.state.withLock { state in
         if !state.waiting.isEmpty { return state.waiting.removeFirst() }
         if state.isFinished { return .some(nil) }
         state.runner = continuation

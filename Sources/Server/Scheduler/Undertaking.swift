@@ -4,17 +4,17 @@ import SidelightKernels
 ///
 /// Life: waiting -> begun -> done; given up at any time, after which it goes on, but is cancelled, and
 /// nobody waits for it.
-final class Undertaking: Sendable {
+final class DetachedJob: Sendable {
   /// Does the work.
   ///
   /// - Parameter begun: Is finished when its turn has come.
-  typealias Body = @Sendable (_ begun: Completion) async -> Void
+  typealias Body = @Sendable (_ started: Completion) async -> Void
 
   private let body: Body
-  private let begun = Completion()
+  private let started = Completion()
   private let done = Completion()
   /// Nobody needs to watch it any more: it is done, or was given up.
-  private let settled = Completion()
+  private let released = Completion()
 
   init(_ body: @escaping Body) {
     self.body = body
@@ -25,11 +25,11 @@ final class Undertaking: Sendable {
 
   /// Returns when the work's turn has come, or it is done without one. If the caller is cancelled, the
   /// work is given up, and what waits for its turn is then done.
-  func waitUntilBegun() async {
+  func waitUntilStarted() async {
     await withTaskCancellationHandler {
-      await self.begun.wait()
+      await self.started.wait()
     } onCancel: {
-      self.giveUp()
+      self.abandon()
     }
   }
 
@@ -42,26 +42,26 @@ final class Undertaking: Sendable {
   }
 
   /// Nobody waits for it any more: its task is cancelled. Without effect on work that is done.
-  func giveUp() {
-    self.settled.finish()
+  func abandon() {
+    self.released.finish()
   }
 
   /// Does the work. To be called once.
   func run(on compute: ComputePool) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask(executorPreference: compute) {
-        await self.body(self.begun)
+        await self.body(self.started)
         self.finish()
       }
-      await self.settled.wait()
+      await self.released.wait()
       group.cancelAll()
     }
   }
 
   /// It is done, or will never be begun.
   func finish() {
-    self.begun.finish()
+    self.started.finish()
     self.done.finish()
-    self.settled.finish()
+    self.released.finish()
   }
 }

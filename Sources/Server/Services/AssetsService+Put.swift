@@ -13,7 +13,7 @@ extension AssetsService {
   /// Takes a file in, decodes it, and puts it.
   ///
   /// - Returns: What was put, and whether it took the place of another.
-  /// - Throws: ``AssetFault``; CANCELLED if the caller goes; UNAVAILABLE if the server shuts down.
+  /// - Throws: ``AssetError``; CANCELLED if the caller goes; UNAVAILABLE if the server shuts down.
   func put(
     _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String,
     cancellation: ServerContext.RPCCancellationHandle
@@ -32,7 +32,7 @@ extension AssetsService {
       group.addTask {
         await self.engine.clock.wait(timeout)
         guard Task.isCancelled else {
-          throw AssetFault(
+          throw AssetError(
             reason: .timeout, field: "upload_timeout",
             description: "is \(timeout), and the upload has not ended", limit: "\(timeout)")
         }
@@ -55,12 +55,12 @@ extension AssetsService {
     var upload = try AssetUpload(
       try await iterator.next(), maxFileBytes: library.configuration.maxFileBytes)
     guard self.engine.catalogue.assets.asset(named: upload.name) == nil else {
-      throw AssetFault(
+      throw AssetError(
         reason: .nameTaken, field: "header.name",
         description: "is \"\(upload.name)\", which the server provides itself", value: upload.name)
     }
     // Before the first chunk is kept, and until the file is no longer needed.
-    let lease = try library.takeUpload(upload, of: owner)
+    let lease = try library.reserveUpload(upload, of: owner)
     defer { extendLifetime(lease) }
     while let message = try await iterator.next() { try upload.append(message) }
     return try await self.decode(try upload.finish(), of: owner)

@@ -56,7 +56,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     try AssetName.checkLength(request.name, field: "name")
     guard self.engine.assets.remove(request.name, of: caller.name) else {
       let isProvided = self.engine.catalogue.assets.asset(named: request.name) != nil
-      throw AssetFault(
+      throw AssetError(
         reason: .notFound, field: "name",
         description: isProvided
           ? "\"\(request.name)\" is the server's own"

@@ -15,7 +15,7 @@ extension FrameFilterService {
       throw FieldFault(
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
-    try self.engine.quotas.takeStill(of: request.image.inline.count, by: context.caller.name)
+    try self.engine.rateLimiter.takeStill(of: request.image.inline.count, by: context.caller.name)
     let pipeline: Pipeline
     do throws(FieldFault) {
       pipeline = try Pipeline(request.pipeline)
@@ -30,8 +30,8 @@ extension FrameFilterService {
       throw error.within("output")
     }
     let byteCount = request.image.inline.count
-    try self.engine.stills.take(byteCount, for: context.caller.name)
-    defer { self.engine.stills.giveBack(byteCount, for: context.caller.name) }
+    try self.engine.stills.reserve(byteCount, for: context.caller.name)
+    defer { self.engine.stills.release(byteCount, for: context.caller.name) }
     let outcome = try await context.cancellingWithCall {
       try await self.apply(
         pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
@@ -52,7 +52,7 @@ extension FrameFilterService {
 
   private func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at moment: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
+    at time: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
       catalogue: catalogue, executor: self.engine.executor, codec: self.engine.codec,
@@ -69,7 +69,7 @@ extension FrameFilterService {
       ) { bands, meter in
         try await withTaskExecutorPreference(self.engine.compute) {
           try await still.apply(
-            pipeline, to: image, output: output, at: moment, bands: bands, meter: meter)
+            pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
         }
       }
     } catch let error as PipelineError {

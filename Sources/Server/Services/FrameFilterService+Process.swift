@@ -31,7 +31,7 @@ extension FrameFilterService {
     }
     let registry = self.engine.sessions
     let caller = context.caller
-    try await registry.withPlace(for: caller.name) { number in
+    try await registry.withAdmission(for: caller.name) { number in
       let session = try Session(
         number: number, caller: caller,
         options: try SessionOptions(
@@ -50,7 +50,7 @@ extension FrameFilterService {
           "peer": "\(caller)", "label": "\(session.options.label)",
         ])
       defer {
-        let counts = session.outbox.counts
+        let counts = session.outcomes.counts
         logger.info(
           "session ended",
           metadata: [
@@ -61,7 +61,7 @@ extension FrameFilterService {
       }
       try await self.engine.assets.withSession(of: caller.name) {
         try await session.run(
-          messages: messages, writer: writer, deposits: context.deposits(),
+          messages: messages, writer: writer, callMessages: context.deposits(),
           cancellation: context.cancellation)
       }
     }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// What a session's analyses are doing: the lane keeps it, and the reader asks before it copies a picture
 /// for them.
-final class AnalysisDesk: Sendable {
+final class AnalyzerStore: Sendable {
   private struct State {
     /// What is remembered, by stage.
-    var looks: [String: AnalysisLook] = [:]
+    var slots: [String: AnalyzerSlot] = [:]
     /// The frames that the lane was given and has not done with, by their arrivals.
     var frames: Set<UInt64> = []
   }
@@ -19,8 +19,8 @@ final class AnalysisDesk: Sendable {
     self.state.withLock { state in
       state.frames.isEmpty
         && analyses.contains { analysis in
-          guard let look = state.looks[analysis.stage] else { return true }
-          return look.isIdle || look.identity != analysis.identity
+          guard let slot = state.slots[analysis.stage] else { return true }
+          return slot.isIdle || slot.identity != analysis.identity
         }
     }
   }
@@ -38,20 +38,20 @@ final class AnalysisDesk: Sendable {
   /// Of stages that are gone nothing is remembered.
   ///
   /// - Parameter stages: Those that the pipeline has.
-  func forget(allBut stages: [String]) {
+  func removeAll(except stages: [String]) {
     self.state.withLock { state in
-      guard state.looks.count > stages.count else { return }
-      state.looks = state.looks.filter { stages.contains($0.key) }
+      guard state.slots.count > stages.count else { return }
+      state.slots = state.slots.filter { stages.contains($0.key) }
     }
   }
 
   /// An analysis keeps what it remembers while its stage holds the same filter with the same
   /// parameters, also when it was turned off in between. With others it begins anew.
-  func look(of analysis: PlannedAnalysis) -> AnalysisLook {
-    let known = self.state.withLock { $0.looks[analysis.stage] }
+  func slot(for analysis: PlannedAnalysis) -> AnalyzerSlot {
+    let known = self.state.withLock { $0.slots[analysis.stage] }
     if let known, known.identity == analysis.identity { return known }
-    let look = AnalysisLook(analysis)
-    self.state.withLock { $0.looks[analysis.stage] = look }
-    return look
+    let slot = AnalyzerSlot(analysis)
+    self.state.withLock { $0.slots[analysis.stage] = slot }
+    return slot
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Looks at frames beside their path: a frame never waits for an analysis, and an analysis that is
 /// slow sees fewer frames.
-struct AnalysisLane {
+struct AnalysisWorker {
   let session: Session
 
   private var engine: Engine { self.session.engine }
@@ -15,39 +15,39 @@ struct AnalysisLane {
   /// Runs until there is nothing more to look at, or the task is cancelled.
   func run() async {
     // Analyses that have not come back in time.
-    var overdue: [Undertaking] = []
+    var overdue: [DetachedJob] = []
     // When the session is over, they may go on: the session does not wait for them.
-    defer { for work in overdue { work.giveUp() } }
+    defer { for work in overdue { work.abandon() } }
     while let job = await self.session.analysisJobs.next() {
       overdue.removeAll(where: \.isDone)
-      overdue += await self.look(at: job)
+      overdue += await self.analyze(_: job)
       if Task.isCancelled { return }
     }
   }
 
   /// - Returns: What has not come back in time.
-  private func look(at job: AnalysisJob) async -> [Undertaking] {
-    let desk = self.session.analysisDesk
-    defer { desk.end(job.frame.arrival) }
+  private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
+    let analyzers = self.session.analyzers
+    defer { analyzers.end(job.frame.arrival) }
     // A file that cannot be read is the frame's own fault, and told with its outcome.
     guard let picture = try? await self.frame(of: job) else { return [] }
-    var overdue: [Undertaking] = []
-    desk.forget(allBut: job.stages)
+    var overdue: [DetachedJob] = []
+    analyzers.removeAll(except: job.stages)
     for (index, analysis) in job.analyses.enumerated() {
-      let look = desk.look(of: analysis)
+      let slot = analyzers.slot(for: analysis)
       // What has not come back is not asked again.
-      guard let analyzer = look.begin() else { continue }
-      let work = self.engine.openEnded.begin { _ in
-        await self.run(analyzer, analysis, on: picture, of: job.frame, look) {
+      guard let analyzer = slot.begin() else { continue }
+      let work = self.engine.detachedJobs.start { _ in
+        await self.run(analyzer, analysis, on: picture, of: job.frame, slot) {
           // Before it is told: whoever hears of it may send the next.
-          if index == job.analyses.count - 1 { desk.end(job.frame.arrival) }
+          if index == job.analyses.count - 1 { analyzers.end(job.frame.arrival) }
         }
       }
       let limit = self.engine.customFilterTimeout
       guard await work.wait(atMost: limit, on: self.clock) == false else { continue }
       overdue.append(work)
       if !Task.isCancelled {
-        self.tell(
+        self.send(
           GoogleRPCStatus(
             code: .deadlineExceeded,
             message: "\(analysis.filter) (\(analysis.stage)) has looked at frame "
@@ -62,10 +62,10 @@ struct AnalysisLane {
   /// What is looked at: the frame as it came, decoded if it came as a file; `nil` if it is none.
   private func frame(of job: AnalysisJob) async throws -> Frame? {
     if case .frame(let frame) = job.picture { return frame }
-    switch await job.samples?.fate {
+    switch await job.samples?.resolution {
     case .decoded(let frame)?: return frame
     case .unreadable?: return nil
-    case .leftAlone?, nil: break
+    case .abandoned?, nil: break
     }
     return try await self.engine.scheduler.withTurn(
       session: self.session.handle.number, deadline: job.frame.received + Self.patience
@@ -79,7 +79,7 @@ struct AnalysisLane {
   /// - Parameter done: Called when it has looked, before that is told.
   private func run(
     _ analyzer: any FrameAnalyzer, _ analysis: PlannedAnalysis, on picture: Frame,
-    of frame: IncomingFrame, _ look: AnalysisLook, done: @Sendable () -> Void
+    of frame: IncomingFrame, _ slot: AnalyzerSlot, done: @Sendable () -> Void
   ) async {
     do {
       // Charged to the session, and behind every frame.
@@ -91,17 +91,17 @@ struct AnalysisLane {
         let values = try await analyzer.analyze(picture, at: FrameMoment(index: frame.arrival))
         return (values, analyzer)
       }
-      look.end(with: analyzer)
+      slot.end(with: analyzer)
       done()
-      self.tell(values, of: analysis, frame)
+      self.send(values, of: analysis, frame)
     } catch is CancellationError where Task.isCancelled {
-      look.end(with: analyzer)
+      slot.end(with: analyzer)
     } catch {
       // What it remembers is as before; and it fails again and again, perhaps.
-      let isNews = look.fail(with: analyzer)
+      let isFirstFailure = slot.fail(with: analyzer)
       done()
-      guard isNews else { return }
-      self.tell(
+      guard isFirstFailure else { return }
+      self.send(
         GoogleRPCStatus(
           code: .internalError,
           message: "\(analysis.filter) (\(analysis.stage)) failed to look at frame "
@@ -109,11 +109,11 @@ struct AnalysisLane {
     }
   }
 
-  private func tell(
+  private func send(
     _ values: [String: AnalysisValue], of analysis: PlannedAnalysis, _ frame: IncomingFrame
   ) {
     let age = self.clock.now() - frame.received
-    self.session.outbox.pushNews { _ in
+    self.session.outcomes.pushNotice { _ in
       .message(
         .with {
           $0.analysis = Sidelight_V1_Analysis(values)
@@ -126,8 +126,8 @@ struct AnalysisLane {
   }
 
   /// An error that answers no message of the client's.
-  private func tell(_ status: GoogleRPCStatus) {
-    self.session.outbox.pushNews { _ in
+  private func send(_ status: GoogleRPCStatus) {
+    self.session.outcomes.pushNotice { _ in
       .message(.with { $0.error.status = Google_Rpc_Status(status) })
     }
   }

@@ -2,7 +2,7 @@ import SidelightKernels
 import Synchronization
 
 /// An analysis of a session: its analyzer, lent out while it looks at a frame.
-final class AnalysisLook: Sendable {
+final class AnalyzerSlot: Sendable {
   private struct State {
     /// `nil` while it looks.
     var analyzer: (any FrameAnalyzer)?

@@ -2,7 +2,7 @@ import SidelightWire
 import Synchronization
 
 /// Counts what a client did wrong since it last did something right.
-final class FaultCount: Sendable {
+final class ConsecutiveErrorCounter: Sendable {
   private let state = Mutex<(inARow: Int, last: FieldFault?)>((0, nil))
 
   /// Something was wrong.

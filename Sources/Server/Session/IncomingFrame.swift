@@ -12,9 +12,9 @@ struct IncomingFrame: Sendable {
   /// Its picture, where the transport put it.
   let picture: IncomingPicture
   /// The selection in force when it arrived.
-  let selection: Selection
+  let selection: ActivePipeline
   /// What that comes to for pictures of the frame's form; `nil` if the frame is to come back as it is.
-  let program: Program?
+  let compiledPipeline: CompiledPipeline?
   /// When it arrived, on the session's clock.
   let received: Duration
   /// When it is of no use any more; `nil`: never.
@@ -49,7 +49,7 @@ struct IncomingFrame: Sendable {
   }
 
   /// What it may claim in the mailbox.
-  var standing: MailboxStanding {
-    MailboxStanding(priority: self.message.priority, mustStay: self.message.mustProcess)
+  var evictionPriority: EvictionPriority {
+    EvictionPriority(priority: self.message.priority, mustStay: self.message.mustProcess)
   }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Stands around each pass of a frame: stops it when its time is over, opens the pass's span, names
 /// the pass that fails, and remembers the one that took longest.
-struct LanePassObserver: PassObserver {
+struct WorkerPassObserver: PassObserver {
   /// A frame's time was over, or could not hold the work any more.
   struct Expired: Error {
     /// Where the frame was: waiting, or between two passes.

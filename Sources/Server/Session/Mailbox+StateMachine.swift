@@ -26,7 +26,7 @@ extension Mailbox {
 
     private let depth: Int
     private let policy: DropPolicy
-    private let standing: @Sendable (Element) -> MailboxStanding
+    private let evictionPriority: @Sendable (Element) -> EvictionPriority
     private var elements: Deque<Element> = []
     private var consumer: Consumer?
     /// Whether the consumer has looked at the first element and comes back for it. It takes no room
@@ -37,12 +37,12 @@ extension Mailbox {
 
     package init(
       depth: Int, policy: DropPolicy,
-      standing: @escaping @Sendable (Element) -> MailboxStanding = { _ in MailboxStanding() }
+      evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority() }
     ) {
       precondition(depth >= 1, "a mailbox holds at least one element")
       self.depth = depth
       self.policy = policy
-      self.standing = standing
+      self.evictionPriority = evictionPriority
     }
 
     package enum OfferAction {
@@ -51,7 +51,7 @@ extension Mailbox {
       /// Taken in.
       case accept
       /// Somebody has no place any more: the displaced one, or the offered one itself.
-      case handBack(Displaced)
+      case reject(Displaced)
       /// There is no room, and nothing may be dropped: the producer waits.
       case wait
     }
@@ -59,7 +59,7 @@ extension Mailbox {
     /// An element arrives.
     package mutating func offer(_ element: Element) -> OfferAction {
       guard !self.isFinished else {
-        return .handBack(Displaced(element: element, reason: .draining))
+        return .reject(Displaced(element: element, reason: .draining))
       }
       if let consumer = self.consumer.take() {
         if !consumer.takes {
@@ -73,22 +73,22 @@ extension Mailbox {
         return .accept
       }
       guard self.policy != .neverDrop else { return .wait }
-      guard let victim = self.victim(beside: element) else { return .wait }
+      guard let victim = self.evictionCandidate(for: element) else { return .wait }
       let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
       guard victim < self.elements.count else {
         // Only a frame of lower priority than all that wait gives way to older ones.
-        return .handBack(Displaced(element: element, reason: .queueFull))
+        return .reject(Displaced(element: element, reason: .queueFull))
       }
       let displaced = self.elements.remove(at: victim)
       self.elements.append(element)
-      return .handBack(Displaced(element: displaced, reason: reason))
+      return .reject(Displaced(element: displaced, reason: reason))
     }
 
     /// Who goes: of the lowest priority, the oldest or the newest as the policy has it.
     ///
     /// - Returns: Its place; that after the last is the offered element's. `nil` if all must stay.
-    private func victim(beside element: Element) -> Int? {
-      let standings = self.elements.map(self.standing) + [self.standing(element)]
+    private func evictionCandidate(for element: Element) -> Int? {
+      let standings = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
       let droppable = standings.indices.filter { !standings[$0].mustStay }
       guard let lowest = droppable.map({ standings[$0].priority }).min() else { return nil }
       let candidates = droppable.filter { standings[$0].priority == lowest }

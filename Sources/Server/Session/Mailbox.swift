@@ -13,9 +13,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
   ///   - standing: What an element may claim against others.
   package init(
     depth: Int = 1, policy: DropPolicy = .newestWins,
-    standing: @escaping @Sendable (Element) -> MailboxStanding = { _ in MailboxStanding() }
+    evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority() }
   ) {
-    self.state = Mutex(StateMachine(depth: depth, policy: policy, standing: standing))
+    self.state = Mutex(StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
   }
 
   /// Takes an element in; waits for room if nothing may be dropped. Cancelling a task that waits
@@ -30,7 +30,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
       consumer.resume(returning: element)
       return nil
     case .accept: return nil
-    case .handBack(let displaced): return displaced
+    case .reject(let displaced): return displaced
     case .wait: break
     }
     return await withTaskCancellationHandler {
@@ -46,7 +46,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
           consumer.resume(returning: element)
           continuation.resume(returning: nil)
         case .accept: continuation.resume(returning: nil)
-        case .handBack(let displaced): continuation.resume(returning: displaced)
+        case .reject(let displaced): continuation.resume(returning: displaced)
         case .wait: break
         }
       }

@@ -1,5 +1,5 @@
 /// What a frame may claim when a mailbox is full.
-package struct MailboxStanding: Sendable, Hashable {
+package struct EvictionPriority: Sendable, Hashable {
   /// The lowest goes first.
   package var priority: Int32
   /// Whether it stays whatever comes.

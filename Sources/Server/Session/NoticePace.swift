@@ -4,14 +4,14 @@
 /// made of its frames would be told at once of nine that gave way, and send nine more only to be told of
 /// them. So the credits of such frames return at a pace that follows the session's own: so many for each
 /// frame that is made. The rest stay with the client, where the newest takes the place of the others too.
-package struct NoticePace: Sendable {
+package struct NoticePacer: Sendable {
   /// What takes longer was a pause.
-  private static let longest = Duration.seconds(1)
+  private static let maxInterval = Duration.seconds(1)
 
   private let noticesPerFrame: Int
   /// Between frames that were made, on average; later ones count for more.
   private var interval: Duration?
-  private var lastMade: Duration?
+  private var lastFinished: Duration?
   private var lastNotice: Duration?
 
   /// - Parameter noticesPerFrame: Frames that are told of, while one is made; at least 1.
@@ -29,13 +29,13 @@ package struct NoticePace: Sendable {
   }
 
   /// A frame that was made goes out.
-  package mutating func recordMade(at now: Duration) {
-    if let lastMade = self.lastMade, now - lastMade <= Self.longest {
-      let interval = now - lastMade
+  package mutating func recordFinished(at now: Duration) {
+    if let lastFinished = self.lastFinished, now - lastFinished <= Self.maxInterval {
+      let interval = now - lastFinished
       let average = self.interval ?? interval
       self.interval = average + (interval - average) / 4
     }
-    self.lastMade = now
+    self.lastFinished = now
   }
 
   /// The client is told of one that gave way.

@@ -1,15 +1,15 @@
 import DequeModule
 
-extension Outbox {
+extension OutcomeQueue {
   /// Puts outcomes into the order in which frames arrived, bounds how many pictures wait, and counts.
   /// Decides without waiting for anything itself.
   ///
   /// A frame's place is reserved when it arrives and filled when its fate is known. Only what stands
   /// at the head, with its fate known, goes out. Drops that follow each other become one notice.
   package struct StateMachine: ~Copyable {
-    private enum Fate {
+    private enum Resolution {
       case pending
-      case made(FinishedFrame<Payload>)
+      case finished(FinishedFrame<Payload>)
       case dropped(DropRun)
     }
 
@@ -17,27 +17,27 @@ extension Outbox {
       /// Frames are numbered as they arrive, since senders may repeat their own numbers.
       var arrival: UInt64
       var sequence: UInt64
-      var fate: Fate
+      var resolution: Resolution
     }
 
     private let pictureLimit: Int
     private let backlogLimit: Int
     private let creditLimit: Int
     private var window: OutputWindow
-    private var pace: NoticePace
+    private var pacer: NoticePacer
     private var entries: Deque<Entry> = []
     private var controls: Deque<Control> = []
     private var picturesWaiting = 0
     /// Frames whose outcome has not gone out.
-    private var framesOpen = 0
+    private var unresolvedFrames = 0
     private var nextArrival: UInt64 = 0
     private var appliedRevision: UInt64 = 0
     /// The frame that was announced as the first of its revision; it must be the next that goes out.
     private var announced: UInt64?
     private var isFinished = false
-    private var saidGoodbye = false
+    private var hasSentFinalCounts = false
     /// What was made before this revision is not to be seen.
-    private var leastRevision: UInt64 = 0
+    private var minRevision: UInt64 = 0
     package private(set) var counts = FrameCounts()
 
     /// - Parameters:
@@ -54,21 +54,21 @@ extension Outbox {
       self.backlogLimit = backlogLimit
       self.creditLimit = creditLimit
       self.window = OutputWindow(size: outputWindow)
-      self.pace = NoticePace(noticesPerFrame: noticesPerFrame)
+      self.pacer = NoticePacer(noticesPerFrame: noticesPerFrame)
     }
 
     /// Whether the reader may go on.
-    package var hasRoom: Bool {
+    package var hasCapacity: Bool {
       // After the final counts nothing is kept any more.
-      self.saidGoodbye || self.entries.count + self.controls.count < self.backlogLimit
+      self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
     /// Whether messages may be added that lose nothing by being left out: not while others wait
     /// because the client does not read, and not after the last.
-    package var hasRoomForNews: Bool { !self.isFinished && self.controls.count < 8 }
+    package var hasNoticeCapacity: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether a made frame finds room without displacing another.
-    package var hasRoomForPicture: Bool {
+    package var hasPictureCapacity: Bool {
       self.isFinished || self.picturesWaiting < self.pictureLimit
     }
 
@@ -78,30 +78,30 @@ extension Outbox {
     ///   for it.
     package mutating func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
       let reservation = Reservation(
-        arrival: self.nextArrival, hasCredit: self.framesOpen < self.creditLimit)
+        arrival: self.nextArrival, hasCredit: self.unresolvedFrames < self.creditLimit)
       self.nextArrival += 1
       // Whatever comes after the final counts has come too late to be counted.
-      guard !self.saidGoodbye else { return reservation }
-      self.framesOpen += 1
+      guard !self.hasSentFinalCounts else { return reservation }
+      self.unresolvedFrames += 1
       self.counts.received += 1
       self.counts.bytesIn += UInt64(byteCount)
       self.entries.append(
-        Entry(arrival: reservation.arrival, sequence: sequence, fate: .pending))
+        Entry(arrival: reservation.arrival, sequence: sequence, resolution: .pending))
       return reservation
     }
 
     /// A frame was made. Without effect if its fate is decided already.
     ///
     /// - Returns: The frame that it displaced, if too many wait.
-    package mutating func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) -> Payload?
+    package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) -> Payload?
     {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
-      guard frame.revision.number >= self.leastRevision else {
+      guard frame.revision.number >= self.minRevision else {
         self.drop(
           at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)
         return frame.payload
       }
-      self.entries[index].fate = .made(frame)
+      self.entries[index].resolution = .finished(frame)
       self.picturesWaiting += 1
       guard self.picturesWaiting > self.pictureLimit else { return nil }
       return self.displaceOldestPicture()
@@ -117,7 +117,7 @@ extension Outbox {
 
     /// A message that is no frame's outcome. After the final counts nothing is said any more.
     package mutating func push(_ control: Control) {
-      guard !self.saidGoodbye else { return }
+      guard !self.hasSentFinalCounts else { return }
       self.controls.append(control)
     }
 
@@ -127,10 +127,10 @@ extension Outbox {
     /// - Returns: The frames that will not be written.
     package mutating func discardPictures(before revision: UInt64) -> [Payload] {
       // Those that are being made now come later.
-      self.leastRevision = max(self.leastRevision, revision)
+      self.minRevision = max(self.minRevision, revision)
       var discarded: [Payload] = []
       for index in self.entries.indices.reversed() {
-        guard case .made(let frame) = self.entries[index].fate, frame.revision.number < revision
+        guard case .finished(let frame) = self.entries[index].resolution, frame.revision.number < revision
         else { continue }
         discarded.append(frame.payload)
         self.picturesWaiting -= 1
@@ -174,18 +174,18 @@ extension Outbox {
     /// What to write next.
     package mutating func next(at now: Duration = .zero) -> Next {
       if let control = self.controls.popFirst() { return .item(.control(control)) }
-      switch self.entries.first?.fate {
-      case .made(let frame)?:
+      switch self.entries.first?.resolution {
+      case .finished(let frame)?:
         return self.next(frame, arrival: self.entries[0].arrival, at: now)
       case .dropped(let run)?:
         let isPaced =
-          run.drop.reason == .superseded && self.pace.isKnown && self.isFrameAwaited
-        if isPaced, self.pace.next > now { return .waitUntil(self.pace.next) }
+          run.drop.reason == .superseded && self.pacer.isKnown && self.isFrameAwaited
+        if isPaced, self.pacer.next > now { return .waitUntil(self.pacer.next) }
         return .item(.dropped(self.removeDrops(onlyFirst: isPaced, at: now)))
       case .pending?:
         return .wait
-      case nil where self.isFinished && !self.saidGoodbye:
-        self.saidGoodbye = true
+      case nil where self.isFinished && !self.hasSentFinalCounts:
+        self.hasSentFinalCounts = true
         return .item(.finalCounts(self.counts))
       case nil:
         return self.isFinished ? .finished : .wait
@@ -195,10 +195,10 @@ extension Outbox {
     /// Whether there is a frame without fate, and nothing before it but frames that gave way to newer ones.
     private var isFrameAwaited: Bool {
       for entry in self.entries {
-        switch entry.fate {
+        switch entry.resolution {
         case .pending: return true
         case .dropped(let run) where run.drop.reason == .superseded: continue
-        case .dropped, .made: return false
+        case .dropped, .finished: return false
         }
       }
       return false
@@ -208,14 +208,14 @@ extension Outbox {
     ///
     /// - Parameter onlyFirst: Whether those that follow wait for their own time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
-      guard case .dropped(var run)? = self.entries.popFirst()?.fate else {
+      guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {
         preconditionFailure("no drop stands at the head")
       }
-      while !onlyFirst, case .dropped(let next)? = self.entries.first?.fate, run.absorb(next) {
+      while !onlyFirst, case .dropped(let next)? = self.entries.first?.resolution, run.absorb(next) {
         self.entries.removeFirst()
       }
-      if run.drop.reason == .superseded { self.pace.recordNotice(at: now) }
-      self.framesOpen -= Int(run.count)
+      if run.drop.reason == .superseded { self.pacer.recordNotice(at: now) }
+      self.unresolvedFrames -= Int(run.count)
       self.counts.dropped[run.drop.reason, default: 0] += UInt64(run.count)
       return run
     }
@@ -238,9 +238,9 @@ extension Outbox {
       self.announced = nil
       self.entries.removeFirst()
       self.picturesWaiting -= 1
-      self.framesOpen -= 1
+      self.unresolvedFrames -= 1
       self.window.send(frame.sequence)
-      self.pace.recordMade(at: now)
+      self.pacer.recordFinished(at: now)
       self.counts.bytesOut += UInt64(frame.byteCount)
       switch frame.disposition {
       case .filtered: self.counts.filtered += 1
@@ -259,7 +259,7 @@ extension Outbox {
         if self.entries[middle].arrival < arrival { low = middle + 1 } else { high = middle }
       }
       guard low < self.entries.count, self.entries[low].arrival == arrival,
-        case .pending = self.entries[low].fate
+        case .pending = self.entries[low].resolution
       else { return nil }
       return low
     }
@@ -268,7 +268,7 @@ extension Outbox {
       let sequence = self.entries[index].sequence
       let run = DropRun(
         firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
-      self.entries[index].fate = .dropped(run)
+      self.entries[index].resolution = .dropped(run)
       // Those that gave way are told of one by one, and are no more than were granted.
       guard drop.reason != .superseded else { return }
       self.merge(index + 1)
@@ -278,17 +278,17 @@ extension Outbox {
     /// Merges the entry at `index` into the one before it, if both are drops that say the same.
     private mutating func merge(_ index: Int) {
       guard index > 0, index < self.entries.count,
-        case .dropped(var run) = self.entries[index - 1].fate,
-        case .dropped(let next) = self.entries[index].fate,
+        case .dropped(var run) = self.entries[index - 1].resolution,
+        case .dropped(let next) = self.entries[index].resolution,
         run.absorb(next)
       else { return }
-      self.entries[index - 1].fate = .dropped(run)
+      self.entries[index - 1].resolution = .dropped(run)
       self.entries.remove(at: index)
     }
 
     private mutating func displaceOldestPicture() -> Payload? {
       for index in self.entries.indices where self.entries[index].arrival != self.announced {
-        if case .made(let frame) = self.entries[index].fate, !frame.mustStay {
+        if case .finished(let frame) = self.entries[index].resolution, !frame.mustStay {
           self.picturesWaiting -= 1
           self.drop(
             at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What stands between a session and its writer: outcomes in the order of arrival, a bounded number of
 /// pictures, and messages that are never dropped.
-package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
+package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable {
   /// What goes out.
   package enum Item: Sendable {
     /// A message that is no frame's outcome.
@@ -21,8 +21,8 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     var machine: StateMachine
     var writer: CheckedContinuation<Item?, Never>?
     var reader: CheckedContinuation<Void, Never>?
-    var lane: CheckedContinuation<Void, Never>?
-    var timekeeper: CheckedContinuation<Duration?, Never>?
+    var worker: CheckedContinuation<Void, Never>?
+    var timer: CheckedContinuation<Duration?, Never>?
     /// When the writer is to look again, if nothing else happens.
     var due: Duration?
     var isCancelled = false
@@ -32,8 +32,8 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   private struct Wakeups {
     var writer: (continuation: CheckedContinuation<Item?, Never>, item: Item?)?
     var reader: CheckedContinuation<Void, Never>?
-    var lane: CheckedContinuation<Void, Never>?
-    var timekeeper: (continuation: CheckedContinuation<Duration?, Never>, time: Duration?)?
+    var worker: CheckedContinuation<Void, Never>?
+    var timer: (continuation: CheckedContinuation<Duration?, Never>, time: Duration?)?
     var late: [Payload] = []
   }
 
@@ -72,8 +72,8 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// A frame was made. It may displace another, if too many wait.
-  package func resolve(_ arrival: UInt64, made frame: FinishedFrame<Payload>) {
-    let displaced = self.change { $0.resolve(arrival, made: frame) }
+  package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) {
+    let displaced = self.change { $0.resolve(arrival, finished: frame) }
     if let displaced { self.discard(displaced, .outputSuperseded) }
   }
 
@@ -105,9 +105,9 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
 
   /// A message that loses nothing by being left out, such as counts or what an analysis saw: left out
   /// while others wait, since a client that does not read would gather them without end.
-  func pushNews(_ message: (FrameCounts) -> Control) {
+  func pushNotice(_ message: (FrameCounts) -> Control) {
     self.change { machine in
-      if machine.hasRoomForNews { machine.push(message(machine.counts)) }
+      if machine.hasNoticeCapacity { machine.push(message(machine.counts)) }
     }
   }
 
@@ -141,7 +141,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   /// meanwhile. Runs until the outbox or the task is cancelled.
   ///
   /// - Parameter wait: Returns after the given time, or when the task is cancelled.
-  package func keepTime(_ wait: (Duration) async -> Void) async {
+  package func runTimer(_ wait: (Duration) async -> Void) async {
     while let time = await self.nextTime() {
       await wait(time - self.now())
       self.update { _ in }
@@ -151,7 +151,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   private func nextTime() async -> Duration? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        self.update { state in state.timekeeper = continuation }
+        self.update { state in state.timer = continuation }
       }
     } onCancel: {
       self.cancel()
@@ -159,7 +159,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Waits until the backlog is short enough for the sender to go on.
-  package func waitForRoom() async {
+  package func waitForCapacity() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         self.update { state in state.reader = continuation }
@@ -170,13 +170,13 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Whether a made frame finds room without displacing another.
-  package var hasRoomForPicture: Bool { self.state.withLock { $0.machine.hasRoomForPicture } }
+  package var hasPictureCapacity: Bool { self.state.withLock { $0.machine.hasPictureCapacity } }
 
   /// Waits until a made frame finds room without displacing another.
-  package func waitForPictureRoom() async {
+  package func waitForPictureCapacity() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        self.update { state in state.lane = continuation }
+        self.update { state in state.worker = continuation }
       }
     } onCancel: {
       self.cancel()
@@ -195,8 +195,8 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     }
     for payload in wakeups.late { self.discard(payload, .lateOnOutput) }
     wakeups.reader?.resume()
-    wakeups.lane?.resume()
-    if let (timekeeper, time) = wakeups.timekeeper { timekeeper.resume(returning: time) }
+    wakeups.worker?.resume()
+    if let (timer, time) = wakeups.timer { timer.resume(returning: time) }
     if let (writer, item) = wakeups.writer { writer.resume(returning: item) }
     return result
   }
@@ -205,7 +205,7 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
     var wakeups = Wakeups()
     if state.isCancelled {
       wakeups.writer = state.writer.take().map { ($0, nil) }
-      wakeups.timekeeper = state.timekeeper.take().map { ($0, nil) }
+      wakeups.timer = state.timer.take().map { ($0, nil) }
     } else if let writer = state.writer {
       state.due = nil
       switch Self.next(&state.machine, at: now(), late: &wakeups.late) {
@@ -216,11 +216,11 @@ package final class Outbox<Payload: Sendable, Control: Sendable>: Sendable {
       }
       if wakeups.writer != nil { state.writer = nil }
     }
-    if let time = state.due, let timekeeper = state.timekeeper.take() {
-      wakeups.timekeeper = (timekeeper, time)
+    if let time = state.due, let timer = state.timer.take() {
+      wakeups.timer = (timer, time)
     }
-    if state.machine.hasRoom || state.isCancelled { wakeups.reader = state.reader.take() }
-    if state.machine.hasRoomForPicture || state.isCancelled { wakeups.lane = state.lane.take() }
+    if state.machine.hasCapacity || state.isCancelled { wakeups.reader = state.reader.take() }
+    if state.machine.hasPictureCapacity || state.isCancelled { wakeups.worker = state.worker.take() }
     return wakeups
   }
 

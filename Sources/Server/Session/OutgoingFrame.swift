@@ -26,12 +26,12 @@ struct OutgoingFrame: Sendable {
   ///
   /// - Parameter deposits: Where large ones are left until they are written.
   func message(
-    leavingAt deposits: ClaimDesk.Deposits?
+    leavingAt callMessages: ClaimDesk.Deposits?
   ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
     switch self.content {
     case .picture(let envelope):
       envelope.setTiming(self.timing)
-      return .envelope(envelope, deposits)
+      return .envelope(envelope, callMessages)
     case .bare(var frame), .slot(var frame, _):
       frame.timing = self.timing
       return .message(.with { $0.frame = frame })

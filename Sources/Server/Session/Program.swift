@@ -3,7 +3,7 @@ import SidelightKernels
 import SidelightWire
 
 /// What a selection comes to for pictures of one form.
-final class Program: Sendable {
+final class CompiledPipeline: Sendable {
   /// The pictures that it is for.
   let form: PictureForm
   let plan: Plan
@@ -18,11 +18,11 @@ final class Program: Sendable {
   /// Whether filters of a user's own are among the active ones: they may take any time.
   let isCustom: Bool
   /// A cheaper variant that may stand in when there is no time; `nil` if there is none.
-  let reduced: Program?
+  let reduced: CompiledPipeline?
 
   init(
     form: PictureForm, plan: Plan, output: OutputShape, changesNothing: Bool, cost: CostEstimate,
-    isCustom: Bool, reduced: Program? = nil
+    isCustom: Bool, reduced: CompiledPipeline? = nil
   ) {
     self.form = form
     self.plan = plan
@@ -48,7 +48,7 @@ final class Program: Sendable {
   var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
   /// The variant, unless it is known to be no cheaper here.
-  var cheaperVariant: Program? {
+  var cheaperVariant: CompiledPipeline? {
     guard let reduced, let own = self.cost.expected, let its = reduced.cost.expected else {
       return self.reduced
     }

@@ -2,11 +2,11 @@ import SidelightKernels
 
 /// The programs of a session's last frames, so that they are not looked up for each frame. Sizes may
 /// alternate from frame to frame (simulcast), so a few are kept, but together no more than one may hold.
-struct ProgramShelf: ~Copyable {
+struct CompiledPipelineCache: ~Copyable {
   private struct Entry {
     var revision: UInt64
     var form: PictureForm
-    var program: Program
+    var compiledPipeline: CompiledPipeline
   }
 
   private static let capacity = 4
@@ -24,24 +24,24 @@ struct ProgramShelf: ~Copyable {
 
   /// The program of a selection for pictures of a form. One that is not there yet is compiled on a
   /// compute thread: it may take long, and the caller's thread carries other connections too.
-  mutating func program(for selection: Selection, _ form: PictureForm) async -> Program {
+  mutating func compiledPipeline(for selection: ActivePipeline, _ form: PictureForm) async -> CompiledPipeline {
     let known = self.entries.first {
       $0.revision == selection.revision.number && $0.form == form
     }
-    if let known { return known.program }
+    if let known { return known.compiledPipeline }
     let (engine, output, allowsReduced) = (self.engine, self.output, self.allowsReduced)
-    let program = await withTaskExecutorPreference(engine.compute) {
+    let compiledPipeline = await withTaskExecutorPreference(engine.compute) {
       await engine.compile(selection.pipeline, form, as: output, allowsReduced: allowsReduced)
     }
     while self.entries.count >= Self.capacity
-      || (!self.entries.isEmpty && self.byteCost + program.byteCost > engine.maxPlanBytes)
+      || (!self.entries.isEmpty && self.byteCost + compiledPipeline.byteCost > engine.maxPlanBytes)
     {
       self.entries.removeFirst()
     }
     self.entries.append(
-      Entry(revision: selection.revision.number, form: form, program: program))
-    return program
+      Entry(revision: selection.revision.number, form: form, compiledPipeline: compiledPipeline))
+    return compiledPipeline
   }
 
-  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.program.byteCost } }
+  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.compiledPipeline.byteCost } }
 }

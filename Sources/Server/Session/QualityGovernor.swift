@@ -9,7 +9,7 @@ package struct QualityGovernor: Sendable {
   /// What became of a frame.
   package enum Event: Sendable, Hashable {
     /// It was made, in full or by the cheaper variant.
-    case made
+    case finished
     /// It was lost because there was not the time to make it.
     case lostBeforePipeline
     /// It was lost because the client did not read.
@@ -28,13 +28,13 @@ package struct QualityGovernor: Sendable {
 
   private static let window = Duration.seconds(1)
   private static let lossLimit = 0.05
-  private static let longestWait = 60
+  private static let maxWait = 60
 
   private let mayReduce: Bool
   /// Whether the cheaper variant should stand in.
   package private(set) var isReduced = false
   private var windowStart: Duration?
-  private var made = 0
+  private var finished = 0
   private var lostBefore = 0
   private var lostAtOutput = 0
   private var quietWindows = 0
@@ -60,8 +60,8 @@ package struct QualityGovernor: Sendable {
     let start = self.windowStart ?? now
     self.windowStart = start
     switch event {
-    case .made:
-      self.made += 1
+    case .finished:
+      self.finished += 1
     case .lostBeforePipeline: self.lostBefore += 1
     case .lostAtOutput: self.lostAtOutput += 1
     }
@@ -74,7 +74,7 @@ package struct QualityGovernor: Sendable {
     over elapsed: Duration, fullCost: Duration?, at now: Duration
   ) -> Verdict? {
     let lost = self.lostBefore + self.lostAtOutput
-    let all = self.made + lost
+    let all = self.finished + lost
     guard Double(lost) > Self.lossLimit * Double(all) else {
       self.considerRestoring(all, over: elapsed, fullCost: fullCost, at: now)
       return nil
@@ -84,13 +84,13 @@ package struct QualityGovernor: Sendable {
     if self.mayReduce, !self.isReduced, self.lostBefore > self.lostAtOutput {
       self.isReduced = true
       if let restoredAt, now - restoredAt < Self.window * 10 {
-        self.wait = min(self.wait * 2, Self.longestWait)
+        self.wait = min(self.wait * 2, Self.maxWait)
       }
     }
     return Verdict(
       isOutputSlow: self.lostAtOutput > self.lostBefore,
-      framesPerSecond: Double(self.made) / (elapsed / .seconds(1)),
-      scale: (Double(self.made) / Double(all)).squareRoot())
+      framesPerSecond: Double(self.finished) / (elapsed / .seconds(1)),
+      scale: (Double(self.finished) / Double(all)).squareRoot())
   }
 
   private mutating func considerRestoring(
@@ -109,7 +109,7 @@ package struct QualityGovernor: Sendable {
 
   private mutating func startWindow(at now: Duration) {
     self.windowStart = now
-    self.made = 0
+    self.finished = 0
     self.lostBefore = 0
     self.lostAtOutput = 0
   }

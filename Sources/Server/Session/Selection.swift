@@ -3,7 +3,7 @@ import SidelightKernels
 /// A pipeline in force, and the number of its revision.
 ///
 /// Each frame keeps the selection that was in force when it arrived, so no output mixes two.
-package struct Selection: Sendable {
+package struct ActivePipeline: Sendable {
   /// What is done to the frame.
   package var pipeline: ResolvedPipeline
   /// Under which number.

@@ -8,7 +8,7 @@ package import SidelightWire
 /// Life: running <-> paused, each under an override or not. An override begins with
 /// ``override(with:reason:until:)`` and ends with ``endOverride()`` or its time; underneath it the
 /// participant's own selection changes as he wishes, and is in force again afterwards.
-package struct SelectionDesk: Sendable {
+package struct PipelineState: Sendable {
   /// Whether frames are filtered.
   package enum Pause: Sendable, Hashable {
     case running
@@ -58,8 +58,8 @@ package struct SelectionDesk: Sendable {
   }
 
   /// What frames are made with that arrive now.
-  package func selection() -> Selection {
-    Selection(
+  package func selection() -> ActivePipeline {
+    ActivePipeline(
       pipeline: self.override?.resolved ?? self.resolved,
       revision: Revision(
         number: self.revision, requestID: self.override == nil ? self.requestID : 0),

@@ -15,7 +15,7 @@ import Tracing
 /// order; a helper keeps the time for what is to be told later. When the client goes, or one of them fails, all end.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
-  typealias FrameOutbox = Outbox<OutgoingFrame, OutgoingNotice>
+  typealias FrameOutcomeQueue = OutcomeQueue<OutgoingFrame, OutgoingNotice>
 
   let handle: SessionHandle
   let options: SessionOptions
@@ -23,15 +23,15 @@ struct Session: Sendable {
   /// For work of the session's that may outlive it.
   private let account: SchedulerAccount
   let mailbox: FrameMailbox
-  let outbox: FrameOutbox
+  let outcomes: FrameOutcomeQueue
   /// What the caller may send.
-  let allowance: CallerAllowance
+  let rateLimiter: CallerRateLimiter
   /// What the analysis lane is to look at next; the newest wins.
   let analysisJobs = Mailbox<AnalysisJob>()
-  let analysisDesk = AnalysisDesk()
+  let analyzers = AnalyzerStore()
   let quality: SessionQuality
   /// Files that could not be decoded, though their headers were sound: the lane counts them.
-  let unreadable = FaultCount()
+  let unreadable = ConsecutiveErrorCounter()
   /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
   let ring: SessionRing?
   /// The answer to a client that asked for a ring.
@@ -51,15 +51,15 @@ struct Session: Sendable {
     self.options = options
     self.engine = engine
     self.account = SchedulerAccount(number: number, scheduler: engine.scheduler)
-    self.allowance = engine.quotas.allowance(of: caller.name)
+    self.rateLimiter = engine.rateLimiter.limiter(of: caller.name)
     let peer = "\(caller)"
     let tokens = engine.resumeTokens.bound(to: caller.principal?.name)
     self.callContext = callContext
     self.mailbox = Mailbox(
-      depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)
+      depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
     let quality = SessionQuality(mayReduce: options.allowDegraded, clock: engine.clock)
     self.quality = quality
-    self.outbox = FrameOutbox(
+    self.outcomes = FrameOutcomeQueue(
       // Whatever may wait to be filtered may wait to be written; but before a client that says what
       // it has consumed only the newest waits, so that the first it sees when it recovers is fresh.
       // Where none may be displaced there is room for all that were granted: a lane that waited for
@@ -73,10 +73,10 @@ struct Session: Sendable {
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
       })
-    let (desk, lineage) = try Self.desk(options, catalogue, engine, tokens, caller)
+    let (pipelineState, lineage) = try Self.makePipelineState(options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
       id: Self.newID(), number: number, lineage: lineage, label: options.label, caller: caller,
-      outbox: self.outbox, desk: desk, clock: engine.clock, tokens: tokens)
+      outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
@@ -92,23 +92,23 @@ struct Session: Sendable {
   ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
+    callMessages: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
-    try self.adoptOverride()
-    self.outbox.push(.message(self.opened))
-    if self.handle.currentState.state != .running { self.handle.tellState() }
+    try self.applyStoredOverride()
+    self.outcomes.push(.message(self.opened))
+    if self.handle.currentState.state != .running { self.handle.queueState() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(
-        messages: messages, writer: writer, deposits: deposits, cancellation: cancellation
+        messages: messages, writer: writer, callMessages: callMessages, cancellation: cancellation
       ) {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
       // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
       // mailbox closed, and ends as DRAINING.
-      self.outbox.push(.message(self.draining))
-      self.outbox.openWindow()
+      self.outcomes.push(.message(self.draining))
+      self.outcomes.openWindow()
       self.mailbox.finish()
       self.analysisJobs.finish()
     }
@@ -118,22 +118,22 @@ struct Session: Sendable {
   }
 
   /// A frame was made. Its slot, if it came in one, is the client's as soon as that is told.
-  func resolve(_ arrival: UInt64, made frame: FinishedFrame<OutgoingFrame>) {
+  func resolve(_ arrival: UInt64, finished frame: FinishedFrame<OutgoingFrame>) {
     self.ring?.giveBack(inputOf: arrival)
-    self.outbox.resolve(arrival, made: frame)
+    self.outcomes.resolve(arrival, finished: frame)
   }
 
   /// A frame was dropped. Its slot, if it came in one, is the client's as soon as that is told.
   func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
     self.ring?.giveBack(inputOf: arrival)
-    self.outbox.resolve(arrival, dropped: drop, lateness: lateness)
+    self.outcomes.resolve(arrival, dropped: drop, lateness: lateness)
   }
 
   /// A frame that waited will not be filtered.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
     // Whoever waits for its samples need not wait until nobody refers to it.
-    frame.samples?.settle(.leftAlone)
+    frame.samples?.resolve(.abandoned)
     self.resolve(frame.arrival, dropped: drop)
     switch drop.reason {
     case .superseded, .queueFull: self.quality.recordLost()
@@ -144,13 +144,13 @@ struct Session: Sendable {
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle,
+    callMessages: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle,
     onClientDone: () -> Void
   ) async throws {
     enum Part {
       case reader
-      case lane
-      case analysisLane
+      case worker
+      case analysisWorker
       case writer
       case helper
     }
@@ -161,19 +161,19 @@ struct Session: Sendable {
         return .reader
       }
       group.addTask(executorPreference: self.engine.compute) {
-        await SessionLane(session: self).run()
-        return .lane
+        await SessionWorker(session: self).run()
+        return .worker
       }
       group.addTask(executorPreference: self.engine.compute) {
-        await AnalysisLane(session: self).run()
-        return .analysisLane
+        await AnalysisWorker(session: self).run()
+        return .analysisWorker
       }
       group.addTask {
-        try await SessionWriter(session: self, deposits: deposits).run(writer)
+        try await SessionWriter(session: self, callMessages: callMessages).run(writer)
         return .writer
       }
       group.addTask {
-        await self.outbox.keepTime(self.engine.clock.wait)
+        await self.outcomes.runTimer(self.engine.clock.wait)
         return .helper
       }
       group.addTask {
@@ -197,7 +197,7 @@ struct Session: Sendable {
           while !Task.isCancelled {
             await self.engine.clock.wait(interval)
             if Task.isCancelled { break }
-            self.outbox.pushNews { counts in
+            self.outcomes.pushNotice { counts in
               .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) })
             }
           }
@@ -209,23 +209,23 @@ struct Session: Sendable {
           // A client should always hold a token with half its life before it.
           while !Task.isCancelled {
             await self.engine.clock.wait(self.engine.resumeTokens.lifetime / 2)
-            if !Task.isCancelled { self.handle.tellState() }
+            if !Task.isCancelled { self.handle.queueState() }
           }
           return .helper
         }
       }
-      var lanesAtWork = 2
+      var runningWorkers = 2
       while let part = try await group.next() {
         switch part {
         case .reader:
           onClientDone()
-          self.outbox.openWindow()
+          self.outcomes.openWindow()
           self.mailbox.finish()
           self.analysisJobs.finish()
-        case .lane, .analysisLane:
+        case .worker, .analysisWorker:
           // Counts are the last that is said, after every outcome and every analysis.
-          lanesAtWork -= 1
-          if lanesAtWork == 0 { self.outbox.finish() }
+          runningWorkers -= 1
+          if runningWorkers == 0 { self.outcomes.finish() }
         case .writer:
           group.cancelAll()
           return
@@ -276,7 +276,7 @@ struct Session: Sendable {
   ///
   /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session that runs
   ///   unfiltered against an operator's decision is worse than none.
-  private func adoptOverride() throws {
+  private func applyStoredOverride() throws {
     let now = self.engine.clock.now()
     guard let decision = self.engine.overrides.decision(for: self.handle.lineage, at: now) else {
       return
@@ -292,24 +292,24 @@ struct Session: Sendable {
     }
   }
 
-  private static func desk(
+  private static func makePipelineState(
     _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine,
     _ tokens: ResumeTokens, _ caller: Caller
-  ) throws(FieldFault) -> (SelectionDesk, SessionLineage) {
+  ) throws(FieldFault) -> (PipelineState, SessionLineage) {
     let now = engine.clock.now()
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
       let state = try tokens.verify(token, at: wallNow)
-      let desk = try SelectionDesk(
+      let pipelineState = try PipelineState(
         resuming: state, at: now, wallNow: wallNow, catalogue: catalogue,
         overrideCatalogue: engine.catalogue)
-      return (desk, SessionLineage(token: state.lineage))
+      return (pipelineState, SessionLineage(token: state.lineage))
     }
     do throws(PipelineError) {
-      let desk = try SelectionDesk(
+      let pipelineState = try PipelineState(
         pipeline: options.pipeline, catalogue: catalogue, overrideCatalogue: engine.catalogue)
       let track = OverrideStore.Track(caller: caller.name, label: options.label)
-      return (desk, engine.overrides.lineage(ofTrack: track, at: now) ?? SessionLineage())
+      return (pipelineState, engine.overrides.lineage(ofTrack: track, at: now) ?? SessionLineage())
     } catch {
       throw FieldFault(error).within("open.pipeline")
     }

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 
 /// What becomes of frames: each ends in one of these ways.
-extension SessionLane {
+extension SessionWorker {
   /// Under an override a frame is never shown as it came.
   func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
     let stated = filters.flatMap { frame.selection.pipeline.failurePolicy(ofPassWith: $0) }
@@ -15,11 +15,11 @@ extension SessionLane {
 
   /// Something went wrong with a frame: it ends as its fault has it, or as the failure policy does.
   func fail(_ frame: IncomingFrame, _ error: any Error, started: Duration) async {
-    let failure = error as? LanePassObserver.Failure
+    let failure = error as? WorkerPassObserver.Failure
     let cause = failure?.cause ?? error
     frame.span.record(cause)
     if let unreadable = failure?.cause as? PictureCodec.Unreadable {
-      frame.samples?.settle(.unreadable)
+      frame.samples?.resolve(.unreadable)
       return self.drop(frame, unreadable.fault(in: frame.message.image))
     }
     let status =
@@ -46,10 +46,10 @@ extension SessionLane {
         session: self.session.handle.number,
         deadline: frame.deadline ?? frame.received + Self.patience
       ) { bands, meter in
-        let blur = try self.engine.blurBeyondRecognition(
+        let blur = try self.engine.compileBlur(
           frame.picture.form, as: self.session.options.output)
         try blur.check(self.engine.frameLimits)
-        return try await self.make(
+        return try await self.runPlan(
           blur, of: frame, frame.outcome(.degraded, failure: status), bands, NoPassObserver(), meter
         )
       }
@@ -131,7 +131,7 @@ extension SessionLane {
     }
     self.session.resolve(
       frame.arrival,
-      made: FinishedFrame(
+      finished: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,
         revision: frame.selection.revision, byteCount: byteCount,
         deadline: frame.message.mustProcess ? nil : frame.deadline,

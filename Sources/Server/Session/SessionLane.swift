@@ -9,7 +9,7 @@ import SwiftProtobuf
 ///
 /// A frame stays in the mailbox until its turn has come, so that what is computed is never older than
 /// what the session could have had.
-struct SessionLane {
+struct SessionWorker {
   let session: Session
 
   var engine: Engine { self.session.engine }
@@ -21,12 +21,12 @@ struct SessionLane {
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
   func run() async {
     while let first = await self.session.mailbox.first() {
-      await self.waitForRoom()
+      await self.waitForCapacity()
       guard !Task.isCancelled else { return }
-      if first.program?.isCustom == false, first.program?.changesNothing == false {
+      if first.compiledPipeline?.isCustom == false, first.compiledPipeline?.changesNothing == false {
         await self.process(first) {
           // One that has to be watched has taken its place, perhaps.
-          self.session.mailbox.take { $0.program?.isCustom != true }
+          self.session.mailbox.take { $0.compiledPipeline?.isCustom != true }
         }
       } else if let frame = self.session.mailbox.take() {
         await self.serve(frame)
@@ -41,7 +41,7 @@ struct SessionLane {
   func serve(_ frame: IncomingFrame) async {
     var next: IncomingFrame? = frame
     while let frame = next.take() {
-      if frame.program?.isCustom == true {
+      if frame.compiledPipeline?.isCustom == true {
         next = await self.supervise(frame)
       } else {
         await self.process(frame) { frame }
@@ -50,9 +50,9 @@ struct SessionLane {
   }
 
   /// Waits until there is room for another picture, where none may be lost for want of it.
-  func waitForRoom() async {
+  func waitForCapacity() async {
     guard self.session.options.dropPolicy != .newestWins else { return }
-    await self.session.outbox.waitForPictureRoom()
+    await self.session.outcomes.waitForPictureCapacity()
   }
 
   // MARK: One frame
@@ -66,7 +66,7 @@ struct SessionLane {
   func process(
     _ first: IncomingFrame, _ begin: Completion? = nil, take: () -> IncomingFrame?
   ) async {
-    guard let program = first.program, !program.changesNothing else {
+    guard let compiledPipeline = first.compiledPipeline, !compiledPipeline.changesNothing else {
       if let frame = take() { self.passThrough(frame, started: self.clock.now()) }
       return
     }
@@ -80,7 +80,7 @@ struct SessionLane {
       let attempt = try await self.engine.scheduler.withTurn(
         session: self.session.handle.number,
         deadline: first.deadline ?? first.received + Self.patience,
-        limit: program.isCustom ? self.turnLimit(for: first, program) : nil
+        limit: compiledPipeline.isCustom ? self.turnLimit(for: first, compiledPipeline) : nil
       ) { bands, meter -> Attempt? in
         begin?.finish()
         guard let frame = take() else { return nil }
@@ -97,24 +97,24 @@ struct SessionLane {
   }
 
   /// What is made of a frame now: less work where there is no time for all of it.
-  private func variant(of program: Program) -> (program: Program, disposition: Disposition) {
-    guard self.session.quality.isReduced, let cheaper = program.cheaperVariant else {
-      return (program, .filtered)
+  private func variant(of compiledPipeline: CompiledPipeline) -> (compiledPipeline: CompiledPipeline, disposition: Disposition) {
+    guard self.session.quality.isReduced, let cheaper = compiledPipeline.cheaperVariant else {
+      return (compiledPipeline, .filtered)
     }
     return (cheaper, .degraded)
   }
 
   /// Whether there is not the time for the work that is expected.
   private func isTooLate(_ frame: IncomingFrame) -> Bool {
-    guard let deadline = frame.deadline, let program = frame.program else { return false }
-    let expected = self.variant(of: program).program.cost.expected ?? .zero
+    guard let deadline = frame.deadline, let compiledPipeline = frame.compiledPipeline else { return false }
+    let expected = self.variant(of: compiledPipeline).compiledPipeline.cost.expected ?? .zero
     return self.clock.now() + expected > deadline
   }
 
   /// Drops a frame for which there is no time.
   private func refuse(_ frame: IncomingFrame) {
-    if let program = frame.program, let deadline = frame.deadline, self.clock.now() <= deadline {
-      self.variant(of: program).program.cost.recordRefusal()
+    if let compiledPipeline = frame.compiledPipeline, let deadline = frame.deadline, self.clock.now() <= deadline {
+      self.variant(of: compiledPipeline).compiledPipeline.cost.recordRefusal()
     }
     self.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
   }
@@ -123,10 +123,10 @@ struct SessionLane {
   private struct Attempt {
     var frame: IncomingFrame
     var started: Duration
-    var ending: Ending
+    var ending: Outcome
 
-    enum Ending {
-      case made(OutgoingPicture, Disposition, slowest: String)
+    enum Outcome {
+      case finished(OutgoingPicture, Disposition, slowest: String)
       case unchanged
       case tooLate
       case failed(any Error)
@@ -137,18 +137,18 @@ struct SessionLane {
     _ frame: IncomingFrame, _ bands: Int, _ meter: WorkMeter
   ) async -> Attempt {
     var attempt = Attempt(frame: frame, started: self.clock.now(), ending: .unchanged)
-    guard let full = frame.program, !full.changesNothing else { return attempt }
+    guard let full = frame.compiledPipeline, !full.changesNothing else { return attempt }
     // Its turn may have been long in coming.
     guard !self.isTooLate(frame) else {
       attempt.ending = .tooLate
       return attempt
     }
-    let (program, disposition) = self.variant(of: full)
-    let observer = LanePassObserver(
+    let (compiledPipeline, disposition) = self.variant(of: full)
+    let observer = WorkerPassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     do {
-      let picture = try await self.filter(frame, program, disposition, bands, observer, meter)
-      attempt.ending = .made(picture, disposition, slowest: observer.slowest.name)
+      let picture = try await self.filter(frame, compiledPipeline, disposition, bands, observer, meter)
+      attempt.ending = .finished(picture, disposition, slowest: observer.slowest.name)
     } catch {
       attempt.ending = .failed(error)
     }
@@ -158,15 +158,15 @@ struct SessionLane {
   private func conclude(_ attempt: Attempt) async {
     let frame = attempt.frame
     switch attempt.ending {
-    case .made(let picture, let disposition, let slowest):
-      self.session.quality.recordMade(fullCost: frame.program?.cost.expected, slowest: slowest)
+    case .finished(let picture, let disposition, let slowest):
+      self.session.quality.recordFinished(fullCost: frame.compiledPipeline?.cost.expected, slowest: slowest)
       self.finish(frame, picture, disposition, started: attempt.started)
     case .unchanged:
       self.passThrough(frame, started: attempt.started)
     case .tooLate:
       self.refuse(frame)
-    case .failed(let expired as LanePassObserver.Expired):
-      frame.program?.cost.record(atLeast: self.clock.now() - attempt.started)
+    case .failed(let expired as WorkerPassObserver.Expired):
+      frame.compiledPipeline?.cost.record(atLeast: self.clock.now() - attempt.started)
       self.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     case .failed(let error):
       await self.fail(frame, error, started: attempt.started)
@@ -174,45 +174,45 @@ struct SessionLane {
   }
 
   private func filter(
-    _ frame: IncomingFrame, _ program: Program, _ disposition: Disposition, _ bands: Int,
-    _ observer: LanePassObserver, _ meter: WorkMeter
+    _ frame: IncomingFrame, _ compiledPipeline: CompiledPipeline, _ disposition: Disposition, _ bands: Int,
+    _ observer: WorkerPassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
-    try program.check(self.engine.frameLimits)
-    let picture = try await self.make(
-      program, of: frame, frame.outcome(disposition), bands, observer, meter)
+    try compiledPipeline.check(self.engine.frameLimits)
+    let picture = try await self.runPlan(
+      compiledPipeline, of: frame, frame.outcome(disposition), bands, observer, meter)
     let elapsed = self.clock.now() - start
-    program.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
+    compiledPipeline.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
     return picture
   }
 
   /// Decodes what came as a file, runs the plan, encodes what goes as a file.
   ///
   /// - Parameter outcome: The message, but for the picture.
-  func make(
-    _ program: Program, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
+  func runPlan(
+    _ compiledPipeline: CompiledPipeline, of frame: IncomingFrame, _ outcome: Sidelight_V1_FilteredFrame,
     _ bands: Int, _ observer: some PassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let codec = self.engine.codec
     let input = try await codec.decode(frame.picture, observer: observer)
-    frame.samples?.settle(.decoded(input))
+    frame.samples?.resolve(.decoded(input))
     if case .file = frame.picture { self.session.unreadable.reset() }
-    let moment = FrameMoment(index: frame.arrival)
-    guard program.delivery.coding.isFile else {
+    let time = FrameMoment(index: frame.arrival)
+    guard compiledPipeline.delivery.coding.isFile else {
       // The last pass writes into the message that goes out, or where the client reads.
       let picture = try OutgoingPicture(
-        shapedAs: program.plan.output, orientation: program.delivery.orientation, outcome: outcome,
+        shapedAs: compiledPipeline.plan.output, orientation: compiledPipeline.delivery.orientation, outcome: outcome,
         ring: self.ring(for: frame))
       try await self.engine.executor.run(
-        program.plan, on: input, into: picture.frame, at: moment, bands: bands, observer: observer,
+        compiledPipeline.plan, on: input, into: picture.frame, at: time, bands: bands, observer: observer,
         meter: meter)
       return picture
     }
-    let made = try await self.engine.executor.run(
-      program.plan, on: input, at: moment, bands: bands, observer: observer, meter: meter)
-    return try await codec.withJPEG(of: made, program.jpeg, observer: observer) { file in
+    let finished = try await self.engine.executor.run(
+      compiledPipeline.plan, on: input, at: time, bands: bands, observer: observer, meter: meter)
+    return try await codec.withJPEG(of: finished, compiledPipeline.jpeg, observer: observer) { file in
       try OutgoingPicture(
-        jpeg: file, of: made.size, orientation: program.delivery.orientation, outcome: outcome,
+        jpeg: file, of: finished.size, orientation: compiledPipeline.delivery.orientation, outcome: outcome,
         limits: self.engine.frameLimits)
     }
   }

@@ -33,8 +33,8 @@ final class SessionQuality: Sendable {
   /// - Parameters:
   ///   - fullCost: What one takes in full, as far as known.
   ///   - slowest: The pass that took longest.
-  func recordMade(fullCost: Duration?, slowest: String) {
-    self.record(.made) { state in
+  func recordFinished(fullCost: Duration?, slowest: String) {
+    self.record(.finished) { state in
       state.fullCost = fullCost
       state.slowest = slowest
     }

@@ -61,16 +61,16 @@ extension SessionReader {
   ) throws {
     do throws(FieldFault) {
       try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.faultsInARow = 0
+      self.consecutiveErrors = 0
     } catch {
       let fault = error.within(kind)
-      self.outbox.push(
+      self.outcomes.push(
         .message(
           .with {
             $0.error.requestID = requestID
             $0.error.status = Google_Rpc_Status(fault.status)
           }))
-      try self.countFault(fault)
+      try self.countError(fault)
     }
   }
 }

@@ -13,7 +13,7 @@ extension SessionReader {
     let received = self.engine.clock.now()
     let byteCount = pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0
     let span = self.engine.tracing.startFrame(message, byteCount: byteCount, in: self.session)
-    let reservation = self.outbox.reserve(sequence: message.sequence, byteCount: byteCount)
+    let reservation = self.outcomes.reserve(sequence: message.sequence, byteCount: byteCount)
     let pause = self.handle.pause
     let picture: IncomingPicture
     do throws(FieldFault) {
@@ -30,15 +30,15 @@ extension SessionReader {
       }
       let contents = await self.contents(of: slot, message.image)
       picture = try self.check(message, pixels ?? contents)
-      self.faultsInARow = 0
+      self.consecutiveErrors = 0
       // Whether a file is sound is known only when it has been decoded.
       if case .frame = picture { self.session.unreadable.reset() }
     } catch {
       self.drop(
         reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
-      return try self.countFault(error)
+      return try self.countError(error)
     }
-    self.handle.note(picture.form.geometry)
+    self.handle.recordGeometry(picture.form.geometry)
     let selection = self.handle.selection(at: received)
     let isAdmitted = pixels == nil && message.image.format.isFile
     if !isAdmitted,
@@ -47,24 +47,24 @@ extension SessionReader {
     {
       return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
     }
-    let program = await self.programs.program(for: selection, picture.form)
+    let compiledPipeline = await self.compiledPipelines.compiledPipeline(for: selection, picture.form)
     // What an operator forced holds for frames that a pause would let pass.
     let passes =
       self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
     var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, selection: selection,
-      program: passes ? nil : program, received: received,
+      compiledPipeline: passes ? nil : compiledPipeline, received: received,
       deadline: self.deadline(of: message, received: received), span: span)
     let due = self.analyses.due(
-      among: program.plan.analyses, isReduced: self.session.quality.isReduced)
+      among: compiledPipeline.plan.analyses, isReduced: self.session.quality.isReduced)
     if !due.isEmpty {
-      try await self.show(&frame, to: due, stages: program.plan.analyses.map(\.stage))
+      try await self.show(&frame, to: due, stages: compiledPipeline.plan.analyses.map(\.stage))
     }
     guard self.hasTime(for: frame) else {
       return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
     }
     guard !self.isFree(frame) else {
-      return SessionLane(session: self.session).passThrough(frame, started: received)
+      return SessionWorker(session: self.session).passThrough(frame, started: received)
     }
     guard let displaced = await self.session.mailbox.offer(frame) else { return }
     self.session.drop(
@@ -78,34 +78,34 @@ extension SessionReader {
   private mutating func show(
     _ frame: inout IncomingFrame, to analyses: [PlannedAnalysis], stages: [String]
   ) async throws {
-    let desk = self.session.analysisDesk
+    let analyzers = self.session.analyzers
     // What is in a slot is copied to be looked at later. Not in vain: the copy waits for a compute thread,
     // and the frame for the copy.
-    guard !frame.isInPlace || desk.isFree(for: analyses) else {
+    guard !frame.isInPlace || analyzers.isFree(for: analyses) else {
       return self.analyses.postpone(analyses)
     }
     let picture = try await self.pictureToKeep(of: frame)
     // Whoever holds this is expected to decode; so the lane's frame does, and the others' do not.
     let watched = frame
-    if case .file = picture, let program = frame.program, !program.changesNothing {
+    if case .file = picture, let compiledPipeline = frame.compiledPipeline, !compiledPipeline.changesNothing {
       frame.samples = SharedSamples.Source()
     }
-    desk.begin(frame.arrival)
+    analyzers.begin(frame.arrival)
     let displaced = await self.session.analysisJobs.offer(
       AnalysisJob(
         frame: watched, picture: picture, samples: frame.samples?.samples, analyses: analyses,
         stages: stages))
-    if let displaced { desk.end(displaced.element.frame.arrival) }
+    if let displaced { analyzers.end(displaced.element.frame.arrival) }
   }
 
   /// Whether a frame comes back with so little work that it would only be delayed by changing threads
   /// for it. Its outcome still stands in the order of arrival.
   private func isFree(_ frame: IncomingFrame) -> Bool {
     let options = self.session.options
-    guard frame.program?.changesNothing != false, !Task.isShuttingDownGracefully,
+    guard frame.compiledPipeline?.changesNothing != false, !Task.isShuttingDownGracefully,
       // The lane may count on the room that it found for what it makes.
       self.session.mailbox.isConsumerWaiting,
-      options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
+      options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
     else { return false }
     return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
       || frame.picture.bytes.transportBytes != nil
@@ -118,8 +118,8 @@ extension SessionReader {
   /// Why a sound frame has no place in the mailbox, if it has none.
   private mutating func refusal(
     of message: Sidelight_V1_Frame, _ byteCount: Int,
-    _ reservation: Session.FrameOutbox.Reservation,
-    pause: SelectionDesk.Pause, at received: Duration
+    _ reservation: Session.FrameOutcomeQueue.Reservation,
+    pause: PipelineState.Pause, at received: Duration
   ) async -> DropReason? {
     if pause == .dropping { return .paused }
     // Whoever may not lose a frame is held back instead.
@@ -127,7 +127,7 @@ extension SessionReader {
     if !message.mustProcess, self.decimator?.admits(at: received) == false { return .rateLimited }
     // What the operator allows the caller holds for every frame.
     let mayWait = self.session.options.dropPolicy == .neverDrop
-    let isAllowed = await self.session.allowance.takeFrame(of: byteCount, waiting: mayWait)
+    let isAllowed = await self.session.rateLimiter.takeFrame(of: byteCount, waiting: mayWait)
     return isAllowed ? nil : .rateLimited
   }
 
@@ -139,12 +139,12 @@ extension SessionReader {
 
   /// Whether the work that is expected fits into the frame's budget.
   private func hasTime(for frame: IncomingFrame) -> Bool {
-    guard let program = frame.program, !program.changesNothing else { return true }
-    guard let expected = program.cost.expected else { return true }
-    self.engine.scheduler.note(work: program.cost.work ?? expected, session: self.handle.number)
-    let cheapest = program.reduced?.cost.expected.map { min($0, expected) } ?? expected
+    guard let compiledPipeline = frame.compiledPipeline, !compiledPipeline.changesNothing else { return true }
+    guard let expected = compiledPipeline.cost.expected else { return true }
+    self.engine.scheduler.recordArrival(work: compiledPipeline.cost.work ?? expected, session: self.handle.number)
+    let cheapest = compiledPipeline.reduced?.cost.expected.map { min($0, expected) } ?? expected
     guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
-    program.cost.recordRefusal()
+    compiledPipeline.cost.recordRefusal()
     self.session.quality.recordLost()
     return false
   }
@@ -176,7 +176,7 @@ extension SessionReader {
   }
 
   private func drop(
-    _ reservation: Session.FrameOutbox.Reservation, _ span: FrameSpan, _ drop: Drop
+    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
     span.end(dropped: drop)
     self.session.resolve(reservation.arrival, dropped: drop)

@@ -65,10 +65,10 @@ extension SessionReader {
       let fault = FieldFault(
         field: "ack.held_slots",
         reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
-      self.outbox.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
-      return try self.countFault(fault)
+      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
+      return try self.countError(fault)
     }
     self.session.ring?.acknowledge(ack)
-    self.outbox.acknowledge(ack.sequence)
+    self.outcomes.acknowledge(ack.sequence)
   }
 }

@@ -8,19 +8,19 @@ import SwiftProtobuf
 struct SessionReader: ~Copyable {
   let session: Session
   /// What selections come to.
-  var programs: ProgramShelf
+  var compiledPipelines: CompiledPipelineCache
   /// Keeps the frame rate that the client asked for.
   var decimator: FrameDecimator?
   var analyses = AnalysisSchedule()
   /// That of the last frame.
   var lastSequence: UInt64?
   /// Faults since something was last found sound.
-  var faultsInARow = 0
+  var consecutiveErrors = 0
   private var rate: ControlRate
 
   init(session: Session) {
     self.session = session
-    self.programs = ProgramShelf(
+    self.compiledPipelines = CompiledPipelineCache(
       engine: session.engine, output: session.options.output,
       allowsReduced: session.options.allowDegraded)
     self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
@@ -28,7 +28,7 @@ struct SessionReader: ~Copyable {
   }
 
   var engine: Engine { self.session.engine }
-  var outbox: Session.FrameOutbox { self.session.outbox }
+  var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
   var handle: SessionHandle { self.session.handle }
 
   /// Reads until the client has closed its side.
@@ -39,10 +39,10 @@ struct SessionReader: ~Copyable {
     while let received = try await messages.next() {
       // A client that neither reads nor stops talking is held back here. Waiting ends at once when the
       // task is cancelled, and messages that have arrived are delivered all the same.
-      await self.outbox.waitForRoom()
+      await self.outcomes.waitForCapacity()
       try Task.checkCancellation()
       if let advice = self.session.quality.takeAdvice() {
-        self.outbox.push(.message(.with { $0.advice = advice }))
+        self.outcomes.push(.message(.with { $0.advice = advice }))
       }
       try self.checkFiles()
       if case .frame(let frame)? = received.message.kind {
@@ -91,7 +91,7 @@ struct SessionReader: ~Copyable {
         throw FieldFault(
           field: "kind", reason: "is not set, and no field that is unknown is either")
       }
-      self.outbox.countIgnoredMessage()
+      self.outcomes.countIgnoredMessage()
     }
     self.rate.take(units: cost, byteCount: received.byteCount)
   }
@@ -108,7 +108,7 @@ struct SessionReader: ~Copyable {
 
   private func answer(_ ping: Sidelight_V1_Ping) {
     let received = self.engine.clock.nanosecondsSince1970()
-    self.outbox.push(
+    self.outcomes.push(
       .message(
         .with {
           $0.pong.id = ping.id
@@ -118,10 +118,10 @@ struct SessionReader: ~Copyable {
   }
 
   /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  mutating func countFault(_ fault: FieldFault) throws {
-    self.faultsInARow += 1
+  mutating func countError(_ fault: FieldFault) throws {
+    self.consecutiveErrors += 1
     let limit = self.engine.maxConsecutiveErrors
-    if self.faultsInARow > limit {
+    if self.consecutiveErrors > limit {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
   }

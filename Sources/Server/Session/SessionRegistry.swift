@@ -21,7 +21,7 @@ final class SessionRegistry: Sendable {
     var handles: [UInt64: SessionHandle] = [:]
     var nextNumber: UInt64 = 0
     /// The counts of sessions that are over.
-    var past = FrameCounts()
+    var closedSessionCounts = FrameCounts()
     /// Sessions that were not let in.
     var refused: [AdmissionLimit: UInt64] = [:]
   }
@@ -35,7 +35,7 @@ final class SessionRegistry: Sendable {
   }
 
   /// Lets in by other limits from now on. Sessions that stand are left alone.
-  func adopt(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
+  func setLimits(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
 
   /// Sessions that stand.
   var count: Int { self.state.withLock { $0.callers.values.reduce(0, +) } }
@@ -69,8 +69,8 @@ final class SessionRegistry: Sendable {
   /// The frames of all sessions; of those that are over, the ones that had their outcome. A call that was
   /// cut off has nobody left to be told of the others.
   var totals: FrameCounts {
-    let (past, handles) = self.state.withLock { ($0.past, Array($0.handles.values)) }
-    return handles.reduce(into: past) { $0.add($1.outbox.counts) }
+    let (closedSessionCounts, handles) = self.state.withLock { ($0.closedSessionCounts, Array($0.handles.values)) }
+    return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
   }
 
   /// How many sessions were let in, and how many not, since the server began.
@@ -84,7 +84,7 @@ final class SessionRegistry: Sendable {
   ///   - caller: Whose session it is.
   ///   - body: Gets the session's number for the scheduler.
   /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` when there is no room for one more.
-  func withPlace<Result>(
+  func withAdmission<Result>(
     for caller: String, _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
     let load = self.scheduler.load
@@ -103,7 +103,7 @@ final class SessionRegistry: Sendable {
       self.state.withLock { state in
         state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
-          state.past.add(handle.outbox.counts.decided)
+          state.closedSessionCounts.add(handle.outcomes.counts.decided)
         }
       }
     }

@@ -6,12 +6,12 @@ import SwiftProtobuf
 struct SessionWriter {
   let session: Session
   /// Where large messages are left until the transport writes them; `nil`: it copies them.
-  let deposits: ClaimDesk.Deposits?
+  let callMessages: ClaimDesk.Deposits?
 
   /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
     let clock = self.session.engine.clock
-    while let item = await self.session.outbox.next() {
+    while let item = await self.session.outcomes.next() {
       switch item {
       case .control(.message(var message)):
         if case .pong? = message.kind {
@@ -19,7 +19,7 @@ struct SessionWriter {
         }
         try await writer.write(.message(message))
       case .control(.state):
-        try await writer.write(.message(.with { $0.state = self.session.handle.takeState() }))
+        try await writer.write(.message(.with { $0.state = self.session.handle.dequeueState() }))
       case .applied(let revision, let firstSequence):
         try await writer.write(
           .message(
@@ -29,16 +29,16 @@ struct SessionWriter {
               $0.applied.firstSequence = firstSequence
               $0.applied.resumeToken = self.session.handle.resumeToken()
             }))
-      case .frame(let made):
-        var frame = made.payload
+      case .frame(let finished):
+        var frame = finished.payload
         let total = clock.now() - frame.received
         frame.timing.totalUs = total.wireMicroseconds
-        self.session.handle.note(total: total)
+        self.session.handle.recordLatency(total: total)
         if case .slot(_, let slot) = frame.content {
-          self.session.ring?.handOver(slot, sequence: made.sequence)
+          self.session.ring?.handOver(slot, sequence: finished.sequence)
         }
-        try await writer.write(frame.message(leavingAt: self.deposits))
-        frame.span.end(made: made.disposition)
+        try await writer.write(frame.message(leavingAt: self.callMessages))
+        frame.span.end(finished: finished.disposition)
       case .dropped(let run):
         try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
       case .finalCounts(let counts):

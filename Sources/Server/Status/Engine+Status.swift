@@ -12,24 +12,24 @@ extension Engine {
       load: self.scheduler.load, computeThreads: self.compute.threadCount,
       poolBytesInUse: pool.bytesInUse, poolBytesIdle: pool.bytesIdle,
       frames: ServerStatus.Frames(self.sessions.totals), history: self.history.seconds,
-      sessions: self.sessions.handles.map { $0.status(at: now, self.history.past(of: $0)) })
+      sessions: self.sessions.handles.map { $0.status(at: now, self.history.history(of: $0)) })
   }
 
   /// A second is over: metrics and history are brought up to date.
-  func noteSecond() {
+  func recordSecond() {
     self.metrics.update(from: self)
     let durations = self.metrics.recent.withLock { recent in
       defer { recent = DurationHistogram() }
       return recent
     }
-    self.history.note(
+    self.history.record(
       self.sessions.totals, durations, load: self.scheduler.load, sessions: self.sessions.handles)
   }
 }
 
 extension SessionHandle {
   fileprivate func status(
-    at now: Duration, _ past: SessionPast
+    at now: Duration, _ past: SessionHistory
   ) -> ServerStatus.SessionStatus {
     let info = self.info(at: now)
     return ServerStatus.SessionStatus(
@@ -37,8 +37,8 @@ extension SessionHandle {
       pipeline: info.pipeline,
       picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
       age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,
-      made: past.made, dropped: past.dropped, latencies: past.latencies,
-      frames: ServerStatus.Frames(self.outbox.counts))
+      made: past.delivered, dropped: past.dropped, latencies: past.latencies,
+      frames: ServerStatus.Frames(self.outcomes.counts))
   }
 }
 

@@ -1,33 +1,33 @@
 /// What a session did in the last seconds, for the status page.
-struct SessionPast: Sendable {
+struct SessionHistory: Sendable {
   private static let limit = 60
 
   /// Frames that were made in the last second.
-  private(set) var made: UInt64 = 0
+  private(set) var delivered: UInt64 = 0
   /// Frames that were dropped in the last second.
   private(set) var dropped: UInt64 = 0
   /// At the end of each second, in milliseconds, the oldest first; `nil` where no frame was made.
   private(set) var latencies: [Double?] = []
-  private var totals: (made: UInt64, dropped: UInt64) = (0, 0)
+  private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
 
   /// A second is over.
   ///
   /// - Parameters:
   ///   - frames: All of the session's frames.
   ///   - latency: That of the last one, in milliseconds.
-  mutating func note(_ frames: FrameCounts, latency: Double) {
-    let totals = (made: frames.made, dropped: frames.allDropped)
-    self.made = totals.made - self.totals.made
+  mutating func record(_ frames: FrameCounts, latency: Double) {
+    let totals = (delivered: frames.delivered, dropped: frames.allDropped)
+    self.delivered = totals.delivered - self.totals.delivered
     self.dropped = totals.dropped - self.totals.dropped
     self.totals = totals
     if self.latencies.count == Self.limit { self.latencies.removeFirst() }
-    self.latencies.append(self.made > 0 ? latency : nil)
+    self.latencies.append(self.delivered > 0 ? latency : nil)
   }
 }
 
 extension FrameCounts {
   /// Frames that came back, in whatever way.
-  var made: UInt64 { self.filtered + self.passedThrough + self.degraded }
+  var delivered: UInt64 { self.filtered + self.passedThrough + self.degraded }
 
   /// Frames that did not.
   var allDropped: UInt64 { self.dropped.values.reduce(0, +) }

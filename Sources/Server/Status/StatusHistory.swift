@@ -4,9 +4,9 @@ import Synchronization
 final class StatusHistory: Sendable {
   private struct State {
     var seconds: [ServerStatus.Second] = []
-    var made: UInt64 = 0
+    var delivered: UInt64 = 0
     var dropped: UInt64 = 0
-    var sessions: [UInt64: SessionPast] = [:]
+    var sessions: [UInt64: SessionHistory] = [:]
   }
 
   private static let limit = 120
@@ -17,8 +17,8 @@ final class StatusHistory: Sendable {
   var seconds: [ServerStatus.Second] { self.state.withLock { $0.seconds } }
 
   /// What is known of a session's last minute.
-  func past(of session: SessionHandle) -> SessionPast {
-    self.state.withLock { $0.sessions[session.number] } ?? SessionPast()
+  func history(of session: SessionHandle) -> SessionHistory {
+    self.state.withLock { $0.sessions[session.number] } ?? SessionHistory()
   }
 
   /// A second is over.
@@ -28,22 +28,22 @@ final class StatusHistory: Sendable {
   ///   - durations: What the frames of this second took.
   ///   - load: The work that arrived, as a part of what the threads can do.
   ///   - sessions: Those that stand; of others nothing is kept.
-  func note(
+  func record(
     _ frames: FrameCounts, _ durations: DurationHistogram, load: Double, sessions: [SessionHandle]
   ) {
     self.state.withLock { state in
       if state.seconds.count == Self.limit { state.seconds.removeFirst() }
       state.seconds.append(
         ServerStatus.Second(
-          made: frames.made - min(frames.made, state.made),
+          made: frames.delivered - min(frames.delivered, state.delivered),
           dropped: frames.allDropped - min(frames.allDropped, state.dropped),
           median: durations.percentile(50).map { $0 / .milliseconds(1) },
           p99: durations.percentile(99).map { $0 / .milliseconds(1) }, load: load))
-      (state.made, state.dropped) = (frames.made, frames.allDropped)
-      var pasts: [UInt64: SessionPast] = [:]
+      (state.delivered, state.dropped) = (frames.delivered, frames.allDropped)
+      var pasts: [UInt64: SessionHistory] = [:]
       for session in sessions {
-        var past = state.sessions[session.number] ?? SessionPast()
-        past.note(session.outbox.counts, latency: session.lastTotal / .milliseconds(1))
+        var past = state.sessions[session.number] ?? SessionHistory()
+        past.record(session.outcomes.counts, latency: session.lastTotal / .milliseconds(1))
         pasts[session.number] = past
       }
       state.sessions = pasts

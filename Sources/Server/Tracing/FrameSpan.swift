@@ -63,7 +63,7 @@ package final class FrameSpan: Sendable {
   }
 
   /// The frame was made and written.
-  package func end(made disposition: Disposition) {
+  package func end(finished disposition: Disposition) {
     self.end(outcome: disposition.name) { span in
       span.attributes["sidelight.outcome"] = disposition.name
     }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A service serves from the moment its server does until it begins to shut down, and never again
 /// after that.
-final class HealthBoard: Sendable {
+final class HealthStatusStore: Sendable {
   private struct State {
     var isServing = true
     var nextWatcher = 0

@@ -9,7 +9,7 @@ import SwiftProtobuf
 struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   typealias Status = Grpc_Health_V1_HealthCheckResponse.ServingStatus
 
-  let board: HealthBoard
+  let statuses: HealthStatusStore
 
   func check(
     request: Grpc_Health_V1_HealthCheckRequest, context: ServerContext
@@ -27,7 +27,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     request: Grpc_Health_V1_HealthListRequest, context: ServerContext
   ) async throws -> Grpc_Health_V1_HealthListResponse {
     .with { response in
-      for service in self.board.services {
+      for service in self.statuses.services {
         response.statuses[service] = .with { $0.status = self.status(of: service) }
       }
     }
@@ -42,21 +42,21 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     try await withThrowingTaskGroup(of: Void.self) { group in
       // A caller that goes ends no handler by itself; nor does a shutdown, which this waits for too.
       group.addTask { try? await context.cancellation.cancelled }
-      group.addTask { try await self.tell(request.service, response) }
+      group.addTask { try await self.send(request.service, response) }
       _ = try await group.next()
       group.cancelAll()
     }
-    if !self.board.isServing {
+    if !self.statuses.isServing {
       // The shutdown may have been first.
       try await response.write(.with { $0.status = self.status(of: request.service) })
       throw GoogleRPCStatus.shuttingDown
     }
   }
 
-  private func tell(
+  private func send(
     _ service: String, _ response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>
   ) async throws {
-    try await self.board.withChanges { changes in
+    try await self.statuses.withChanges { changes in
       var told = self.status(of: service)
       try await response.write(.with { $0.status = told })
       for await _ in changes {
@@ -69,7 +69,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   }
 
   private func status(of service: String) -> Status {
-    guard self.board.services.contains(service) else { return .serviceUnknown }
-    return self.board.isServing ? .serving : .notServing
+    guard self.statuses.services.contains(service) else { return .serviceUnknown }
+    return self.statuses.isServing ? .serving : .notServing
   }
 }
