@@ -87,7 +87,7 @@ public final class SidelightServer: Service {
     ]
     let guards = Guards(
       configuration: configuration.guards,
-      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.connections)
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.observability.connections)
     self.guards = guards
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in
@@ -106,7 +106,7 @@ public final class SidelightServer: Service {
   ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
   ///   is served.
   public func run() async throws {
-    defer { self.engine.compute.shutdown() }
+    defer { self.engine.processing.compute.shutdown() }
     // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
       try await self.withOpenEndedWork {
@@ -188,8 +188,8 @@ public final class SidelightServer: Service {
   /// Runs what sessions leave behind, until all of it has come back.
   private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await self.engine.detachedJobs.run() }
-      defer { self.engine.detachedJobs.finish() }
+      group.addTask { await self.engine.processing.detachedJobs.run() }
+      defer { self.engine.processing.detachedJobs.finish() }
       try await body()
     }
   }
@@ -202,7 +202,7 @@ public final class SidelightServer: Service {
     let companion: CompanionService
     do {
       companion = try await CompanionService(
-        configuration, desk: desk, logger: self.engine.logger)
+        configuration, desk: desk, logger: self.engine.observability.logger)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -250,7 +250,7 @@ public final class SidelightServer: Service {
   }
 
   /// Sessions that stand now.
-  public var sessionCount: Int { self.engine.sessions.count }
+  public var sessionCount: Int { self.engine.admission.sessions.count }
 
   /// Bytes of the rings that are mapped.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
@@ -261,10 +261,10 @@ public final class SidelightServer: Service {
   }
 
   /// How often each guard has closed a connection, or ended or reset a call.
-  package var guardCounts: [Guard: Int] { self.engine.connections.counts.guards }
+  package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
   /// Connections that have ended, by the reason.
-  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.connections.counts.ended }
+  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.observability.connections.counts.ended }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
@@ -274,8 +274,8 @@ public final class SidelightServer: Service {
 
   /// Brings metrics up to date. That is done once a second anyway; whoever asks for them now, and wants
   /// what clients have been told up to now, calls this before.
-  public func updateMetrics() { self.engine.metrics.update(from: self.engine) }
+  public func updateMetrics() { self.engine.observability.metrics.update(from: self.engine) }
 
   /// What the frame buffers do.
-  public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }
+  public var poolStatistics: BufferPool.Statistics { self.engine.processing.pool.statistics }
 }

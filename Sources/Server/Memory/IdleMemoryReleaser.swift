@@ -27,13 +27,13 @@ package struct IdleMemoryReleaser: Sendable {
   /// Grows with every frame, with every buffer that is asked for, and with every asset that comes or
   /// goes.
   private var activity: UInt64 {
-    let pool = self.engine.pool.statistics
-    return self.engine.sessions.totals.received &+ UInt64(pool.hits + pool.misses)
+    let pool = self.engine.processing.pool.statistics
+    return self.engine.admission.sessions.totals.received &+ UInt64(pool.hits + pool.misses)
       &+ self.engine.assets.activity
   }
 
   private func check(_ machine: inout StateMachine) {
-    if self.engine.pool.trimUnneeded() { machine.freed() }
+    if self.engine.processing.pool.trimUnneeded() { machine.freed() }
     let before = HeapUsage.current()
     guard machine.isDue(activity: self.activity, heap: before) else { return }
     let start = self.engine.clock.now()
@@ -42,7 +42,7 @@ package struct IdleMemoryReleaser: Sendable {
     let after = HeapUsage.current()
     machine.released(leaving: after)
     guard let before, let after else { return }
-    self.engine.logger.debug(
+    self.engine.observability.logger.debug(
       "free memory went back to the system",
       metadata: [
         "bytes": "\(before.residentBytes - after.residentBytes)",

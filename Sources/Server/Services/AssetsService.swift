@@ -18,7 +18,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let caller = context.caller
     let (stored, isReplaced) = try await self.put(
       request, of: caller.name, cancellation: context.cancellation)
-    self.engine.logger.info(
+    self.engine.observability.logger.info(
       "asset put",
       metadata: [
         "name": "\(stored.name)", "kind": "\(stored.asset.kind)",
@@ -36,7 +36,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     request: Sidelight_V1_ListAssetsRequest, context: ServerContext
   ) async throws -> Sidelight_V1_ListAssetsResponse {
     let now = self.engine.clock.now()
-    let provided = self.engine.catalogue.assets
+    let provided = self.engine.compiler.catalogue.assets
     let names = Set(provided.names)
     let own = self.engine.assets.assets(of: context.caller.name)
       .filter { !names.contains($0.name) }
@@ -55,7 +55,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let caller = context.caller
     try AssetName.checkLength(request.name, field: "name")
     guard self.engine.assets.remove(request.name, of: caller.name) else {
-      let isProvided = self.engine.catalogue.assets.asset(named: request.name) != nil
+      let isProvided = self.engine.compiler.catalogue.assets.asset(named: request.name) != nil
       throw AssetError(
         reason: .notFound, field: "name",
         description: isProvided
@@ -63,7 +63,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
           : "you have put no asset \"\(request.name)\"",
         value: request.name)
     }
-    self.engine.logger.info(
+    self.engine.observability.logger.info(
       "asset deleted", metadata: ["name": "\(request.name)", "by": "\(caller)"])
     return Sidelight_V1_DeleteAssetResponse()
   }
@@ -178,7 +178,7 @@ extension AssetsService {
     var iterator = messages.makeAsyncIterator()
     var upload = try AssetUpload(
       try await iterator.next(), maxFileBytes: library.configuration.maxFileBytes)
-    guard self.engine.catalogue.assets.asset(named: upload.name) == nil else {
+    guard self.engine.compiler.catalogue.assets.asset(named: upload.name) == nil else {
       throw AssetError(
         reason: .nameTaken, field: "header.name",
         description: "is \"\(upload.name)\", which the server provides itself", value: upload.name)
@@ -196,10 +196,10 @@ extension AssetsService {
     _ file: AssetUpload.Contents, of owner: String
   ) async throws -> StoredAsset {
     let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
-    return try await self.engine.scheduler.withTurn(
+    return try await self.engine.processing.scheduler.withTurn(
       session: .max - 1, deadline: self.engine.clock.now() + Self.patience
     ) { _, _ in
-      try await withTaskExecutorPreference(self.engine.compute) {
+      try await withTaskExecutorPreference(self.engine.processing.compute) {
         try await reader.read(file, of: owner)
       }
     }

@@ -75,20 +75,20 @@ extension FrameFilterService {
       throw FieldFault(
         code: .failedPrecondition, field: "open", reason: "must be the first message")
     }
-    let registry = self.engine.sessions
+    let registry = self.engine.admission.sessions
     let caller = context.caller
     try await registry.withAdmission(for: caller.name) { number in
       let session = try Session(
         number: number, caller: caller,
         options: try SessionOptions(
-          open, framesInFlight: self.engine.framesInFlight,
-          limits: self.engine.frameLimits),
+          open, framesInFlight: self.engine.admission.framesInFlight,
+          limits: self.engine.admission.frameLimits),
         catalogue: self.engine.catalogue(for: caller), engine: self.engine,
-        callContext: self.engine.tracing.context(of: request.metadata))
+        callContext: self.engine.observability.tracing.context(of: request.metadata))
       registry.add(session.handle)
       // What was not fetched is not handed out any more. What was lives on while somebody reads it.
       defer { self.engine.rings?.revoke(session.handle.id) }
-      var logger = self.engine.logger
+      var logger = self.engine.observability.logger
       logger[metadataKey: "session"] = "\(session.handle.id)"
       logger.info(
         "session opened",
@@ -120,7 +120,7 @@ extension FrameFilterService {
   ) async throws -> ServerResponse<Sidelight_V1_ListFiltersResponse> {
     let category = request.message.category
     try ContractLimits.check(category, atMost: Pipeline.maxNameBytes, field: "category")
-    let descriptions = self.engine.catalogue.descriptions
+    let descriptions = self.engine.compiler.catalogue.descriptions
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
       throw FieldFault(
@@ -140,8 +140,8 @@ extension FrameFilterService {
   ) async throws -> ServerResponse<Sidelight_V1_DescribeFilterResponse> {
     let name = request.message.name
     try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
-    guard let description = self.engine.catalogue.description(named: name) else {
-      let hint = self.engine.catalogue.nearestName(to: name).map { "; did you mean \($0)?" }
+    guard let description = self.engine.compiler.catalogue.description(named: name) else {
+      let hint = self.engine.compiler.catalogue.nearestName(to: name).map { "; did you mean \($0)?" }
       throw FieldFault(
         code: .notFound, field: "name",
         reason: "there is no filter '\(name)'\(hint ?? "")")
@@ -155,20 +155,20 @@ extension FrameFilterService {
   func getServerInfo(
     request: ServerRequest<Sidelight_V1_GetServerInfoRequest>, context: ServerContext
   ) async throws -> ServerResponse<Sidelight_V1_GetServerInfoResponse> {
-    let pool = self.engine.pool.statistics
+    let pool = self.engine.processing.pool.statistics
     let requests = pool.hits + pool.misses
     let response = Sidelight_V1_GetServerInfoResponse.with {
       $0.version = SidelightVersion.current
-      $0.limits = self.engine.limits
+      $0.limits = self.engine.admission.limits
       $0.features = Self.features + (self.engine.rings == nil ? [] : ["shared_memory"])
       $0.instructionSet = InstructionSet.current.rawValue
       $0.transport = Sidelight_V1_TransportSettings(self.configuration)
-      $0.load.sessions = UInt32(clamping: self.engine.sessions.count)
-      $0.load.computeThreads = UInt32(clamping: self.engine.compute.threadCount)
+      $0.load.sessions = UInt32(clamping: self.engine.admission.sessions.count)
+      $0.load.computeThreads = UInt32(clamping: self.engine.processing.compute.threadCount)
       $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
       $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
-      $0.load.schedulerLoad = self.engine.scheduler.load
-      $0.load.frames = Sidelight_V1_Stats(self.engine.sessions.totals, isFinal: false)
+      $0.load.schedulerLoad = self.engine.processing.scheduler.load
+      $0.load.frames = Sidelight_V1_Stats(self.engine.admission.sessions.totals, isFinal: false)
       $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesTaken ?? 0)
       let assets = self.engine.assets.contents
       $0.load.assets = UInt32(clamping: assets.count)

@@ -1,12 +1,13 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernels
 import SidelightWire
 
 extension GoogleRPCStatus {
-  /// Who names the reasons of ours.
+  /// The domain of the reasons in `google.rpc.ErrorInfo`.
   static let errorDomain = "sidelight.v1"
 
-  /// The server is shutting down: whoever asks another one, or this one a little later, may have luck.
+  /// The server is shutting down: the client may retry here later, or with another server.
   static var shuttingDown: GoogleRPCStatus {
     GoogleRPCStatus(
       code: .unavailable, message: "The server is shutting down.",
@@ -15,11 +16,11 @@ extension GoogleRPCStatus {
       .retryInfo(delay: .seconds(1)))
   }
 
-  /// A client has sent nothing but faults.
+  /// A client has sent nothing but errors.
   ///
   /// - Parameters:
-  ///   - limit: The faults in a row that are let pass.
-  ///   - last: The fault that was one too many.
+  ///   - limit: The errors in a row that a session tolerates.
+  ///   - last: The error that exceeded the limit.
   static func tooManyFaults(limit: Int, last: FieldFault) -> GoogleRPCStatus {
     let last = last.clipped
     return GoogleRPCStatus(
@@ -31,10 +32,42 @@ extension GoogleRPCStatus {
           metadata: ["max_consecutive_errors": "\(limit)"]),
       .badRequest(violations: [.init(field: last.field, description: last.reason)]))
   }
+
+  // Custom filters can throw errors of any length. Clients get their texts clipped.
+
+  /// A pass over a frame failed.
+  ///
+  /// - Parameter filters: The filters of the pass.
+  static func failedPass(_ filters: [String], _ error: any Error) -> GoogleRPCStatus {
+    let names = filters.joined(separator: "+")
+      .clipped(toBytes: ContractLimits.maxErrorFilterNameBytes)
+    return GoogleRPCStatus(
+      code: .internalError, message: "\(names) failed: \(Self.clippedText(of: error))")
+  }
+
+  /// An analysis of a frame failed.
+  static func failedAnalysis(
+    _ analysis: PlannedAnalysis, frame sequence: UInt64, _ error: any Error
+  ) -> GoogleRPCStatus {
+    GoogleRPCStatus(
+      code: .internalError,
+      message: "\(analysis.filter) (\(analysis.stage)) failed on frame \(sequence): "
+        + Self.clippedText(of: error))
+  }
+
+  /// A frame failed outside of its passes.
+  static func failedFrame(_ error: any Error) -> GoogleRPCStatus {
+    GoogleRPCStatus(
+      code: .internalError, message: "The frame failed: \(Self.clippedText(of: error))")
+  }
+
+  private static func clippedText(of error: any Error) -> String {
+    "\(error)".clipped(toBytes: ContractLimits.maxFilterErrorBytes)
+  }
 }
 
-/// Gives the error of a message that cannot be decoded the details that all our errors have. gRPC
-/// throws it before a service sees anything.
+/// Adds details to the error of a message that cannot be decoded. gRPC throws that error itself, before a
+/// service receives the message.
 struct UnreadableMessages: ServerInterceptor {
   func intercept<Input: Sendable, Output: Sendable>(
     request: StreamingServerRequest<Input>, context: ServerContext,
@@ -66,7 +99,7 @@ struct UnreadableMessages: ServerInterceptor {
   private static func detailed(_ error: RPCError, _ context: ServerContext) -> RPCError {
     guard error.code == .invalidArgument, error.metadata.isEmpty else { return error }
     let fault = FieldFault(
-      field: "message", reason: "cannot be decoded as \(context.descriptor.method) takes it")
+      field: "message", reason: "is not a valid message of \(context.descriptor.method)")
     return RPCError(fault)
   }
 }

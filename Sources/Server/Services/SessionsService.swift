@@ -23,7 +23,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let last =
       request.pageToken.isEmpty
       ? nil : try SessionPageToken(request.pageToken, label: request.label).number
-    let (handles, isLast) = self.engine.sessions.page(
+    let (handles, isLast) = self.engine.admission.sessions.page(
       after: last, label: request.label,
       count: request.pageSize == 0 ? ContractLimits.defaultPageSize : Int(request.pageSize))
     let now = self.engine.clock.now()
@@ -63,7 +63,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws {
     while !Task.isCancelled {
       let now = self.engine.clock.now()
-      let handles = self.engine.sessions.handles.filter { id.isEmpty || $0.id == id }
+      let handles = self.engine.admission.sessions.handles.filter { id.isEmpty || $0.id == id }
       guard id.isEmpty || !handles.isEmpty else { return }
       for message in Sidelight_V1_WatchSessionsResponse.snapshot(
         of: handles.map { $0.info(at: now) }, pageSize: ContractLimits.maxPageSize)
@@ -80,7 +80,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let handle = try self.handle(request.sessionID)
     let now = self.engine.clock.now()
     guard request.hasPipeline else {
-      self.engine.overrides.lift(handle.lineage, at: now)
+      self.engine.resumption.overrides.lift(handle.lineage, at: now)
       for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }
     }
@@ -92,10 +92,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     do {
       let pipeline = try Pipeline(request.pipeline)
       // A decision must be valid for every session that finds it.
-      _ = try self.engine.catalogue.resolve(pipeline)
+      _ = try self.engine.compiler.catalogue.resolve(pipeline)
       let end = now + timeToLive
       // First, so that a session that is opened at this moment finds it.
-      try self.engine.overrides.record(
+      try self.engine.resumption.overrides.record(
         .forced(pipeline, reason: request.reason, until: end), for: handle.lineage,
         track: .init(caller: handle.caller, label: handle.label), at: now)
       for other in self.otherSessions(like: handle) {
@@ -107,7 +107,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     } catch let error as FieldFault {
       throw error.within("pipeline")
     }
-    self.engine.logger.notice(
+    self.engine.observability.logger.notice(
       "session overridden",
       metadata: [
         "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.caller)",
@@ -118,12 +118,12 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   /// The other sessions of a lineage: where a client has reconnected before its old connection was found
   /// to be dead, there are two.
   private func otherSessions(like handle: SessionHandle) -> [SessionHandle] {
-    self.engine.sessions.handles.filter { $0.lineage == handle.lineage && $0.id != handle.id }
+    self.engine.admission.sessions.handles.filter { $0.lineage == handle.lineage && $0.id != handle.id }
   }
 
   private func handle(_ id: String) throws(FieldFault) -> SessionHandle {
     try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
-    guard let handle = self.engine.sessions.handle(id) else {
+    guard let handle = self.engine.admission.sessions.handle(id) else {
       throw FieldFault(
         code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
     }

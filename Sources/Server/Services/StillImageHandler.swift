@@ -16,7 +16,7 @@ extension FrameFilterService {
       throw FieldFault(
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
-    try self.engine.rateLimiter.takeStill(of: request.image.inline.count, by: context.caller.name)
+    try self.engine.admission.rateLimiter.takeStill(of: request.image.inline.count, by: context.caller.name)
     let pipeline: Pipeline
     do throws(FieldFault) {
       pipeline = try Pipeline(request.pipeline)
@@ -26,13 +26,13 @@ extension FrameFilterService {
     let output: OutputShape
     do throws(FieldFault) {
       output = try OutputShape(
-        request.output, limits: self.engine.frameLimits, allowsPNG: true)
+        request.output, limits: self.engine.admission.frameLimits, allowsPNG: true)
     } catch {
       throw error.within("output")
     }
     let byteCount = request.image.inline.count
-    try self.engine.stills.reserve(byteCount, for: context.caller.name)
-    defer { self.engine.stills.release(byteCount, for: context.caller.name) }
+    try self.engine.admission.stillImages.reserve(byteCount, for: context.caller.name)
+    defer { self.engine.admission.stillImages.release(byteCount, for: context.caller.name) }
     let outcome = try await context.cancellingWithCall {
       try await self.apply(
         pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
@@ -56,19 +56,19 @@ extension FrameFilterService {
     at time: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let still = StillImageFilter(
-      catalogue: catalogue, executor: self.engine.executor, codec: self.engine.codec,
-      limits: self.engine.frameLimits, maxPlanBytes: self.engine.maxPlanBytes,
-      observer: self.engine.tracing.passObserver)
+      catalogue: catalogue, executor: self.engine.processing.executor, codec: self.engine.processing.codec,
+      limits: self.engine.admission.frameLimits, maxPlanBytes: self.engine.compiler.maxPlanBytes,
+      observer: self.engine.observability.tracing.passObserver)
     do {
       // Stills take turns with the sessions' frames, all stills together as if they were one
       // session's. Decoding and encoding are work for the compute pool too. A filter of a user's own
       // may not come back: then its turn is another's.
-      let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.isCustom) ?? false
-      return try await self.engine.scheduler.withTurn(
+      let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.compiler.isCustom) ?? false
+      return try await self.engine.processing.scheduler.withTurn(
         session: .max, deadline: started + Self.patience,
         limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
       ) { bands, meter in
-        try await withTaskExecutorPreference(self.engine.compute) {
+        try await withTaskExecutorPreference(self.engine.processing.compute) {
           try await still.apply(
             pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
         }
@@ -92,14 +92,14 @@ extension FrameFilterService {
     // In turn with stills, and as work of theirs: planning takes time and memory.
     let deadline = self.engine.clock.now() + Self.patience
     let plan = try await context.cancellingWithCall {
-      try await self.engine.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
-        await withTaskExecutorPreference(self.engine.compute) {
-          await Self.plan(resolved, geometry, self.engine.maxPlanBytes)
+      try await self.engine.processing.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
+        await withTaskExecutorPreference(self.engine.processing.compute) {
+          await Self.plan(resolved, geometry, self.engine.compiler.maxPlanBytes)
         }
       }
     }
     try plan.checkCost()
-    try self.engine.frameLimits.check(output: plan.output)
+    try self.engine.admission.frameLimits.check(output: plan.output)
     let response = Sidelight_V1_CheckPipelineResponse(
       of: pipeline, passes: plan.passes,
       atMost: request.byteCount + ContractLimits.maxCheckGrowthBytes)
@@ -149,7 +149,7 @@ extension FrameFilterService {
     guard let format else {
       throw FieldFault(field: "format", reason: "\(request.format) is no raw pixel format")
     }
-    let size = try self.engine.frameLimits.check(
+    let size = try self.engine.admission.frameLimits.check(
       width: request.width == 0 ? 1280 : request.width,
       height: request.height == 0 ? 720 : request.height)
     return FrameGeometry(format: format, size: size, color: ColorDescription(request.color))

@@ -3,63 +3,68 @@ import GRPCProtobuf
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
-import Synchronization
 
-/// Looks at frames beside their path: a frame never waits for an analysis, and an analysis that is
-/// slow sees fewer frames.
+/// Analyzes frames of a session in parallel to the worker: a frame never waits for an analysis, and a slow
+/// analysis sees fewer frames.
 struct AnalysisWorker {
-  let session: Session
-
+  private let session: Session
   private var engine: Engine { self.session.engine }
+  private var clock: SessionClock { self.session.engine.clock }
 
-  /// Runs until there is nothing more to look at, or the task is cancelled.
+  /// The deadline that the scheduler assumes for an analysis, from the frame's arrival.
+  private static let defaultBudget = Duration.seconds(1)
+
+  init(session: Session) {
+    self.session = session
+  }
+
+  /// Runs until the mailbox of jobs is finished and empty, or the task is cancelled.
   func run() async {
-    // Analyses that have not come back in time.
+    // Analyses that have not returned in time. The session does not wait for them when it ends.
     var overdue: [DetachedJob] = []
-    // When the session is over, they may go on: the session does not wait for them.
-    defer { for work in overdue { work.abandon() } }
+    defer { for job in overdue { job.abandon() } }
     while let job = await self.session.analysisJobs.next() {
       overdue.removeAll(where: \.isDone)
-      overdue += await self.analyze(_: job)
+      overdue += await self.analyze(job)
       if Task.isCancelled { return }
     }
   }
 
-  /// - Returns: What has not come back in time.
+  /// Runs the analyses of a frame, one after the other.
+  ///
+  /// - Returns: The analyses that have not returned in time.
   private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
     let analyzers = self.session.analyzers
     defer { analyzers.end(job.frame.arrival) }
-    // A file that cannot be read is the frame's own fault, and told with its outcome.
+    // The outcome of the frame reports a file that cannot be decoded.
     guard let picture = try? await self.frame(of: job) else { return [] }
     var overdue: [DetachedJob] = []
     analyzers.removeAll(except: job.stages)
     for (index, analysis) in job.analyses.enumerated() {
       let slot = analyzers.slot(for: analysis)
-      // What has not come back is not asked again.
+      // An analyzer that has not returned gets no other frame.
       guard let analyzer = slot.begin() else { continue }
-      let work = self.engine.detachedJobs.start { _ in
+      let detached = self.engine.processing.detachedJobs.start { _ in
         await self.run(analyzer, analysis, on: picture, of: job.frame, slot) {
-          // Before it is told: whoever hears of it may send the next.
+          // Before the result is sent: the client may send the next frame in response.
           if index == job.analyses.count - 1 { analyzers.end(job.frame.arrival) }
         }
       }
-      let limit = self.engine.customFilterTimeout
-      guard await work.wait(atMost: limit, on: self.clock) == false else { continue }
-      overdue.append(work)
+      let limit = self.engine.admission.customFilterTimeout
+      guard await detached.wait(atMost: limit, on: self.clock) == false else { continue }
+      overdue.append(detached)
       if !Task.isCancelled {
         self.send(
           GoogleRPCStatus(
             code: .deadlineExceeded,
-            message: "\(analysis.filter) (\(analysis.stage)) has looked at frame "
-              + "\(job.frame.message.sequence) for more than \(limit)."))
+            message: "\(analysis.filter) (\(analysis.stage)) has taken more than \(limit) for frame "
+              + "\(job.frame.message.sequence)."))
       }
     }
     return overdue
   }
 
-  private var clock: SessionClock { self.engine.clock }
-
-  /// What is looked at: the frame as it came, decoded if it came as a file; `nil` if it is none.
+  /// Returns the frame as it arrived, decoded if it is a file; `nil` if it cannot be decoded.
   private func frame(of job: AnalysisJob) async throws -> Frame? {
     if case .frame(let frame) = job.picture { return frame }
     switch await job.samples?.resolution {
@@ -67,24 +72,22 @@ struct AnalysisWorker {
     case .unreadable?: return nil
     case .abandoned?, nil: break
     }
-    return try await self.engine.scheduler.withTurn(
-      session: self.session.handle.number, deadline: job.frame.received + Self.patience
+    return try await self.engine.processing.scheduler.withTurn(
+      session: self.session.handle.number, deadline: job.frame.received + Self.defaultBudget
     ) { _, _ in
-      try await self.engine.codec.decode(job.picture)
+      try await self.engine.processing.codec.decode(job.picture)
     }
   }
 
-  private static let patience = Duration.seconds(1)
-
-  /// - Parameter done: Called when it has looked, before that is told.
+  /// - Parameter done: Called after the analysis, before its result is sent.
   private func run(
     _ analyzer: any FrameAnalyzer, _ analysis: PlannedAnalysis, on picture: Frame,
     of frame: IncomingFrame, _ slot: AnalyzerSlot, done: @Sendable () -> Void
   ) async {
     do {
-      // Charged to the session, and behind every frame.
-      let (values, analyzer) = try await self.engine.scheduler.withTurn(
-        session: self.session.handle.number, deadline: frame.received + Self.patience,
+      // The scheduler charges the session, and gives frames with less time precedence.
+      let (values, analyzer) = try await self.engine.processing.scheduler.withTurn(
+        session: self.session.handle.number, deadline: frame.received + Self.defaultBudget,
         limit: FrameScheduler.unknownTurnLimit
       ) { _, _ in
         var analyzer = analyzer
@@ -97,15 +100,11 @@ struct AnalysisWorker {
     } catch is CancellationError where Task.isCancelled {
       slot.end(with: analyzer)
     } catch {
-      // What it remembers is as before; and it fails again and again, perhaps.
+      // The analyzer keeps its state from before the frame. Only the first error in a row is sent.
       let isFirstFailure = slot.fail(with: analyzer)
       done()
       guard isFirstFailure else { return }
-      self.send(
-        GoogleRPCStatus(
-          code: .internalError,
-          message: "\(analysis.filter) (\(analysis.stage)) failed to look at frame "
-            + "\(frame.message.sequence): \(error)"))
+      self.send(.failedAnalysis(analysis, frame: frame.message.sequence, error))
     }
   }
 
@@ -125,7 +124,7 @@ struct AnalysisWorker {
     }
   }
 
-  /// An error that answers no message of the client's.
+  /// Sends an error that answers no message.
   private func send(_ status: GoogleRPCStatus) {
     self.session.outcomes.pushNotice { _ in
       .message(.with { $0.error.status = Google_Rpc_Status(status) })
@@ -133,22 +132,22 @@ struct AnalysisWorker {
   }
 }
 
-/// A frame that analyses are to look at.
+/// A frame and the analyses that are due for it.
 struct AnalysisJob: Sendable {
   let frame: IncomingFrame
-  /// Its picture, where nobody writes any more.
+  /// The frame's picture, in memory that nothing writes to.
   let picture: IncomingPicture
-  /// Its samples, if it came as a file that the lane decodes.
+  /// The samples of a file that the worker decodes; `nil` if it does not.
   let samples: SharedSamples?
-  /// Those whose turn it is.
+  /// The analyses that are due.
   let analyses: [PlannedAnalysis]
-  /// The stages of all that the pipeline has.
+  /// The stages of all analyses of the pipeline.
   let stages: [String]
 }
 
 extension Sidelight_V1_Analysis {
-  /// What an analysis found, each value in the field of its kind.
-  init(_ values: [String: AnalysisValue]) {
+  /// Puts each value of a result into the field of its kind.
+  fileprivate init(_ values: [String: AnalysisValue]) {
     self.init()
     for (name, value) in values { self.add(value, as: name) }
   }

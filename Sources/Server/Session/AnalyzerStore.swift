@@ -1,20 +1,19 @@
 package import SidelightKernels
 import Synchronization
 
-/// What a session's analyses are doing: the lane keeps it, and the reader asks before it copies a picture
-/// for them.
+/// The analyzers of a session, by stage. The reader asks it before it copies a picture for an analysis.
 final class AnalyzerStore: Sendable {
   private struct State {
-    /// What is remembered, by stage.
+    /// The analyzers, by stage.
     var slots: [String: AnalyzerSlot] = [:]
-    /// The frames that the lane was given and has not done with, by their arrivals.
+    /// The arrivals of frames that wait for the analysis worker or are with it.
     var frames: Set<UInt64> = []
   }
 
   private let state = Mutex(State())
 
-  /// Whether one of the analyses would look at a frame that is offered now, and not at another that is
-  /// there already or while it still looks at one.
+  /// Returns whether a frame that is offered now would be analyzed: no other frame waits, and one of the
+  /// analyses is idle.
   func isFree(for analyses: [PlannedAnalysis]) -> Bool {
     self.state.withLock { state in
       state.frames.isEmpty
@@ -25,19 +24,19 @@ final class AnalyzerStore: Sendable {
     }
   }
 
-  /// A frame is offered to the lane.
+  /// Records that a frame is offered to the analysis worker.
   func begin(_ arrival: UInt64) {
     self.state.withLock { _ = $0.frames.insert(arrival) }
   }
 
-  /// The lane has done with a frame, or never gets it. Later calls do nothing.
+  /// Records that the analysis worker is done with a frame, or will never get it. Later calls do nothing.
   func end(_ arrival: UInt64) {
     self.state.withLock { _ = $0.frames.remove(arrival) }
   }
 
-  /// Of stages that are gone nothing is remembered.
+  /// Removes the analyzers of all other stages.
   ///
-  /// - Parameter stages: Those that the pipeline has.
+  /// - Parameter stages: The stages of the pipeline.
   func removeAll(except stages: [String]) {
     self.state.withLock { state in
       guard state.slots.count > stages.count else { return }
@@ -45,8 +44,8 @@ final class AnalyzerStore: Sendable {
     }
   }
 
-  /// An analysis keeps what it remembers while its stage holds the same filter with the same
-  /// parameters, also when it was turned off in between. With others it begins anew.
+  /// Returns the slot of an analysis. The analyzer keeps its state as long as its stage has the same
+  /// filter with the same parameters, even if it was turned off in between.
   func slot(for analysis: PlannedAnalysis) -> AnalyzerSlot {
     let known = self.state.withLock { $0.slots[analysis.stage] }
     if let known, known.identity == analysis.identity { return known }
@@ -56,16 +55,16 @@ final class AnalyzerStore: Sendable {
   }
 }
 
-/// An analysis of a session: its analyzer, lent out while it looks at a frame.
+/// The place of one analyzer, which is empty while the analyzer runs.
 final class AnalyzerSlot: Sendable {
   private struct State {
-    /// `nil` while it looks.
+    /// `nil` while it runs.
     var analyzer: (any FrameAnalyzer)?
-    /// Whether the client knows that it fails.
+    /// Whether its last run failed.
     var hasFailed = false
   }
 
-  /// Which filter it is, with which parameters.
+  /// The filter and its parameters.
   let identity: PlannedAnalysis.Identity
   private let state: Mutex<State>
 
@@ -74,24 +73,24 @@ final class AnalyzerSlot: Sendable {
     self.state = Mutex(State(analyzer: analysis.analysis.makeAnalyzer()))
   }
 
-  /// Whether it does not look at a frame.
+  /// Whether the analyzer does not run.
   var isIdle: Bool { self.state.withLock { $0.analyzer != nil } }
 
-  /// It is to look at a frame.
+  /// Takes the analyzer for a run.
   ///
-  /// - Returns: The analyzer; `nil` if it is looking at another yet.
+  /// - Returns: `nil` if it is still running.
   func begin() -> (any FrameAnalyzer)? {
     self.state.withLock { $0.analyzer.take() }
   }
 
-  /// It has looked.
+  /// Returns the analyzer after a run.
   func end(with analyzer: any FrameAnalyzer) {
     self.state.withLock { $0 = State(analyzer: analyzer) }
   }
 
-  /// It has failed.
+  /// Returns the analyzer after a run that failed.
   ///
-  /// - Returns: Whether that is news.
+  /// - Returns: Whether the run before succeeded.
   func fail(with analyzer: any FrameAnalyzer) -> Bool {
     self.state.withLock { state in
       defer { state = State(analyzer: analyzer, hasFailed: true) }
@@ -100,23 +99,22 @@ final class AnalyzerSlot: Sendable {
   }
 }
 
-/// Says which analyses look at which frame: each at every nth of those that it could see.
+/// Selects the analyses that are due for a frame: each for every nth frame that it could see.
 package struct AnalysisSchedule: Sendable {
-  /// Frames since the last look, by stage.
+  /// The frames since the last analysis, by stage.
   private var waited: [String: Int] = [:]
 
   package init() {}
 
-  /// A frame comes.
+  /// Counts a frame.
   ///
   /// - Parameters:
-  ///   - analyses: Those of the pipeline in force.
-  ///   - isReduced: Whether time is short: then they look half as often.
-  /// - Returns: Those that look at the frame.
+  ///   - analyses: The analyses of the active pipeline.
+  ///   - isReduced: Whether the session is short of time. Analyses are then due half as often.
+  /// - Returns: The analyses that are due for the frame.
   package mutating func due(
     among analyses: [PlannedAnalysis], isReduced: Bool
   ) -> [PlannedAnalysis] {
-    // Of stages that are gone nothing needs to be known.
     if self.waited.count > analyses.count {
       let stages = Set(analyses.map(\.stage))
       self.waited = self.waited.filter { stages.contains($0.key) }
@@ -129,7 +127,7 @@ package struct AnalysisSchedule: Sendable {
     }
   }
 
-  /// Analyses that were due did not look: they are due at the next frame.
+  /// Makes analyses that did not run due for the next frame.
   package mutating func postpone(_ analyses: [PlannedAnalysis]) {
     for analysis in analyses { self.waited[analysis.stage] = nil }
   }

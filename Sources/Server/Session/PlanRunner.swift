@@ -1,12 +1,58 @@
+import GRPCCore
+import SidelightCodecs
 import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
 import Synchronization
 
-/// Stands around each pass of a frame: stops it when its time is over, opens the pass's span, names
-/// the pass that fails, and remembers the one that took longest.
+/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the result.
+struct PlanRunner: Sendable {
+  let processing: FrameProcessing
+  let limits: FrameLimits
+  let resolver: FrameResolver
+
+  /// Filters a frame, spread over a number of threads.
+  ///
+  /// - Parameters:
+  ///   - outcome: The message without the picture.
+  ///   - bands: The threads to spread each pass over.
+  ///   - meter: Measures the work of all threads.
+  func run(
+    _ compiled: CompiledPipeline, on frame: IncomingFrame, outcome: Sidelight_V1_FilteredFrame,
+    bands: Int, observer: some PassObserver, meter: WorkMeter
+  ) async throws -> OutgoingPicture {
+    let codec = self.processing.codec
+    let executor = self.processing.executor
+    let input = try await codec.decode(frame.picture, observer: observer)
+    frame.samples?.resolve(.decoded(input))
+    if case .file = frame.picture { self.resolver.decodingErrors.reset() }
+    let time = FrameMoment(index: frame.arrival)
+    guard compiled.delivery.coding.isFile else {
+      // The last pass writes into the outgoing message, or into the client's slot.
+      let picture = try OutgoingPicture(
+        shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
+        outcome: outcome, ring: self.resolver.ring(for: frame))
+      try await executor.run(
+        compiled.plan, on: input, into: picture.frame, at: time, bands: bands, observer: observer,
+        meter: meter)
+      return picture
+    }
+    let result = try await executor.run(
+      compiled.plan, on: input, at: time, bands: bands, observer: observer, meter: meter)
+    return try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
+      try OutgoingPicture(
+        jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
+        limits: self.limits)
+    }
+  }
+}
+
+/// Observes the passes of a frame: stops between two passes once the deadline has passed, opens a span
+/// for each pass, names the pass that fails, and remembers the slowest.
 struct WorkerPassObserver: PassObserver {
-  /// A frame's time was over, or could not hold the work any more.
+  /// The frame's deadline passed between two passes.
   struct Expired: Error {
-    /// Where the frame was: waiting, or between two passes.
+    /// Where the frame was.
     var stage: DropStage
   }
 
@@ -21,6 +67,7 @@ struct WorkerPassObserver: PassObserver {
   final class Slowest: Sendable {
     private let state = Mutex<(name: String, elapsed: Duration)>(("", .zero))
 
+    /// The name of the pass; empty before the first.
     var name: String { self.state.withLock { $0.name } }
 
     fileprivate func record(_ name: String, _ elapsed: Duration) {
@@ -32,6 +79,7 @@ struct WorkerPassObserver: PassObserver {
 
   let tracing: FramePassObserver
   let clock: SessionClock
+  /// The frame's deadline; `nil` disables the check.
   let deadline: Duration?
   let slowest = Slowest()
 

@@ -5,47 +5,48 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Reads a client's messages: frames go to the mailbox, changes to the desk, faults are answered.
+/// Reads a client's messages: offers frames to the mailbox, applies changes to the pipeline state, and
+/// answers errors.
 struct SessionReader: ~Copyable {
-  let session: Session
-  /// What selections come to.
-  var compiledPipelines: CompiledPipelineCache
-  /// Keeps the frame rate that the client asked for.
-  var decimator: FrameDecimator?
-  var analyses = AnalysisSchedule()
-  /// That of the last frame.
-  var lastSequence: UInt64?
-  /// Faults since something was last found sound.
-  var consecutiveErrors = 0
+  private let session: Session
+  private let pictures: FramePictureReader
+  private var admission: FrameAdmission
+  private var compiledPipelines: CompiledPipelineCache
+  private var analyses = AnalysisSchedule()
   private var rate: ControlRate
+  /// The errors since the last valid frame or change.
+  private var consecutiveErrors = 0
+
+  private var engine: Engine { self.session.engine }
+  private var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
+  private var handle: SessionHandle { self.session.handle }
 
   init(session: Session) {
+    let engine = session.engine
     self.session = session
+    self.pictures = FramePictureReader(
+      processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
+    self.admission = FrameAdmission(session: session)
     self.compiledPipelines = CompiledPipelineCache(
-      engine: session.engine, output: session.options.output,
-      allowsReduced: session.options.allowDegraded)
-    self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
-    self.rate = ControlRate(at: session.engine.clock.now())
+      compiler: engine.compiler, compute: engine.processing.compute,
+      output: session.options.output, allowsReduced: session.options.allowDegraded)
+    self.rate = ControlRate(at: engine.clock.now())
   }
-
-  var engine: Engine { self.session.engine }
-  var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
-  var handle: SessionHandle { self.session.handle }
 
   /// Reads until the client has closed its side.
   ///
-  /// - Throws: `CancellationError` as soon as the call is cancelled, however much the client has sent
-  ///   that was not read; ``FieldFault`` when the client breaks the order of messages.
+  /// - Throws: `CancellationError` as soon as the call is cancelled, even if messages are still unread;
+  ///   ``FieldFault`` if the client breaks the order of messages.
   mutating func run(_ messages: ClientMessages) async throws {
     while let received = try await messages.next() {
-      // A client that neither reads nor stops talking is held back here. Waiting ends at once when the
-      // task is cancelled, and messages that have arrived are delivered all the same.
+      // Back-pressure for a client that sends but does not read. The wait ends on cancellation, after
+      // which the sequence still delivers the messages that have arrived.
       await self.outcomes.waitForCapacity()
       try Task.checkCancellation()
       if let advice = self.session.quality.takeAdvice() {
         self.outcomes.push(.message(.with { $0.advice = advice }))
       }
-      try self.checkFiles()
+      try self.checkDecodingErrors()
       if case .frame(let frame)? = received.message.kind {
         self.rate.countFrame()
         try await self.receive(frame, received.pixels)
@@ -55,7 +56,9 @@ struct SessionReader: ~Copyable {
     }
   }
 
-  /// Handles a message that is no frame, when the session's rate allows it.
+  // MARK: Control messages
+
+  /// Handles a control message once the session's rate allows it.
   private mutating func handle(
     _ received: ReceivedMessage<Sidelight_V1_ClientMessage>
   ) async throws {
@@ -70,13 +73,13 @@ struct SessionReader: ~Copyable {
     switch message.kind {
     case .ack(let ack)?: try self.receive(ack)
     case .select(let select)?:
-      try self.receive(select)
+      try self.apply(PipelineChange(select))
       cost += self.handle.stageCount
     case .update(let update)?:
-      try self.receive(update)
+      try self.apply(PipelineChange(update))
       cost += self.handle.stageCount
     case .activate(let activate)?:
-      try self.receive(activate)
+      try self.apply(PipelineChange(activate))
       cost += self.handle.stageCount
     case .pause(let pause)?:
       self.handle.setPause(pause.passThrough ? .passing : .dropping)
@@ -90,7 +93,7 @@ struct SessionReader: ~Copyable {
     case .frame?, nil:
       guard !message.unknownFields.data.isEmpty else {
         throw FieldFault(
-          field: "kind", reason: "is not set, and no field that is unknown is either")
+          field: "kind", reason: "is not set, and the message has no unknown field either")
       }
       self.outcomes.countIgnoredMessage()
     }
@@ -107,6 +110,35 @@ struct SessionReader: ~Copyable {
     }
   }
 
+  private mutating func apply(_ change: PipelineChange) throws {
+    do throws(FieldFault) {
+      try self.handle.change(
+        ifRevision: change.expectedRevision, requestID: change.requestID, change.apply)
+      self.consecutiveErrors = 0
+    } catch {
+      let fault = error.within(change.field)
+      self.outcomes.push(
+        .message(
+          .with {
+            $0.error.requestID = change.requestID
+            $0.error.status = Google_Rpc_Status(fault.status)
+          }))
+      try self.countError(fault)
+    }
+  }
+
+  private mutating func receive(_ ack: Sidelight_V1_Ack) throws {
+    guard ack.heldSlots.count <= RingLayout.maxSlots else {
+      let fault = FieldFault(
+        field: "ack.held_slots",
+        reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
+      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
+      return try self.countError(fault)
+    }
+    self.session.ring?.acknowledge(ack)
+    self.outcomes.acknowledge(ack.sequence)
+  }
+
   private func answer(_ ping: Sidelight_V1_Ping) {
     let received = self.engine.clock.nanosecondsSince1970()
     self.outcomes.push(
@@ -118,26 +150,149 @@ struct SessionReader: ~Copyable {
         }))
   }
 
-  /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  mutating func countError(_ fault: FieldFault) throws {
+  // MARK: Errors
+
+  /// Counts an error, and ends a session that sends nothing but errors.
+  private mutating func countError(_ fault: FieldFault) throws {
     self.consecutiveErrors += 1
-    let limit = self.engine.maxConsecutiveErrors
+    let limit = self.engine.admission.maxConsecutiveErrors
     if self.consecutiveErrors > limit {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
   }
 
-  /// Nor does decoding for ever what turns out to be broken.
-  private func checkFiles() throws {
-    let limit = self.engine.maxConsecutiveErrors
-    if let fault = self.session.unreadable.last(ifMoreThan: limit) {
+  /// Ends a session that sends nothing but files that cannot be decoded.
+  private func checkDecodingErrors() throws {
+    let limit = self.engine.admission.maxConsecutiveErrors
+    if let fault = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
   }
+
+  // MARK: Frames
+
+  /// Checks a frame, then offers it to the mailbox, sends it back, or drops it.
+  private mutating func receive(
+    _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) async throws {
+    let received = self.engine.clock.now()
+    let byteCount = self.pictures.byteCount(of: message.image, pixels)
+    let span = self.engine.observability.tracing.startFrame(
+      message, byteCount: byteCount, in: self.session)
+    let reservation = self.outcomes.reserve(sequence: message.sequence, byteCount: byteCount)
+    let pause = self.handle.pause
+    let isFileInSlot = pixels == nil && message.image.format.isFile
+    let picture: IncomingPicture
+    do throws(FieldFault) {
+      try self.admission.checkSequence(of: message)
+      let slot =
+        pixels == nil
+        ? try self.pictures.takeSlot(of: message.image, for: reservation.arrival) : nil
+      // A file is copied out of its slot only if the frame is accepted.
+      if let slot, isFileInSlot,
+        let reason = await self.admission.refusal(
+          of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
+          at: received)
+      {
+        withExtendedLifetime(slot) {}
+        return self.drop(reservation, span, reason)
+      }
+      let contents = await self.pictures.contents(of: slot, message.image)
+      try self.admission.checkTags(of: message)
+      picture = try self.pictures.picture(of: message, pixels ?? contents)
+      self.consecutiveErrors = 0
+      // Whether a file is valid shows only when the worker decodes it.
+      if case .frame = picture { self.session.resolver.decodingErrors.reset() }
+    } catch {
+      self.session.resolver.drop(
+        reservation, span,
+        Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
+      return try self.countError(error)
+    }
+    self.handle.recordGeometry(picture.form.geometry)
+    let active = self.handle.selection(at: received)
+    if !isFileInSlot,
+      let reason = await self.admission.refusal(
+        of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
+        at: received)
+    {
+      return self.drop(reservation, span, reason)
+    }
+    let compiled = await self.compiledPipelines.compiledPipeline(for: active, picture.form)
+    // An override applies to frames that a pause would let pass.
+    let passes =
+      self.session.options.analysisOnly || (pause == .passing && !active.isOverride)
+    var frame = IncomingFrame(
+      arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
+      compiledPipeline: passes ? nil : compiled, received: received,
+      deadline: self.admission.deadline(of: message, received: received), span: span)
+    let due = self.analyses.due(
+      among: compiled.plan.analyses, isReduced: self.session.quality.isReduced)
+    if !due.isEmpty {
+      try await self.analyze(&frame, due, stages: compiled.plan.analyses.map(\.stage))
+    }
+    guard self.admission.hasTime(for: frame) else {
+      return self.drop(reservation, span, .lateOnArrival)
+    }
+    guard !self.canPassThroughNow(frame) else {
+      return self.session.resolver.passThrough(frame, started: received)
+    }
+    guard let displaced = await self.session.mailbox.offer(frame) else { return }
+    self.session.resolver.drop(
+      displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+  }
+
+  private func drop(
+    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ reason: DropReason
+  ) {
+    self.session.resolver.drop(reservation, span, Drop(reason: reason, stage: .arrival))
+  }
+
+  /// Offers a frame to the analysis worker.
+  ///
+  /// - Parameters:
+  ///   - analyses: The analyses that are due.
+  ///   - stages: The stages of all analyses of the pipeline.
+  /// - Throws: `CancellationError`.
+  private mutating func analyze(
+    _ frame: inout IncomingFrame, _ analyses: [PlannedAnalysis], stages: [String]
+  ) async throws {
+    let analyzers = self.session.analyzers
+    // A picture in shared memory is copied, which delays the frame. Not for analyses that are busy.
+    guard !frame.isInPlace || analyzers.isFree(for: analyses) else {
+      return self.analyses.postpone(analyses)
+    }
+    let picture = try await self.pictures.lastingPicture(of: frame)
+    // The holder of the source is expected to decode: the worker's frame has it, the analyses' has not.
+    let analyzed = frame
+    if case .file = picture, frame.needsFiltering { frame.samples = SharedSamples.Source() }
+    analyzers.begin(frame.arrival)
+    let displaced = await self.session.analysisJobs.offer(
+      AnalysisJob(
+        frame: analyzed, picture: picture, samples: frame.samples?.samples, analyses: analyses,
+        stages: stages))
+    if let displaced { analyzers.end(displaced.element.frame.arrival) }
+  }
+
+  /// Returns whether a frame comes back with so little work that another thread would only delay it.
+  /// Outcomes stay in the order of arrival.
+  private func canPassThroughNow(_ frame: IncomingFrame) -> Bool {
+    let options = self.session.options
+    guard !frame.needsFiltering, !Task.isShuttingDownGracefully,
+      // The worker relies on the capacity that it waited for.
+      self.session.mailbox.isConsumerWaiting,
+      options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
+    else { return false }
+    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+      || frame.picture.bytes.transportBytes != nil
+      || frame.picture.bytes.byteCount <= Self.smallPictureBytes
+  }
+
+  /// The bytes that are copied in the time that it takes to wake another thread.
+  private static let smallPictureBytes = 64 << 10
 }
 
-/// The messages of one client, in order. The first is read before the session stands, the rest by the
-/// session's reader.
+/// The messages of one client, in order. The service reads the first, the session's reader the rest.
 final class ClientMessages: @unchecked Sendable {  // one task reads at a time
   private var iterator:
     RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ClientMessage>, any Error>.AsyncIterator
@@ -146,352 +301,8 @@ final class ClientMessages: @unchecked Sendable {  // one task reads at a time
     self.iterator = messages.makeAsyncIterator()
   }
 
-  /// The next message; `nil` once the client has closed its side.
+  /// Returns the next message; `nil` once the client has closed its side.
   func next() async throws -> ReceivedMessage<Sidelight_V1_ClientMessage>? {
     try await self.iterator.next()
-  }
-}
-
-/// What a reader does with changes of the selection.
-extension SessionReader {
-  /// The client wants another pipeline.
-  mutating func receive(_ select: Sidelight_V1_Select) throws {
-    try self.change(
-      "select", ifRevision: select.hasIfRevision ? select.ifRevision : nil,
-      requestID: select.requestID
-    ) { pipeline throws(FieldFault) in
-      do throws(FieldFault) {
-        pipeline = try Pipeline(select.pipeline)
-      } catch {
-        throw error.within("pipeline")
-      }
-    }
-  }
-
-  /// The client changes parameters of stages.
-  mutating func receive(_ update: Sidelight_V1_Update) throws {
-    try self.change(
-      "update", ifRevision: update.hasIfRevision ? update.ifRevision : nil,
-      requestID: update.requestID
-    ) { pipeline throws(FieldFault) in
-      try ContractLimits.check(
-        count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
-      for (index, stage) in update.stages.enumerated() {
-        do throws(FieldFault) {
-          try pipeline.apply(stage)
-        } catch {
-          throw error.within("stages[\(index)]")
-        }
-      }
-    }
-  }
-
-  /// The client turns stages on and off.
-  mutating func receive(_ activate: Sidelight_V1_Activate) throws {
-    try self.change(
-      "activate", ifRevision: activate.hasIfRevision ? activate.ifRevision : nil,
-      requestID: activate.requestID
-    ) { pipeline throws(FieldFault) in
-      try ContractLimits.check(
-        count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
-      for (name, isActive) in activate.stages {
-        do throws(PipelineError) {
-          try pipeline.setActive(isActive, stage: name)
-        } catch {
-          throw FieldFault(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
-        }
-      }
-    }
-  }
-
-  private mutating func change(
-    _ kind: String, ifRevision revision: UInt64?, requestID: UInt64,
-    _ body: (inout Pipeline) throws(FieldFault) -> Void
-  ) throws {
-    do throws(FieldFault) {
-      try self.handle.change(ifRevision: revision, requestID: requestID, body)
-      self.consecutiveErrors = 0
-    } catch {
-      let fault = error.within(kind)
-      self.outcomes.push(
-        .message(
-          .with {
-            $0.error.requestID = requestID
-            $0.error.status = Google_Rpc_Status(fault.status)
-          }))
-      try self.countError(fault)
-    }
-  }
-}
-
-extension Pipeline {
-  /// Changes the parameters that a message names.
-  fileprivate mutating func apply(
-    _ update: Sidelight_V1_Update.StageParameters
-  ) throws(FieldFault) {
-    try ContractLimits.check(
-      count: update.parameters.count, atMost: Self.maxParameters, field: "parameters")
-    var parameters: [String: ParameterValue] = [:]
-    for (name, value) in update.parameters {
-      do throws(FieldFault) {
-        parameters[name] = try ParameterValue(value)
-      } catch {
-        throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
-      }
-    }
-    do throws(PipelineError) {
-      try self.setParameters(parameters, stage: update.stage)
-    } catch {
-      throw FieldFault(error)
-    }
-  }
-}
-
-/// What a reader does with frames.
-extension SessionReader {
-  /// Checks a frame and finds its place: in the mailbox, back where it came from, or nowhere.
-  mutating func receive(
-    _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) async throws {
-    let received = self.engine.clock.now()
-    let byteCount = pixels?.byteCount ?? self.session.ring?.byteCount(of: message.image) ?? 0
-    let span = self.engine.tracing.startFrame(message, byteCount: byteCount, in: self.session)
-    let reservation = self.outcomes.reserve(sequence: message.sequence, byteCount: byteCount)
-    let pause = self.handle.pause
-    let picture: IncomingPicture
-    do throws(FieldFault) {
-      try self.checkSequence(of: message)
-      let slot =
-        pixels == nil ? try self.takeSlot(of: message.image, for: reservation.arrival) : nil
-      // Whoever copies a file looks first whether it is wanted.
-      if let slot, message.image.format.isFile,
-        let reason = await self.refusal(
-          of: message, byteCount, reservation, pause: pause, at: received)
-      {
-        withExtendedLifetime(slot) {}
-        return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
-      }
-      let contents = await self.contents(of: slot, message.image)
-      picture = try self.check(message, pixels ?? contents)
-      self.consecutiveErrors = 0
-      // Whether a file is sound is known only when it has been decoded.
-      if case .frame = picture { self.session.unreadable.reset() }
-    } catch {
-      self.drop(
-        reservation, span, Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
-      return try self.countError(error)
-    }
-    self.handle.recordGeometry(picture.form.geometry)
-    let selection = self.handle.selection(at: received)
-    let isAdmitted = pixels == nil && message.image.format.isFile
-    if !isAdmitted,
-      let reason = await self.refusal(
-        of: message, byteCount, reservation, pause: pause, at: received)
-    {
-      return self.drop(reservation, span, Drop(reason: reason, stage: .arrival))
-    }
-    let compiledPipeline = await self.compiledPipelines.compiledPipeline(for: selection, picture.form)
-    // What an operator forced holds for frames that a pause would let pass.
-    let passes =
-      self.session.options.analysisOnly || (pause == .passing && !selection.isOverride)
-    var frame = IncomingFrame(
-      arrival: reservation.arrival, message: message, picture: picture, selection: selection,
-      compiledPipeline: passes ? nil : compiledPipeline, received: received,
-      deadline: self.deadline(of: message, received: received), span: span)
-    let due = self.analyses.due(
-      among: compiledPipeline.plan.analyses, isReduced: self.session.quality.isReduced)
-    if !due.isEmpty {
-      try await self.show(&frame, to: due, stages: compiledPipeline.plan.analyses.map(\.stage))
-    }
-    guard self.hasTime(for: frame) else {
-      return self.drop(reservation, span, Drop(reason: .lateOnArrival, stage: .arrival))
-    }
-    guard !self.isFree(frame) else {
-      return SessionWorker(session: self.session).passThrough(frame, started: received)
-    }
-    guard let displaced = await self.session.mailbox.offer(frame) else { return }
-    self.session.drop(
-      displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
-  }
-
-  /// Lets analyses look at a frame.
-  ///
-  /// - Parameter stages: The stages of all that the pipeline has.
-  /// - Throws: `CancellationError`.
-  private mutating func show(
-    _ frame: inout IncomingFrame, to analyses: [PlannedAnalysis], stages: [String]
-  ) async throws {
-    let analyzers = self.session.analyzers
-    // What is in a slot is copied to be looked at later. Not in vain: the copy waits for a compute thread,
-    // and the frame for the copy.
-    guard !frame.isInPlace || analyzers.isFree(for: analyses) else {
-      return self.analyses.postpone(analyses)
-    }
-    let picture = try await self.pictureToKeep(of: frame)
-    // Whoever holds this is expected to decode; so the lane's frame does, and the others' do not.
-    let watched = frame
-    if case .file = picture, let compiledPipeline = frame.compiledPipeline, !compiledPipeline.changesNothing {
-      frame.samples = SharedSamples.Source()
-    }
-    analyzers.begin(frame.arrival)
-    let displaced = await self.session.analysisJobs.offer(
-      AnalysisJob(
-        frame: watched, picture: picture, samples: frame.samples?.samples, analyses: analyses,
-        stages: stages))
-    if let displaced { analyzers.end(displaced.element.frame.arrival) }
-  }
-
-  /// Whether a frame comes back with so little work that it would only be delayed by changing threads
-  /// for it. Its outcome still stands in the order of arrival.
-  private func isFree(_ frame: IncomingFrame) -> Bool {
-    let options = self.session.options
-    guard frame.compiledPipeline?.changesNothing != false, !Task.isShuttingDownGracefully,
-      // The lane may count on the room that it found for what it makes.
-      self.session.mailbox.isConsumerWaiting,
-      options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
-    else { return false }
-    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
-      || frame.picture.bytes.transportBytes != nil
-      || frame.picture.bytes.byteCount <= Self.smallPicture
-  }
-
-  /// Bytes that are copied in the time that it takes to wake another thread.
-  private static let smallPicture = 64 << 10
-
-  /// Why a sound frame has no place in the mailbox, if it has none.
-  private mutating func refusal(
-    of message: Sidelight_V1_Frame, _ byteCount: Int,
-    _ reservation: Session.FrameOutcomeQueue.Reservation,
-    pause: PipelineState.Pause, at received: Duration
-  ) async -> DropReason? {
-    if pause == .dropping { return .paused }
-    // Whoever may not lose a frame is held back instead.
-    if !reservation.hasCredit, self.session.options.dropPolicy != .neverDrop { return .noCredit }
-    if !message.mustProcess, self.decimator?.admits(at: received) == false { return .rateLimited }
-    // What the operator allows the caller holds for every frame.
-    let mayWait = self.session.options.dropPolicy == .neverDrop
-    let isAllowed = await self.session.rateLimiter.takeFrame(of: byteCount, waiting: mayWait)
-    return isAllowed ? nil : .rateLimited
-  }
-
-  private func deadline(of message: Sidelight_V1_Frame, received: Duration) -> Duration? {
-    guard !message.mustProcess, self.session.options.dropPolicy != .neverDrop else { return nil }
-    guard message.hasBudgetUs else { return self.session.options.budget.map { received + $0 } }
-    return message.budgetUs == 0 ? nil : received + .microseconds(message.budgetUs)
-  }
-
-  /// Whether the work that is expected fits into the frame's budget.
-  private func hasTime(for frame: IncomingFrame) -> Bool {
-    guard let compiledPipeline = frame.compiledPipeline, !compiledPipeline.changesNothing else { return true }
-    guard let expected = compiledPipeline.cost.expected else { return true }
-    self.engine.scheduler.recordArrival(work: compiledPipeline.cost.work ?? expected, session: self.handle.number)
-    let cheapest = compiledPipeline.reduced?.cost.expected.map { min($0, expected) } ?? expected
-    guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
-    compiledPipeline.cost.recordRefusal()
-    self.session.quality.recordLost()
-    return false
-  }
-
-  private mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldFault) {
-    if let last = self.lastSequence, frame.sequence <= last {
-      throw FieldFault(
-        field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
-    }
-    self.lastSequence = frame.sequence
-  }
-
-  private func check(
-    _ frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) throws(FieldFault) -> IncomingPicture {
-    let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    guard frame.tags.count <= ContractLimits.maxTags, tagBytes <= ContractLimits.maxTagBytes else {
-      throw FieldFault(
-        field: "frame.tags",
-        reason: "has \(frame.tags.count) entries of \(tagBytes) bytes; the limits are "
-          + "\(ContractLimits.maxTags) and \(ContractLimits.maxTagBytes)")
-    }
-    do throws(FieldFault) {
-      return try IncomingPicture(
-        frame.image, over: pixels, limits: self.engine.frameLimits, jpeg: self.engine.codec.jpeg)
-    } catch {
-      throw error.within("frame.image")
-    }
-  }
-
-  private func drop(
-    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
-  ) {
-    span.end(dropped: drop)
-    self.session.resolve(reservation.arrival, dropped: drop)
-  }
-}
-
-/// What a reader does with shared memory.
-extension SessionReader {
-  /// The pixels of an image in an input slot, which is the frame's from now on.
-  ///
-  /// - Parameter arrival: The frame's.
-  /// - Returns: `nil` if the image is in no slot, or there is no ring.
-  /// - Throws: ``FieldFault`` if the client may not name that slot, or that many bytes of it.
-  func takeSlot(
-    of image: Sidelight_V1_Image, for arrival: UInt64
-  ) throws(FieldFault) -> PixelBuffer? {
-    guard case .sharedMemory(let reference)? = image.pixels, let ring = self.session.ring else {
-      return nil
-    }
-    let pixels: PixelBuffer
-    do throws(FieldFault) {
-      pixels = try ring.take(reference, for: arrival)
-    } catch {
-      throw error.within("frame.image")
-    }
-    guard image.format.isFile else { return pixels }
-    // A parser looks twice, and must see the same each time.
-    let limit = self.engine.frameLimits.maxBytes
-    guard pixels.byteCount <= limit else {
-      throw FieldFault(
-        field: "frame.image.shared_memory.length",
-        reason: "is \(pixels.byteCount), the limit of a file is \(limit)")
-    }
-    return pixels
-  }
-
-  /// What a slot holds, where it does not change any more: of a file a copy, made on a compute thread.
-  func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
-    guard let slot, image.format.isFile else { return slot }
-    let pool = self.engine.pool
-    return await withTaskExecutorPreference(self.engine.compute) {
-      await Self.copy(slot, pool)
-    }
-  }
-
-  @concurrent
-  private static func copy(_ slot: PixelBuffer, _ pool: BufferPool) async -> PixelBuffer {
-    slot.copy(in: pool)
-  }
-
-  /// A frame's picture for whoever looks at it after the frame's fate is told: what is in a slot is then
-  /// the client's again, and is copied.
-  ///
-  /// - Throws: `CancellationError`.
-  func pictureToKeep(of frame: IncomingFrame) async throws -> IncomingPicture {
-    guard frame.isInPlace, case .frame(let picture) = frame.picture else { return frame.picture }
-    return try await withTaskExecutorPreference(self.engine.compute) {
-      try Task.checkCancellation()
-      return .frame(picture.copy(in: self.engine.pool))
-    }
-  }
-
-  /// The client has consumed pictures.
-  mutating func receive(_ ack: Sidelight_V1_Ack) throws {
-    guard ack.heldSlots.count <= RingLayout.maxSlots else {
-      let fault = FieldFault(
-        field: "ack.held_slots",
-        reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
-      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
-      return try self.countError(fault)
-    }
-    self.session.ring?.acknowledge(ack)
-    self.outcomes.acknowledge(ack.sequence)
   }
 }

@@ -87,9 +87,9 @@ package final class ServerMetrics: Sendable {
     let now = engine.clock.now()
     self.totals.withLock { totals in
       // Read within the lock: of two who ask at once, the later must not tell the older counts.
-      let frames = engine.sessions.totals
-      let pool = engine.pool.statistics
-      let admissions = engine.sessions.admissions
+      let frames = engine.admission.sessions.totals
+      let pool = engine.processing.pool.statistics
+      let admissions = engine.admission.sessions.admissions
       for disposition in [Disposition.filtered, .passedThrough, .degraded] {
         self.report(
           frames.count(of: disposition), of: "sidelight_frames_total",
@@ -113,7 +113,7 @@ package final class ServerMetrics: Sendable {
           admissions.refused[limit] ?? 0, of: "sidelight_sessions_refused_total",
           [("limit", limit.rawValue)], &totals)
       }
-      let connections = engine.connections.counts
+      let connections = engine.observability.connections.counts
       for end in ConnectionEnd.allCases {
         self.report(
           connections.ended[end] ?? 0, of: "sidelight_connections_closed_total",
@@ -139,16 +139,6 @@ package final class ServerMetrics: Sendable {
     guard total > reported else { return }
     counter.increment(by: total - reported)
     totals.reported[key] = total
-  }
-}
-
-extension FrameCounts {
-  fileprivate func count(of disposition: Disposition) -> UInt64 {
-    switch disposition {
-    case .filtered: self.filtered
-    case .passedThrough: self.passedThrough
-    case .degraded: self.degraded
-    }
   }
 }
 
@@ -199,14 +189,14 @@ struct ServerGauges: Sendable {
   func update(
     from engine: Engine, frames: FrameCounts, pool: BufferPool.Statistics, at now: Duration
   ) {
-    self.sessions.record(engine.sessions.count)
+    self.sessions.record(engine.admission.sessions.count)
     self.framesInFlight.record(frames.inFlight)
-    let ages = engine.sessions.handles.compactMap { $0.outputAge(at: now) }
+    let ages = engine.admission.sessions.handles.compactMap { $0.outputAge(at: now) }
     self.outputAge.record((ages.max() ?? .zero) / .seconds(1))
-    self.load.record(engine.scheduler.load)
-    self.threads.record(engine.compute.threadCount)
-    self.replacementThreads.record(engine.scheduler.overdueThreadCount)
-    self.connections.record(engine.connections.counts.standing)
+    self.load.record(engine.processing.scheduler.load)
+    self.threads.record(engine.processing.compute.threadCount)
+    self.replacementThreads.record(engine.processing.scheduler.overdueThreadCount)
+    self.connections.record(engine.observability.connections.counts.standing)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
     self.rings.record(engine.rings?.bytesTaken ?? 0)

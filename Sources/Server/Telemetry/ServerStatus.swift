@@ -1,64 +1,59 @@
-import SidelightKernels
-import SidelightWire
-import Synchronization
-
-/// What a server does at this moment, for people who look: the admin endpoint's page.
+/// The current state of a server, for the admin endpoint's page.
 public struct ServerStatus: Sendable, Hashable, Codable {
-  /// Of one session.
+  /// The current state of a session.
   public struct SessionStatus: Sendable, Hashable, Codable {
     /// The session's name in logs and traces.
     public var id: String
-    /// What the client calls it.
+    /// The client's name for it.
     public var label: String
     /// The caller's address.
     public var peer: String
     /// `running`, `paused` or `overridden`.
     public var state: String
-    /// The filters in force, as text.
+    /// The active pipeline as text.
     public var pipeline: String
-    /// Such as `1280x720 i420`; empty before the first frame.
+    /// The size and format of the last frame, such as `1280x720 i420`; empty before the first frame.
     public var picture: String
-    /// How long it stands, in seconds.
+    /// The time since it was opened, in seconds.
     public var age: Double
-    /// From the last frame's arrival to its writing, in milliseconds.
+    /// The time from the last frame's arrival to its writing, in milliseconds.
     public var latency: Double
-    /// Frames that were made in the last second.
+    /// The frames that were sent back in the last second.
     public var made: UInt64
-    /// Frames that were dropped in the last second.
+    /// The frames that were dropped in the last second.
     public var dropped: UInt64
-    /// The latency at the end of each second of the last minute, the oldest first; `nil` where no frame
-    /// was made.
+    /// The latency at the end of each second of the last minute, the oldest first; `nil` for seconds
+    /// without frames.
     public var latencies: [Double?]
-    /// Its frames.
+    /// The counts of its frames.
     public var frames: Frames
   }
 
   /// Counts of frames.
   public struct Frames: Sendable, Hashable, Codable {
-    /// Frames that arrived.
+    /// The frames that arrived.
     public var received: UInt64
-    /// Frames that the pipeline made.
+    /// The frames that were filtered in full.
     public var filtered: UInt64
-    /// Frames that came back unchanged.
+    /// The frames that came back unchanged.
     public var passedThrough: UInt64
-    /// Frames that a cheaper variant made.
+    /// The frames that a cheaper variant of the pipeline filtered.
     public var degraded: UInt64
-    /// Frames that were not made, by reason.
+    /// The dropped frames, by reason.
     public var dropped: [String: UInt64]
   }
 
-  /// A second of the server's past.
+  /// One second of the server's history.
   public struct Second: Sendable, Hashable, Codable {
-    /// Frames that were made.
+    /// The frames that were sent back.
     public var made: UInt64
-    /// Frames that were dropped.
+    /// The frames that were dropped.
     public var dropped: UInt64
-    /// From arrival to writing, in milliseconds: what half of the frames did not exceed; `nil` if there
-    /// were none.
+    /// The median time from arrival to writing, in milliseconds; `nil` for seconds without frames.
     public var median: Double?
-    /// ... and what 99 of 100 did not.
+    /// The 99th percentile of that time.
     public var p99: Double?
-    /// The work that arrived, as a part of what the threads can do.
+    /// The work that arrived, relative to the capacity of the compute threads.
     public var load: Double
   }
 
@@ -66,80 +61,30 @@ public struct ServerStatus: Sendable, Hashable, Codable {
   public var version: String
   /// `starting`, `serving` or `draining`.
   public var phase: ServerPhase
-  /// How long it runs, in seconds.
+  /// The time since the server was created, in seconds.
   public var uptime: Double
-  /// The work that arrives, as a part of what the threads can do.
+  /// The work that arrives, relative to the capacity of the compute threads.
   public var load: Double
-  /// Threads that filter.
+  /// The threads that filter.
   public var computeThreads: Int
-  /// Bytes of frame buffers in use.
+  /// The bytes of frame buffers in use.
   public var poolBytesInUse: Int
-  /// Bytes of idle frame buffers.
+  /// The bytes of idle frame buffers.
   public var poolBytesIdle: Int
-  /// Frames of all sessions, with those that are over.
+  /// The counts of the frames of all sessions, including closed ones.
   public var frames: Frames
-  /// The last two minutes, the oldest first.
+  /// The last two minutes, the oldest second first.
   public var history: [Second]
-  /// The sessions that stand, the oldest first.
+  /// The open sessions, the oldest first.
   public var sessions: [SessionStatus]
 }
 
-/// Where a server stands between start and end.
+/// The phase of a server's life.
 public enum ServerPhase: String, Sendable, Hashable, Codable {
-  /// It does not listen yet. Goes to ``serving``, or ``draining``.
+  /// The server does not listen yet. Followed by ``serving`` or ``draining``.
   case starting
-  /// It takes sessions. Goes to ``draining``.
+  /// The server accepts sessions. Followed by ``draining``.
   case serving
-  /// It takes no more sessions, and ends those that stand. The last.
+  /// The server accepts no more sessions and ends the open ones. The last phase.
   case draining
-}
-
-extension Engine {
-  /// What the server does at this moment.
-  func status(in phase: ServerPhase) -> ServerStatus {
-    let now = self.clock.now()
-    let pool = self.pool.statistics
-    return ServerStatus(
-      version: SidelightVersion.current, phase: phase, uptime: (now - self.started) / .seconds(1),
-      load: self.scheduler.load, computeThreads: self.compute.threadCount,
-      poolBytesInUse: pool.bytesInUse, poolBytesIdle: pool.bytesIdle,
-      frames: ServerStatus.Frames(self.sessions.totals), history: self.history.seconds,
-      sessions: self.sessions.handles.map { $0.status(at: now, self.history.history(of: $0)) })
-  }
-
-  /// A second is over: metrics and history are brought up to date.
-  func recordSecond() {
-    self.metrics.update(from: self)
-    let durations = self.metrics.recent.withLock { recent in
-      defer { recent = DurationHistogram() }
-      return recent
-    }
-    self.history.record(
-      self.sessions.totals, durations, load: self.scheduler.load, sessions: self.sessions.handles)
-  }
-}
-
-extension SessionHandle {
-  fileprivate func status(
-    at now: Duration, _ past: SessionHistory
-  ) -> ServerStatus.SessionStatus {
-    let info = self.info(at: now)
-    return ServerStatus.SessionStatus(
-      id: self.id, label: self.label, peer: info.peer, state: "\(info.state)",
-      pipeline: info.pipeline,
-      picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
-      age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,
-      made: past.delivered, dropped: past.dropped, latencies: past.latencies,
-      frames: ServerStatus.Frames(self.outcomes.counts))
-  }
-}
-
-extension ServerStatus.Frames {
-  fileprivate init(_ counts: FrameCounts) {
-    self.init(
-      received: counts.received, filtered: counts.filtered, passedThrough: counts.passedThrough,
-      degraded: counts.degraded,
-      dropped: Dictionary(
-        uniqueKeysWithValues: counts.dropped.map { ($0.key.name, $0.value) }))
-  }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a server did in each of the last seconds.
+/// The last two minutes of a server, second by second, for the status page.
 final class StatusHistory: Sendable {
   private struct State {
     var seconds: [ServerStatus.Second] = []
@@ -13,21 +13,21 @@ final class StatusHistory: Sendable {
 
   private let state = Mutex(State())
 
-  /// The oldest first.
+  /// The seconds, the oldest first.
   var seconds: [ServerStatus.Second] { self.state.withLock { $0.seconds } }
 
-  /// What is known of a session's last minute.
+  /// Returns the last minute of a session.
   func history(of session: SessionHandle) -> SessionHistory {
     self.state.withLock { $0.sessions[session.number] } ?? SessionHistory()
   }
 
-  /// A second is over.
+  /// Records a second.
   ///
   /// - Parameters:
-  ///   - frames: The server's counts.
-  ///   - durations: What the frames of this second took.
-  ///   - load: The work that arrived, as a part of what the threads can do.
-  ///   - sessions: Those that stand; of others nothing is kept.
+  ///   - frames: The counts of the server's frames since it started.
+  ///   - durations: The times from arrival to outcome of the frames of this second.
+  ///   - load: The work that arrived, relative to the capacity of the compute threads.
+  ///   - sessions: The open sessions. Removes the history of all others.
   func record(
     _ frames: FrameCounts, _ durations: DurationHistogram, load: Double, sessions: [SessionHandle]
   ) {
@@ -40,34 +40,35 @@ final class StatusHistory: Sendable {
           median: durations.percentile(50).map { $0 / .milliseconds(1) },
           p99: durations.percentile(99).map { $0 / .milliseconds(1) }, load: load))
       (state.delivered, state.dropped) = (frames.delivered, frames.allDropped)
-      var pasts: [UInt64: SessionHistory] = [:]
+      var histories: [UInt64: SessionHistory] = [:]
       for session in sessions {
-        var past = state.sessions[session.number] ?? SessionHistory()
-        past.record(session.outcomes.counts, latency: session.lastTotal / .milliseconds(1))
-        pasts[session.number] = past
+        var history = state.sessions[session.number] ?? SessionHistory()
+        history.record(session.outcomes.counts, latency: session.lastTotal / .milliseconds(1))
+        histories[session.number] = history
       }
-      state.sessions = pasts
+      state.sessions = histories
     }
   }
 }
 
-/// What a session did in the last seconds, for the status page.
+/// The last minute of a session, second by second, for the status page.
 struct SessionHistory: Sendable {
   private static let limit = 60
 
-  /// Frames that were made in the last second.
+  /// The frames that were sent back in the last second.
   private(set) var delivered: UInt64 = 0
-  /// Frames that were dropped in the last second.
+  /// The frames that were dropped in the last second.
   private(set) var dropped: UInt64 = 0
-  /// At the end of each second, in milliseconds, the oldest first; `nil` where no frame was made.
+  /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for seconds
+  /// without frames.
   private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
 
-  /// A second is over.
+  /// Records a second.
   ///
   /// - Parameters:
-  ///   - frames: All of the session's frames.
-  ///   - latency: That of the last one, in milliseconds.
+  ///   - frames: The counts of the session's frames since it was opened.
+  ///   - latency: The latency of the last frame, in milliseconds.
   mutating func record(_ frames: FrameCounts, latency: Double) {
     let totals = (delivered: frames.delivered, dropped: frames.allDropped)
     self.delivered = totals.delivered - self.totals.delivered
@@ -78,35 +79,28 @@ struct SessionHistory: Sendable {
   }
 }
 
-extension FrameCounts {
-  /// Frames that came back, in whatever way.
-  var delivered: UInt64 { self.filtered + self.passedThrough + self.degraded }
-
-  /// Frames that did not.
-  var allDropped: UInt64 { self.dropped.values.reduce(0, +) }
-}
-
-/// How often durations of about a length occurred, in bounded memory: each octave of nanoseconds is cut
-/// into 32 equal parts, so that what is read back is off by 1.6 % at most.
+/// A histogram of durations in bounded memory. It divides each octave of nanoseconds into 32 equal
+/// parts, so the error of a percentile is 1.6 % at most.
 package struct DurationHistogram: Sendable {
   private static let partBits = 5
   private static let partCount = 1 << partBits
 
-  /// For each power of two from 1 ns on, its parts; what is shorter than 32 ns is counted exactly.
+  /// The parts of each power of two from 1 ns on. Durations below 32 ns are counted exactly.
   private var counts = [Int](repeating: 0, count: 64 * partCount)
-  /// How many durations were added.
+  /// The number of durations.
   package private(set) var count = 0
 
   package init() {}
 
-  /// Counts a duration; one below zero as zero.
+  /// Adds a duration; a negative one counts as zero.
   package mutating func add(_ duration: Duration) {
     let nanoseconds = UInt64(min(max(duration / .nanoseconds(1), 0), 0x1p62))
     self.counts[Self.index(nanoseconds)] += 1
     self.count += 1
   }
 
-  /// The duration that so many hundredths of all do not exceed; `nil` if there are none.
+  /// Returns the duration that `percent` hundredths of all durations do not exceed; `nil` if there are
+  /// none.
   package func percentile(_ percent: Int) -> Duration? {
     guard self.count > 0 else { return nil }
     let rank = (self.count - 1) * percent / 100
@@ -118,7 +112,8 @@ package struct DurationHistogram: Sendable {
     return nil
   }
 
-  /// Exact below 32 ns; above, the octave and the five bits that follow the leading one.
+  /// Returns the index of a duration: exact below 32 ns; above, the octave and the five bits that follow
+  /// the leading one.
   private static func index(_ nanoseconds: UInt64) -> Int {
     guard nanoseconds >= UInt64(self.partCount) else { return Int(nanoseconds) }
     let shift = nanoseconds.bitWidth - 1 - nanoseconds.leadingZeroBitCount - self.partBits

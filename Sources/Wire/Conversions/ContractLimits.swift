@@ -26,6 +26,12 @@ package enum ContractLimits {
   /// longer one is ignored.
   package static let maxTraceContextBytes = 512
 
+  /// The most bytes of the names of filters in an error.
+  package static let maxErrorFilterNameBytes = 256
+  /// The most bytes of a custom filter's error that the server repeats to clients. A longer text is
+  /// clipped.
+  package static let maxFilterErrorBytes = 512
+
   /// The units of control messages that a session handles per second.
   package static let controlUnitsPerSecond = 4000
   /// The bytes of control messages that a session handles per second.

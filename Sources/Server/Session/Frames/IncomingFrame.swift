@@ -4,81 +4,87 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// A frame that arrived and was found sound, on its way to the lane.
+/// A valid frame on its way to the worker.
 struct IncomingFrame: Sendable {
-  /// Its place in the order of arrival.
+  /// The position in the order of arrival.
   let arrival: UInt64
-  /// As it came, but for its pixels.
+  /// The message without its pixels.
   let message: Sidelight_V1_Frame
-  /// Its picture, where the transport put it.
+  /// The picture, in the transport's memory.
   let picture: IncomingPicture
-  /// The selection in force when it arrived.
-  let selection: ActivePipeline
-  /// What that comes to for pictures of the frame's form; `nil` if the frame is to come back as it is.
+  /// The pipeline that was active when the frame arrived.
+  let activePipeline: ActivePipeline
+  /// That pipeline, compiled for the frame's form; `nil` if the frame comes back unfiltered.
   let compiledPipeline: CompiledPipeline?
-  /// When it arrived, on the session's clock.
+  /// The time of arrival, on the session's clock.
   let received: Duration
-  /// When it is of no use any more; `nil`: never.
+  /// The time from which on the frame is useless. `nil` disables the deadline.
   let deadline: Duration?
-  /// Covers its whole way.
+  /// The span from arrival to outcome.
   let span: FrameSpan
-  /// Where the lane tells of a file's samples; `nil` if nobody else looks at them.
+  /// Receives the samples of a file once they are decoded; `nil` if no analysis needs them.
   var samples: SharedSamples.Source?
 
-  /// What is said of it when it comes back, but for pixels and timing; of the image, what came.
+  /// Whether the frame needs filtering; `false` if it comes back byte for byte.
+  var needsFiltering: Bool { self.compiledPipeline?.changesNothing == false }
+
+  /// Whether custom filters are active. They may not return.
+  var isCustom: Bool { self.compiledPipeline?.isCustom == true }
+
+  /// Returns the outcome's message without pixels and timing; its image is the frame's own.
   func outcome(
     _ disposition: Disposition, failure: GoogleRPCStatus? = nil
   ) -> Sidelight_V1_FilteredFrame {
     .with {
       $0.sequence = self.message.sequence
       $0.image = self.message.image
-      // A newer client's: whoever does not know them cannot say that they are still so.
+      // Fields of a newer contract may not hold for the filtered image.
       $0.image.unknownFields = UnknownStorage()
       $0.captureTimeNs = self.message.captureTimeNs
       $0.rtpTimestamp = self.message.rtpTimestamp
-      $0.revision = self.selection.revision.number
+      $0.revision = self.activePipeline.revision.number
       $0.disposition = Sidelight_V1_Disposition(disposition)
       $0.tags = self.message.tags
       if let failure { $0.failure = Google_Rpc_Status(failure) }
     }
   }
 
-  /// Whether its picture lies in a slot, which is the client's again as soon as the frame's fate is told.
-  /// A file was copied when it came.
+  /// Whether the picture is in a slot of shared memory, which belongs to the client again once the
+  /// outcome is sent. Files are copied out of their slots on arrival.
   var isInPlace: Bool {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
-  /// What it may claim in the mailbox.
+  /// The frame's priority in a full mailbox.
   var evictionPriority: EvictionPriority {
     EvictionPriority(priority: self.message.priority, mustStay: self.message.mustProcess)
   }
 }
 
-/// The samples of a file, decoded once for everybody who looks at them.
+/// The samples of a file, decoded once by the session's worker and shared with its analyses.
 ///
-/// One side decodes: the lane, which must not wait for those who only look. They wait for it, and decode
-/// themselves only what it never came to.
+/// The worker never waits for an analysis. An analysis waits for the worker, and decodes the file itself
+/// if the worker drops the frame first.
 final class SharedSamples: Sendable {
-  /// What came of it.
+  /// The result of decoding.
   enum Resolution: Sendable {
     case decoded(Frame)
-    /// The file is none.
+    /// The file cannot be decoded.
     case unreadable
-    /// The frame was lost before anybody decoded it.
+    /// The frame was dropped before it was decoded.
     case abandoned
   }
 
-  /// The side that decodes. When nobody has it any more, nobody will.
+  /// The worker's side. Its end resolves the samples as abandoned.
   final class Source: Sendable {
-    /// The side that waits.
+    /// The side of the analyses.
     let samples = SharedSamples()
 
     deinit {
       self.samples.resolve(.abandoned)
     }
 
-    /// The file is decoded, or cannot be.
+    /// Publishes the result. Later calls do nothing.
     func resolve(_ resolution: Resolution) {
       self.samples.resolve(resolution)
     }
@@ -89,8 +95,7 @@ final class SharedSamples: Sendable {
 
   private init() {}
 
-  /// What came of it. Waits until that is known; a caller that is cancelled is told that nothing did.
-  /// One task asks, once.
+  /// The result. Waits for it; `abandoned` if the caller is cancelled. One task may wait, once.
   var resolution: Resolution {
     get async {
       await withTaskCancellationHandler {
@@ -102,7 +107,6 @@ final class SharedSamples: Sendable {
     }
   }
 
-  /// The first call counts.
   private func resolve(_ resolution: Resolution) {
     self.state.withLock { if $0 == nil { $0 = resolution } }
     self.resolved.finish()

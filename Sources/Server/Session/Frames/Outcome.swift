@@ -2,31 +2,39 @@ package import GRPCProtobuf
 import SidelightWire
 import SwiftProtobuf
 
-/// What was done to a frame that comes back.
-package enum Disposition: Sendable, Hashable {
-  /// The pipeline made it.
+/// How a frame that comes back was produced.
+package enum Disposition: Sendable, Hashable, CaseIterable {
+  /// By the pipeline in full.
   case filtered
-  /// It is the input.
+  /// Unchanged: it is the input.
   case passedThrough
-  /// A cheaper variant of the pipeline made it.
+  /// By a cheaper variant of the pipeline.
   case degraded
+
+  /// The name in metrics and traces.
+  package var name: String {
+    switch self {
+    case .filtered: "filtered"
+    case .passedThrough: "passed_through"
+    case .degraded: "degraded"
+    }
+  }
 }
 
-/// A frame that was made and waits to be written.
+/// A finished frame that waits to be written.
 package struct FinishedFrame<Payload: Sendable>: Sendable {
-  /// The client's own number.
+  /// The client's number.
   package var sequence: UInt64
-  /// What was done.
   package var disposition: Disposition
-  /// The selection that it was made with.
+  /// The revision of the pipeline that filtered it.
   package var revision: Revision
-  /// Bytes of pixels.
+  /// The bytes of pixels.
   package var byteCount: Int
-  /// When it is of no use any more, on the session's clock; `nil`: never.
+  /// The time from which on it is useless, on the session's clock. `nil` disables the deadline.
   package var deadline: Duration?
-  /// Whether it is not displaced by another, however long it waits.
+  /// Whether no other frame may displace it, however long it waits.
   package var mustStay: Bool
-  /// The message, less what is known only when it is written.
+  /// The message without the fields that are known only when it is written.
   package var payload: Payload
 
   package init(
@@ -43,96 +51,34 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   }
 }
 
-/// Why and where a frame was dropped.
-package struct Drop: Sendable, Hashable {
-  package var reason: DropReason
-  package var stage: DropStage
-  /// What was wrong, where something was.
-  package var diagnostic: GoogleRPCStatus?
-
-  package init(reason: DropReason, stage: DropStage, diagnostic: GoogleRPCStatus? = nil) {
-    self.reason = reason
-    self.stage = stage
-    self.diagnostic = diagnostic
-  }
-}
-
-/// Frames in a row that were dropped for one reason.
-package struct DropRun: Sendable, Hashable {
-  package var firstSequence: UInt64
-  package var lastSequence: UInt64
-  package var count: UInt32
-  package var drop: Drop
-  /// How far past its budget the last frame was; zero where time was not the reason.
-  package var lateness: Duration = .zero
-
-  /// Takes the run that follows into this one, if both say the same and no diagnostic would be lost.
-  package mutating func absorb(_ next: DropRun) -> Bool {
-    guard self.drop == next.drop, self.drop.diagnostic == nil else { return false }
-    let (count, isOverflow) = self.count.addingReportingOverflow(next.count)
-    guard !isOverflow else { return false }
-    self.lastSequence = next.lastSequence
-    self.lateness = next.lateness
-    self.count = count
-    return true
-  }
-}
-
-/// The number of a selection, and the message that made it.
-package struct Revision: Sendable, Hashable {
-  /// Counts up from 1 with each change that is in force.
-  package var number: UInt64
-  /// That of the message; 0 for `open` and for overrides.
-  package var requestID: UInt64
-
-  package init(number: UInt64, requestID: UInt64) {
-    self.number = number
-    self.requestID = requestID
-  }
-}
-
-/// Why a frame ended without being made.
+/// Why a frame was dropped.
 package enum DropReason: Sendable, Hashable, CaseIterable {
-  /// A newer frame took its place in the mailbox.
+  /// A newer frame displaced it in the mailbox.
   case superseded
-  /// The mailbox was full, and others had the better claim.
+  /// The mailbox was full of frames with precedence.
   case queueFull
-  /// On arrival its budget could not hold the work that is expected.
+  /// On arrival, the expected work did not fit into its budget.
   case lateOnArrival
-  /// Its budget was spent, or could no longer hold the work, before or between the passes.
+  /// Before or between two passes its budget was spent, or too short for the expected work.
   case lateInPipeline
   /// Its budget was spent before it was written.
   case lateOnOutput
-  /// More frames were without outcome than were granted.
+  /// More frames were without an outcome than were granted.
   case noCredit
-  /// The session's frame rate was exceeded.
+  /// It exceeded the session's or the caller's rate.
   case rateLimited
   /// The session is paused.
   case paused
-  /// The frame could not be read.
+  /// The frame is invalid.
   case invalidFrame
-  /// A stage failed, and the policy is to drop.
+  /// A stage failed, and the failure policy is to drop.
   case stageFailed
   /// The server is shutting down.
   case draining
-  /// The output waited to be written, and a newer one took its place.
+  /// A newer frame displaced it before it was written.
   case outputSuperseded
-}
 
-/// Where a frame was when it was dropped.
-package enum DropStage: Sendable, Hashable {
-  /// Being read.
-  case arrival
-  /// Waiting for the lane.
-  case mailbox
-  /// Being filtered.
-  case pipeline
-  /// Waiting to be written.
-  case outbox
-}
-
-extension DropReason {
-  /// As metrics and traces have it: the wire's name in lower case.
+  /// The name in metrics and traces: the wire's name in lower case.
   package var name: String {
     switch self {
     case .superseded: "superseded"
@@ -151,53 +97,103 @@ extension DropReason {
   }
 }
 
-extension Disposition {
-  /// As metrics and traces have it.
-  package var name: String {
-    switch self {
-    case .filtered: "filtered"
-    case .passedThrough: "passed_through"
-    case .degraded: "degraded"
-    }
+/// Where a frame was dropped.
+package enum DropStage: Sendable, Hashable {
+  /// In the reader.
+  case arrival
+  /// In the mailbox.
+  case mailbox
+  /// In the worker.
+  case pipeline
+  /// In the outcome queue.
+  case outbox
+}
+
+/// Why and where a frame was dropped.
+package struct Drop: Sendable, Hashable {
+  package var reason: DropReason
+  package var stage: DropStage
+  /// The error, if an error is the reason.
+  package var diagnostic: GoogleRPCStatus?
+
+  package init(reason: DropReason, stage: DropStage, diagnostic: GoogleRPCStatus? = nil) {
+    self.reason = reason
+    self.stage = stage
+    self.diagnostic = diagnostic
   }
 }
 
-/// The counts of one session. Once no frame is in flight,
-/// `received == filtered + passedThrough + degraded + dropped of every reason`.
+/// Consecutive frames that were dropped for the same reason.
+package struct DropRun: Sendable, Hashable {
+  package var firstSequence: UInt64
+  package var lastSequence: UInt64
+  package var count: UInt32
+  package var drop: Drop
+  /// The time by which the last frame exceeded its budget; zero for other reasons.
+  package var lateness: Duration = .zero
+
+  /// Merges the following run into this one if both have the same reason and no diagnostic.
+  ///
+  /// - Returns: Whether it did.
+  package mutating func absorb(_ next: DropRun) -> Bool {
+    guard self.drop == next.drop, self.drop.diagnostic == nil else { return false }
+    let (count, isOverflow) = self.count.addingReportingOverflow(next.count)
+    guard !isOverflow else { return false }
+    self.lastSequence = next.lastSequence
+    self.lateness = next.lateness
+    self.count = count
+    return true
+  }
+}
+
+/// The counts of one session's frames. Once no frame is in flight,
+/// `received == filtered + passedThrough + degraded + the sum of dropped`.
 package struct FrameCounts: Sendable, Hashable {
-  /// Frames that arrived.
+  /// The frames that arrived.
   package var received: UInt64 = 0
-  /// Frames that the pipeline made.
+  /// The frames that the pipeline filtered in full.
   package var filtered: UInt64 = 0
-  /// Frames that came back unchanged.
+  /// The frames that came back unchanged.
   package var passedThrough: UInt64 = 0
-  /// Frames that a cheaper variant made.
+  /// The frames that a cheaper variant of the pipeline filtered.
   package var degraded: UInt64 = 0
-  /// Frames that were not made.
+  /// The dropped frames, by reason.
   package var dropped: [DropReason: UInt64] = [:]
-  /// Bytes of pixels received.
+  /// The bytes of pixels received.
   package var bytesIn: UInt64 = 0
-  /// Bytes of pixels sent.
+  /// The bytes of pixels sent.
   package var bytesOut: UInt64 = 0
-  /// Messages of kinds that this build does not know.
+  /// The messages of kinds that this build does not know.
   package var ignoredMessages: UInt64 = 0
 
   package init() {}
 
-  /// Frames that have no outcome yet.
-  package var inFlight: UInt64 {
-    self.received - self.filtered - self.passedThrough - self.degraded
-      - self.dropped.values.reduce(0, +)
-  }
+  /// The frames without an outcome.
+  package var inFlight: UInt64 { self.received - self.delivered - self.allDropped }
 
-  /// Only the frames that have their outcome.
+  /// The frames that came back.
+  var delivered: UInt64 { self.filtered + self.passedThrough + self.degraded }
+
+  /// The dropped frames, for all reasons.
+  var allDropped: UInt64 { self.dropped.values.reduce(0, +) }
+
+  /// The counts without the frames in flight.
   package var decided: FrameCounts {
     var decided = self
     decided.received -= self.inFlight
     return decided
   }
 
-  /// Adds those of another session.
+  /// Returns the frames with a disposition.
+  func count(of disposition: Disposition) -> UInt64 {
+    switch disposition {
+    case .filtered: self.filtered
+    case .passedThrough: self.passedThrough
+    case .degraded: self.degraded
+    }
+  }
+
+  /// Adds the counts of another session.
   package mutating func add(_ other: FrameCounts) {
     self.received += other.received
     self.filtered += other.filtered
@@ -209,6 +205,8 @@ package struct FrameCounts: Sendable, Hashable {
     self.ignoredMessages += other.ignoredMessages
   }
 }
+
+// MARK: Messages
 
 extension Sidelight_V1_Dropped {
   init(_ run: DropRun) {
@@ -272,7 +270,7 @@ extension Sidelight_V1_Stats {
     self.bytesOut = counts.bytesOut
     self.ignoredMessages = counts.ignoredMessages
     self.final = isFinal
-    // In the order of the enumeration, so that the same counts make the same bytes.
+    // In the order of the enumeration, so that the same counts give the same bytes.
     self.dropped = DropReason.allCases.compactMap { reason in
       guard let count = counts.dropped[reason] else { return nil }
       return .with {

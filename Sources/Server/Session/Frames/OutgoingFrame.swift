@@ -3,22 +3,61 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A picture in the making: its pixels are written where they are sent from, or where the client reads
-/// them.
+/// A finished frame on its way to the writer.
+struct OutgoingFrame: Sendable {
+  /// The outcome's message.
+  enum Content: Sendable {
+    /// A message with its pixels, encoded.
+    case picture(PixelEnvelope<Sidelight_V1_ServerMessage>)
+    /// A message with its pixels in a slot, which belongs to the client once the message is sent.
+    case slot(Sidelight_V1_FilteredFrame, SessionRing.Output)
+    /// A message without pixels.
+    case bare(Sidelight_V1_FilteredFrame)
+  }
+
+  /// The message without its timing.
+  let content: Content
+  /// The timing without its total.
+  var timing: Sidelight_V1_FrameTiming
+  /// The time of the frame's arrival, on the session's clock.
+  let received: Duration
+  /// The span from arrival to outcome.
+  let span: FrameSpan
+
+  /// Returns the message with its timing.
+  ///
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies them.
+  func message(
+    storedIn callMessages: ClaimDesk.Deposits?
+  ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
+    switch self.content {
+    case .picture(let envelope):
+      envelope.setTiming(self.timing)
+      return .envelope(envelope, callMessages)
+    case .bare(var frame), .slot(var frame, _):
+      frame.timing = self.timing
+      return .message(.with { $0.frame = frame })
+    }
+  }
+}
+
+/// An outcome's picture. Its pixels are written where the transport sends them from, or into the client's
+/// slot.
 struct OutgoingPicture: Sendable {
   /// The outcome's message.
   let content: OutgoingFrame.Content
-  /// Where the planes lie in the message or slot.
+  /// The bytes of pixels.
+  let byteCount: Int
+  /// The layout of the planes in the message or slot; `nil` if the picture is complete.
   private let layout: FrameLayout?
   private let memory: PixelBuffer
-  /// Bytes of pixels.
-  let byteCount: Int
 
-  /// Room for a picture.
+  /// Allocates a picture of samples.
   ///
   /// - Parameters:
-  ///   - outcome: The message, but for the picture.
-  ///   - ring: Where the picture goes if a slot is free and it fits; else it goes in the message.
+  ///   - outcome: The message without the picture.
+  ///   - ring: The shared memory to use if a slot is free and large enough; else the message holds the
+  ///     pixels.
   /// - Throws: `FrameLayoutError` for a size that no frame can have.
   init(
     shapedAs geometry: FrameGeometry, orientation: Orientation,
@@ -42,11 +81,11 @@ struct OutgoingPicture: Sendable {
     }
   }
 
-  /// A picture that is a JPEG file. How long it is, is known only when it is made, so it is copied to
-  /// where it is sent from: a tenth of what its samples are.
+  /// Copies a JPEG file into a message. The length of a file is known only once it is encoded, so it
+  /// cannot be encoded in place; it is about a tenth of its samples.
   ///
-  /// - Parameter outcome: The message, but for the picture.
-  /// - Throws: ``FieldFault`` for a file longer than the limits allow.
+  /// - Parameter outcome: The message without the picture.
+  /// - Throws: ``FieldFault`` for a file that exceeds the limits.
   init(
     jpeg file: RawSpan, of size: FrameSize, orientation: Orientation,
     outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
@@ -54,7 +93,7 @@ struct OutgoingPicture: Sendable {
     guard file.byteCount <= limits.maxBytes else {
       throw FieldFault(
         code: .resourceExhausted, field: "output",
-        reason: "a frame of \(file.byteCount) bytes was made, the limit is \(limits.maxBytes)")
+        reason: "would be a frame of \(file.byteCount) bytes, the limit is \(limits.maxBytes)")
     }
     var outcome = outcome
     outcome.image = Sidelight_V1_Image()
@@ -67,9 +106,9 @@ struct OutgoingPicture: Sendable {
     file.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
   }
 
-  /// A frame's own pixels, byte by byte: from where they came, if the transport can send them from there.
+  /// Sends a frame's own pixels back, without a copy if the transport can send them from their memory.
   ///
-  /// - Parameter outcome: The message, with the image as it came.
+  /// - Parameter outcome: The message, with the frame's own image.
   init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
     self.layout = nil
     self.byteCount = pixels.byteCount
@@ -84,47 +123,9 @@ struct OutgoingPicture: Sendable {
     }
   }
 
-  /// The picture, to be written once.
+  /// The picture's memory, to be written once.
   var frame: MutableFrame {
-    guard let layout else { preconditionFailure("the picture is written") }
+    guard let layout else { preconditionFailure("the picture is complete") }
     return MutableFrame(layout: layout, buffer: self.memory)
-  }
-}
-
-/// A frame that was made, on its way to the writer.
-struct OutgoingFrame: Sendable {
-  /// What comes back.
-  enum Content: Sendable {
-    /// With its pixels, encoded.
-    case picture(PixelEnvelope<Sidelight_V1_ServerMessage>)
-    /// With its pixels in a slot that is the client's once this is sent.
-    case slot(Sidelight_V1_FilteredFrame, SessionRing.Output)
-    /// Without pixels of its own.
-    case bare(Sidelight_V1_FilteredFrame)
-  }
-
-  /// Complete but for the timing.
-  let content: Content
-  /// Complete but for its total.
-  var timing: Sidelight_V1_FrameTiming
-  /// When the frame arrived, on the session's clock.
-  let received: Duration
-  /// Covers its whole way.
-  let span: FrameSpan
-
-  /// The message, with its timing.
-  ///
-  /// - Parameter deposits: Where large ones are left until they are written.
-  func message(
-    leavingAt callMessages: ClaimDesk.Deposits?
-  ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
-    switch self.content {
-    case .picture(let envelope):
-      envelope.setTiming(self.timing)
-      return .envelope(envelope, callMessages)
-    case .bare(var frame), .slot(var frame, _):
-      frame.timing = self.timing
-      return .message(.with { $0.frame = frame })
-    }
   }
 }

@@ -3,22 +3,22 @@ import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 
-/// What a selection comes to for pictures of one form.
+/// A pipeline compiled for pictures of one form.
 final class CompiledPipeline: Sendable {
-  /// The pictures that it is for.
+  /// The form of the pictures.
   let form: PictureForm
   let plan: Plan
-  /// What its results are.
+  /// The form of the results.
   let delivery: OutputShape.Delivery
-  /// How JPEGs are written.
+  /// The settings of JPEG results.
   let jpeg: JPEGSettings
-  /// Whether pictures come back as they are, byte for byte.
+  /// Whether pictures come back unchanged, byte for byte.
   let changesNothing: Bool
-  /// What a frame takes.
+  /// The expected cost of a frame.
   let cost: CostEstimate
-  /// Whether filters of a user's own are among the active ones: they may take any time.
+  /// Whether custom filters are among the active filters. They may take any time.
   let isCustom: Bool
-  /// A cheaper variant that may stand in when there is no time; `nil` if there is none.
+  /// A cheaper variant for sessions that are short of time; `nil` if there is none.
   let reduced: CompiledPipeline?
 
   init(
@@ -35,20 +35,22 @@ final class CompiledPipeline: Sendable {
     self.reduced = reduced
   }
 
-  /// - Throws: ``FieldFault`` if there is no plan, or what comes out is too large.
+  /// Checks that the pipeline has a plan, and that its results are within the limits.
+  ///
+  /// - Throws: ``FieldFault`` if the plan was refused or the output is too large.
   func check(_ limits: FrameLimits) throws(FieldFault) {
     try self.plan.checkCost()
     var limits = limits
-    // How long a file is, is known when it is made.
+    // The length of a file is known only once it is encoded.
     if self.delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
 
-  /// What the program holds in memory.
+  /// The bytes that the plan and that of the cheaper variant hold in memory.
   var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
-  /// The variant, unless it is known to be no cheaper here.
+  /// The cheaper variant, unless it is known not to be cheaper for these pictures.
   var cheaperVariant: CompiledPipeline? {
     guard let reduced, let own = self.cost.expected, let its = reduced.cost.expected else {
       return self.reduced
@@ -57,54 +59,10 @@ final class CompiledPipeline: Sendable {
   }
 }
 
-/// The programs of a session's last frames, so that they are not looked up for each frame. Sizes may
-/// alternate from frame to frame (simulcast), so a few are kept, but together no more than one may hold.
-struct CompiledPipelineCache: ~Copyable {
-  private struct Entry {
-    var revision: UInt64
-    var form: PictureForm
-    var compiledPipeline: CompiledPipeline
-  }
-
-  private static let capacity = 4
-
-  private let engine: Engine
-  private let output: OutputShape
-  private let allowsReduced: Bool
-  private var entries: [Entry] = []
-
-  init(engine: Engine, output: OutputShape, allowsReduced: Bool) {
-    self.engine = engine
-    self.output = output
-    self.allowsReduced = allowsReduced
-  }
-
-  /// The program of a selection for pictures of a form. One that is not there yet is compiled on a
-  /// compute thread: it may take long, and the caller's thread carries other connections too.
-  mutating func compiledPipeline(for selection: ActivePipeline, _ form: PictureForm) async -> CompiledPipeline {
-    let known = self.entries.first {
-      $0.revision == selection.revision.number && $0.form == form
-    }
-    if let known { return known.compiledPipeline }
-    let (engine, output, allowsReduced) = (self.engine, self.output, self.allowsReduced)
-    let compiledPipeline = await withTaskExecutorPreference(engine.compute) {
-      await engine.compile(selection.pipeline, form, as: output, allowsReduced: allowsReduced)
-    }
-    while self.entries.count >= Self.capacity
-      || (!self.entries.isEmpty && self.byteCost + compiledPipeline.byteCost > engine.maxPlanBytes)
-    {
-      self.entries.removeFirst()
-    }
-    self.entries.append(
-      Entry(revision: selection.revision.number, form: form, compiledPipeline: compiledPipeline))
-    return compiledPipeline
-  }
-
-  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.compiledPipeline.byteCost } }
-}
-
 extension Plan {
-  /// - Throws: ``FieldFault``, RESOURCE_EXHAUSTED, if it was refused for what it would hold in memory.
+  /// Checks that the plan was not refused for the memory that it would hold.
+  ///
+  /// - Throws: ``FieldFault`` with RESOURCE_EXHAUSTED.
   func checkCost() throws(FieldFault) {
     guard let refusal else { return }
     let limit =
@@ -116,4 +74,61 @@ extension Plan {
       reason: "would hold at least \(refusal.byteCount) bytes of images and fields for frames of "
         + "\(self.input.size), \(limit)")
   }
+}
+
+/// The compiled pipelines of a session's last frames. Sizes may alternate from frame to frame
+/// (simulcast), so it keeps several; together they hold no more memory than one plan may.
+struct CompiledPipelineCache: ~Copyable {
+  private struct Entry {
+    var revision: UInt64
+    var form: PictureForm
+    var compiled: CompiledPipeline
+  }
+
+  private static let capacity = 4
+
+  private let compiler: PipelineCompiler
+  private let compute: ComputePool
+  private let output: OutputShape
+  private let allowsReduced: Bool
+  private var entries: [Entry] = []
+
+  /// - Parameters:
+  ///   - compute: The threads that compile.
+  ///   - output: The form of the results.
+  ///   - allowsReduced: Whether to compile cheaper variants too.
+  init(
+    compiler: PipelineCompiler, compute: ComputePool, output: OutputShape, allowsReduced: Bool
+  ) {
+    self.compiler = compiler
+    self.compute = compute
+    self.output = output
+    self.allowsReduced = allowsReduced
+  }
+
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one on a compute thread:
+  /// compilation may take long, and the caller's thread serves other connections too.
+  mutating func compiledPipeline(
+    for active: ActivePipeline, _ form: PictureForm
+  ) async -> CompiledPipeline {
+    let cached = self.entries.first {
+      $0.revision == active.revision.number && $0.form == form
+    }
+    if let cached { return cached.compiled }
+    let (compiler, output, allowsReduced) = (self.compiler, self.output, self.allowsReduced)
+    let compiled = await withTaskExecutorPreference(self.compute) {
+      await compiler.compile(
+        active.pipeline, for: form, as: output, allowsReduced: allowsReduced)
+    }
+    while self.entries.count >= Self.capacity
+      || (!self.entries.isEmpty && self.byteCost + compiled.byteCost > compiler.maxPlanBytes)
+    {
+      self.entries.removeFirst()
+    }
+    self.entries.append(
+      Entry(revision: active.revision.number, form: form, compiled: compiled))
+    return compiled
+  }
+
+  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.compiled.byteCost } }
 }

@@ -3,19 +3,19 @@ package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// Where a session's pipeline is decided: what the participant selected, whether it is paused, and
-/// what an operator forced for a time. A pure state machine; time is handed in.
+/// The active pipeline of a session: the participant's own pipeline, its pause, and an operator's
+/// override. A pure state machine; callers pass the time in.
 ///
-/// Life: running <-> paused, each under an override or not. An override begins with
-/// ``override(with:reason:until:)`` and ends with ``endOverride()`` or its time; underneath it the
-/// participant's own selection changes as he wishes, and is in force again afterwards.
+/// States: running or paused, each with or without an override. An override lasts from
+/// ``override(with:reason:until:)`` to ``endOverride()`` or its end time. The participant can change its
+/// own pipeline during an override; it is active again afterwards.
 package struct PipelineState: Sendable {
   /// Whether frames are filtered.
   package enum Pause: Sendable, Hashable {
     case running
-    /// Frames end as PAUSED.
+    /// Frames are dropped as PAUSED.
     case dropping
-    /// Frames come back as they came.
+    /// Frames come back unchanged.
     case passing
   }
 
@@ -24,28 +24,28 @@ package struct PipelineState: Sendable {
     package var pipeline: Pipeline
     package var resolved: ResolvedPipeline
     package var reason: String
-    /// When it ends, on the session's clock.
+    /// The end time, on the session's clock.
     package var end: Duration
   }
 
   /// The participant's own pipeline.
   package private(set) var pipeline: Pipeline
   private var resolved: ResolvedPipeline
-  /// That of the last change to it.
+  /// The request that last changed it.
   private var requestID: UInt64
   package private(set) var pause = Pause.running
   package private(set) var override: Override?
-  /// The revision in force.
+  /// The active revision.
   package private(set) var revision: UInt64
   private let catalogue: FilterCatalogue
   private let overrideCatalogue: FilterCatalogue
 
   /// - Parameters:
-  ///   - pipeline: The first selection.
-  ///   - catalogue: Says what filters there are.
-  ///   - overrideCatalogue: The same for operators, to whom the participant's assets are nothing: what
-  ///     they force is theirs. By default as `catalogue`.
-  /// - Throws: ``PipelineError`` if the pipeline cannot be.
+  ///   - pipeline: The first pipeline.
+  ///   - catalogue: The filters and assets of the participant's pipelines.
+  ///   - overrideCatalogue: The filters and assets of operators' pipelines, which cannot use the
+  ///     participant's assets. `nil` uses `catalogue`.
+  /// - Throws: ``PipelineError`` if the pipeline is invalid.
   package init(
     pipeline: Pipeline, revision: UInt64 = 1, catalogue: FilterCatalogue,
     overrideCatalogue: FilterCatalogue? = nil
@@ -58,7 +58,7 @@ package struct PipelineState: Sendable {
     self.overrideCatalogue = overrideCatalogue ?? catalogue
   }
 
-  /// What frames are made with that arrive now.
+  /// Returns the active pipeline and its revision.
   package func selection() -> ActivePipeline {
     ActivePipeline(
       pipeline: self.override?.resolved ?? self.resolved,
@@ -67,23 +67,25 @@ package struct PipelineState: Sendable {
       isOverride: self.override != nil)
   }
 
-  /// The stages of the participant's pipeline and of an override, nested ones included: what restating
-  /// the selection costs.
+  /// The stages of the participant's pipeline and of an override, including nested ones: the cost of
+  /// restating the state.
   package var stageCount: Int {
     self.pipeline.stageCount + (self.override?.pipeline.stageCount ?? 0)
   }
 
-  /// The pipeline in force, as it was written.
+  /// The active pipeline before resolution.
   package var pipelineInForce: Pipeline { self.override?.pipeline ?? self.pipeline }
 
-  /// The participant changes his pipeline.
+  // MARK: The participant
+
+  /// Changes the participant's pipeline.
   ///
   /// - Parameters:
-  ///   - revision: The revision that must be in force; `nil`: any.
-  ///   - requestID: Comes back when the change is in force.
-  ///   - change: Makes the new pipeline of the old.
-  /// - Throws: ``FieldFault`` with ABORTED if another revision is in force; what `change` throws; or
-  ///   what the catalogue says of the new pipeline. The old one then stays.
+  ///   - revision: The revision that must be active; `nil` accepts any.
+  ///   - requestID: The request's number, which ``Revision`` repeats.
+  ///   - change: Changes the pipeline.
+  /// - Throws: ``FieldFault`` with ABORTED if another revision is active; the error of `change`; or
+  ///   that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64,
     _ change: (inout Pipeline) throws(FieldFault) -> Void
@@ -103,26 +105,23 @@ package struct PipelineState: Sendable {
     }
     self.pipeline = pipeline
     self.requestID = requestID
-    // Under an override nothing changes yet for the frames, but each change has its number.
+    // During an override the frames do not change, but every change gets a revision.
     self.revision += 1
   }
 
-  /// What is in force has changed for a reason from outside.
-  mutating func countChange() {
-    self.revision += 1
-  }
-
-  /// The participant pauses, or goes on.
+  /// Pauses the session or ends its pause.
   ///
-  /// - Returns: Whether that changed anything.
+  /// - Returns: Whether that was a change.
   package mutating func setPause(_ pause: Pause) -> Bool {
     defer { self.pause = pause }
     return self.pause != pause
   }
 
-  /// An operator forces a pipeline.
+  // MARK: Operators
+
+  /// Forces a pipeline.
   ///
-  /// - Throws: What the catalogue says of the pipeline. What was in force then stays.
+  /// - Throws: ``PipelineError`` if the pipeline is invalid. The state then stays as it was.
   package mutating func override(
     with pipeline: Pipeline, reason: String, until end: Duration
   ) throws(PipelineError) {
@@ -132,7 +131,7 @@ package struct PipelineState: Sendable {
     self.revision += 1
   }
 
-  /// The override is over.
+  /// Ends the override.
   ///
   /// - Returns: Whether there was one.
   package mutating func endOverride() -> Bool {
@@ -142,41 +141,22 @@ package struct PipelineState: Sendable {
     return true
   }
 
-  /// Time passes.
+  /// Ends an override whose time is over.
   ///
-  /// - Returns: Whether that ended an override.
+  /// - Returns: Whether there was one.
   package mutating func expire(at now: Duration) -> Bool {
     guard let override, now >= override.end else { return false }
     return self.endOverride()
   }
-}
 
-/// A pipeline in force, and the number of its revision.
-///
-/// Each frame keeps the selection that was in force when it arrived, so no output mixes two.
-package struct ActivePipeline: Sendable {
-  /// What is done to the frame.
-  package var pipeline: ResolvedPipeline
-  /// Under which number.
-  package var revision: Revision
-  /// Whether an operator forced it. Then a frame that cannot be filtered is not shown as it came.
-  package var isOverride: Bool
+  // MARK: Resume tokens
 
-  package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
-    self.pipeline = pipeline
-    self.revision = revision
-    self.isOverride = isOverride
-  }
-}
-
-extension PipelineState {
-  /// What a token holds.
+  /// Returns the state for a resume token.
   ///
   /// - Parameters:
-  ///   - lineage: The session's.
   ///   - now: The time on the session's clock.
-  ///   - wallNow: The same moment, in nanoseconds since 1970.
-  ///   - lifetime: How long the token is good.
+  ///   - wallNow: The same moment in nanoseconds since 1970.
+  ///   - lifetime: The time for which the token is valid.
   package func resumeState(
     of lineage: SessionLineage, at now: Duration, wallNow: UInt64, lifetime: Duration
   ) -> Sidelight_V1_ResumeState {
@@ -202,9 +182,9 @@ extension PipelineState {
     }
   }
 
-  /// Restores what a token holds. An override whose time is over is not restored.
+  /// Restores the state of a resume token. Ignores an override whose time is over.
   ///
-  /// - Throws: ``FieldFault`` if this server's catalogue cannot make the pipeline.
+  /// - Throws: ``FieldFault`` if a pipeline is invalid on this server.
   package init(
     resuming state: Sidelight_V1_ResumeState, at now: Duration, wallNow: UInt64,
     catalogue: FilterCatalogue, overrideCatalogue: FilterCatalogue? = nil
@@ -214,8 +194,8 @@ extension PipelineState {
         pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
         overrideCatalogue: overrideCatalogue)
       let left = state.overrideExpiresNs - Int64(clamping: wallNow)
-      // The number was the override's, which is over.
-      if state.hasOverride, left <= 0 { self.countChange() }
+      // The token's revision was that of the override, which is over.
+      if state.hasOverride, left <= 0 { self.revision += 1 }
       if state.hasOverride, left > 0 {
         try self.override(
           with: try Pipeline(state.override), reason: state.overrideReason,
@@ -236,8 +216,37 @@ extension PipelineState {
   }
 }
 
+/// A pipeline and the revision under which it is active.
+///
+/// Each frame keeps the one that was active when it arrived, so no result mixes two.
+package struct ActivePipeline: Sendable {
+  package var pipeline: ResolvedPipeline
+  package var revision: Revision
+  /// Whether an operator forced it. A frame that cannot be filtered then never comes back unfiltered.
+  package var isOverride: Bool
+
+  package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
+    self.pipeline = pipeline
+    self.revision = revision
+    self.isOverride = isOverride
+  }
+}
+
+/// The number of an active pipeline, and the message that requested it.
+package struct Revision: Sendable, Hashable {
+  /// The number, which counts up from 1 with each change.
+  package var number: UInt64
+  /// The message's number; 0 for `open` and for overrides.
+  package var requestID: UInt64
+
+  package init(number: UInt64, requestID: UInt64) {
+    self.number = number
+    self.requestID = requestID
+  }
+}
+
 extension Duration {
-  /// Whole nanoseconds, as the wire counts moments; at most some 292 years either way.
+  /// The duration in whole nanoseconds, as the wire counts moments; limited to about 292 years.
   fileprivate var wireNanoseconds: Int64 {
     let (seconds, attoseconds) = self.components
     let (nanoseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
