@@ -6,25 +6,25 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// A session as the rest of the server sees it: its selection, its counts, and what an operator can
-/// change.
+/// The part of a session that the rest of the server can access: its pipeline state, its counts, and the
+/// operators' controls.
 final class SessionHandle: Sendable {
   private struct State {
     var pipelineState: PipelineState
-    /// Counts the changes of the desk.
+    /// The number of changes to the pipeline state.
     var version: UInt64 = 0
-    /// Whether a state notice waits to be written. It will tell of every change up to then.
+    /// Whether a state message waits to be written. It will report every change up to then.
     var isStateQueued = false
     var lastToken: SignedToken?
-    /// The last frame that arrived and was sound.
+    /// The geometry of the last valid frame.
     var lastGeometry: FrameGeometry?
-    /// The time from receipt to writing of the last frame that went out.
+    /// The time from arrival to writing of the last frame that was sent.
     var lastTotal = Duration.zero
-    /// When the last frame that went out had been received.
+    /// The arrival time of the last frame that was sent.
     var lastReceived: Duration?
   }
 
-  /// The last resume token, and what it holds for.
+  /// The last resume token, and the state that it was signed for.
   private struct SignedToken {
     var token: Data
     var version: UInt64
@@ -36,12 +36,12 @@ final class SessionHandle: Sendable {
   let id: String
   /// The session's number for the scheduler.
   let number: UInt64
-  /// Names the session together with those that it resumes and those that resume it.
+  /// Identifies the session together with its predecessors and successors.
   let lineage: SessionLineage
   let label: String
-  /// The caller, as limits and owners know it.
+  /// The caller's name for limits and ownership.
   let caller: String
-  /// The caller, with everything that is known of it.
+  /// The caller's description for logs and operators.
   let peer: String
   let opened: Duration
   let outcomes: Session.FrameOutcomeQueue
@@ -68,7 +68,7 @@ final class SessionHandle: Sendable {
 
   // MARK: For the session
 
-  /// The selection for a frame that arrives now.
+  /// Returns the pipeline for a frame that arrives now.
   func selection(at now: Duration) -> ActivePipeline {
     let (selection, hasOverrideEnded) = self.state.withLock { state in
       let hasEnded = Self.expireOverride(&state, at: now)
@@ -78,16 +78,16 @@ final class SessionHandle: Sendable {
     return selection
   }
 
-  /// Whether an operator's pipeline is in force.
+  /// Whether an operator's override is active.
   var isOverridden: Bool { self.state.withLock { $0.pipelineState.override != nil } }
 
-  /// Whether frames that arrive now are filtered.
+  /// Whether frames that arrive now are filtered, dropped or passed through.
   var pause: PipelineState.Pause { self.state.withLock { $0.pipelineState.pause } }
 
-  /// The revision in force.
+  /// The active revision.
   var revision: UInt64 { self.state.withLock { $0.pipelineState.revision } }
 
-  /// The stages of the selection, which is what restating it costs.
+  /// The stages of the pipelines: the cost of restating the state.
   var stageCount: Int { self.state.withLock { $0.pipelineState.stageCount } }
 
   /// Changes the participant's pipeline.
@@ -102,20 +102,20 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// Pauses the session, or ends its pause, and tells the client if that changed anything.
+  /// Pauses the session or ends its pause, and sends the state if it changed.
   func setPause(_ pause: PipelineState.Pause) {
     let isChange = self.update { pipelineState in pipelineState.setPause(pause) }
     if isChange { self.queueState() }
   }
 
-  /// Notes the form of a frame that arrived and is sound.
+  /// Records the geometry of a valid frame.
   func recordGeometry(_ geometry: FrameGeometry) {
     self.state.withLock { $0.lastGeometry = geometry }
   }
 
-  /// Notes that a frame was handed to the transport.
+  /// Records that a frame was passed to the transport.
   ///
-  /// - Parameter total: The time since its receipt.
+  /// - Parameter total: The time since its arrival.
   func recordLatency(total: Duration) {
     let received = self.clock.now() - total
     self.state.withLock { state in
@@ -124,17 +124,17 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// The time from receipt to writing of the last frame that went out.
+  /// The time from arrival to writing of the last frame that was sent.
   var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
-  /// The age of the last frame that went out; `nil` if no frame waits.
+  /// Returns the time since the arrival of the last frame that was sent; `nil` if no frame waits.
   func outputAge(at now: Duration) -> Duration? {
     guard self.outcomes.counts.inFlight > 0 else { return nil }
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Sends the client the state of the session. A state that still waits to be written serves for this
-  /// one too, so that a client that does not read gathers no more than one.
+  /// Queues a message with the state of the session. At most one waits: it reports the state at the time
+  /// of writing.
   func queueState() {
     let isNew = self.state.withLock { state in
       defer { state.isStateQueued = true }
@@ -143,7 +143,7 @@ final class SessionHandle: Sendable {
     if isNew { self.outcomes.push(.state) }
   }
 
-  /// The state of the session, to be written now in place of a notice that waited.
+  /// Returns the state for the queued message, which is about to be written.
   func dequeueState() -> Sidelight_V1_State {
     let pipelineState = self.state.withLock { state in
       state.isStateQueued = false
@@ -153,11 +153,11 @@ final class SessionHandle: Sendable {
     return self.message(pipelineState)
   }
 
-  /// The state of the session, as a message.
+  /// The state of the session as a message.
   var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.pipelineState }) }
 
-  /// A token that restores the session, as it is now, elsewhere; empty where nothing is resumed. It is
-  /// signed when it is written, once for each state of the session.
+  /// Returns a token that restores the current state in another session; empty if tokens are disabled.
+  /// Signs once per change of the state.
   func resumeToken() -> Data {
     guard let key = self.tokens.signingKey else { return Data() }
     let now = self.clock.now()
@@ -178,8 +178,8 @@ final class SessionHandle: Sendable {
 
   // MARK: For operators
 
-  /// Forces a pipeline on the session until the given time. Frames that were filtered before and have
-  /// not gone out are dropped.
+  /// Forces a pipeline on the session until the given time. Drops frames that were filtered before and
+  /// have not been sent.
   ///
   /// - Returns: The revision.
   /// - Throws: ``PipelineError``.
@@ -195,8 +195,8 @@ final class SessionHandle: Sendable {
     return revision
   }
 
-  /// Puts a decision into force that was made before the session was opened. The client learns of it
-  /// from the first state that it is sent.
+  /// Applies a decision from before the session was opened. The client learns of it from the first state
+  /// message.
   ///
   /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
   ///   asset that it names is gone. The session must not run without the override then.
@@ -210,7 +210,7 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// Ends an override, if one is in force.
+  /// Ends an override, if one is active.
   ///
   /// - Returns: The revision.
   func endOverride() -> UInt64 {
@@ -219,9 +219,9 @@ final class SessionHandle: Sendable {
     return revision
   }
 
-  /// The session in figures.
+  /// Returns the description of the session for operators.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
-    // Ends an override whose time is over.
+    // This ends an override whose time is over.
     _ = self.selection(at: now)
     let (pipelineState, geometry, total) = self.state.withLock {
       ($0.pipelineState, $0.lastGeometry, $0.lastTotal)
@@ -248,7 +248,7 @@ final class SessionHandle: Sendable {
     }
   }
 
-  // MARK: Within
+  // MARK: Helpers
 
   /// - Returns: Whether an override has ended.
   private static func expireOverride(_ state: inout State, at now: Duration) -> Bool {

@@ -2,31 +2,31 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Watches what becomes of a session's frames, second by second: says when a cheaper variant should
-/// stand in, when the full one may come back, and what the sender could do better. A pure state
-/// machine; time is handed in.
+/// Decides second by second whether a session uses a cheaper variant of its pipeline, and advises the
+/// sender. A pure state machine; callers pass the time in.
 ///
-/// Life: full -> reduced when more than 1 frame in 20 of a second is lost to time; reduced -> full
-/// after some seconds without loss, more of them if the full variant would not have fitted. Each return
-/// that fails doubles that wait, up to a minute, so that the picture does not flicker.
+/// States: full -> reduced when more than 1 frame in 20 of a second is lost for lack of time; reduced ->
+/// full after several seconds without loss, and after more if the full variant would not have fitted.
+/// Each failed return doubles that wait, up to a minute, so that the picture does not flicker.
 package struct QualityGovernor: Sendable {
-  /// What became of a frame.
+  /// The end of a frame.
   package enum Event: Sendable, Hashable {
-    /// It was made, in full or by the cheaper variant.
+    /// The frame was filtered, in full or by the cheaper variant.
     case finished
-    /// It was lost because there was not the time to make it.
+    /// The frame was dropped for lack of time to filter it.
     case lostBeforePipeline
-    /// It was lost because the client did not read.
+    /// The frame was dropped because the client did not read.
     case lostAtOutput
   }
 
-  /// What a second that was lossy comes to.
+  /// The result of a second with losses.
   package struct Verdict: Sendable, Hashable {
-    /// Whether more frames were lost for the reader's slowness than for want of computing.
+    /// Whether more frames were lost because the client read slowly than for lack of time.
     package var isOutputSlow: Bool
-    /// Frames a second that got through.
+    /// The frames per second that were finished.
     package var framesPerSecond: Double
-    /// Scale of width and height at which all would have: pixels are the work.
+    /// The scale of width and height at which all frames would have been finished, because the work is
+    /// proportional to the pixels.
     package var scale: Double
   }
 
@@ -35,14 +35,14 @@ package struct QualityGovernor: Sendable {
   private static let maxWait = 60
 
   private let mayReduce: Bool
-  /// Whether the cheaper variant should stand in.
+  /// Whether to use the cheaper variant.
   package private(set) var isReduced = false
   private var windowStart: Duration?
   private var finished = 0
   private var lostBefore = 0
   private var lostAtOutput = 0
   private var quietWindows = 0
-  /// Quiet windows after which the full variant is tried again.
+  /// The quiet windows after which the full variant is tried again.
   private var wait = 2
   private var restoredAt: Duration?
 
@@ -51,13 +51,12 @@ package struct QualityGovernor: Sendable {
     self.mayReduce = mayReduce
   }
 
-  /// Something became of a frame.
+  /// Records the end of a frame.
   ///
   /// - Parameters:
-  ///   - event: What.
-  ///   - fullCost: What a frame takes in full, as far as known.
+  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
   ///   - now: The time.
-  /// - Returns: What to tell the sender, at most once a second.
+  /// - Returns: The advice for the sender, at most once a second.
   package mutating func record(
     _ event: Event, fullCost: Duration?, at now: Duration
   ) -> Verdict? {
@@ -84,7 +83,7 @@ package struct QualityGovernor: Sendable {
       return nil
     }
     self.quietWindows = 0
-    // Computing less does not help a client that does not read.
+    // Less computing does not help a client that does not read.
     if self.mayReduce, !self.isReduced, self.lostBefore > self.lostAtOutput {
       self.isReduced = true
       if let restoredAt, now - restoredAt < Self.window * 10 {
@@ -103,8 +102,8 @@ package struct QualityGovernor: Sendable {
     guard self.isReduced else { return }
     self.quietWindows += 1
     let fits = fullCost.map { $0 * frames < elapsed * 0.8 } ?? true
-    // What the full variant took is known from before, when others may have been in the way; so it is
-    // tried after a longer wait even if it did not fit then.
+    // The known cost is from earlier, when other sessions may have slowed it down. So the full variant is
+    // tried after a longer wait even if it would not fit at that cost.
     guard self.quietWindows >= (fits ? self.wait : self.wait * 8) else { return }
     self.isReduced = false
     self.quietWindows = 0
@@ -119,7 +118,7 @@ package struct QualityGovernor: Sendable {
   }
 }
 
-/// Keeps a session's ``QualityGovernor`` informed, and keeps what it advises until it is told.
+/// The ``QualityGovernor`` of a session, and its latest advice for the client.
 final class SessionQuality: Sendable {
   private struct State {
     var governor: QualityGovernor
@@ -137,19 +136,19 @@ final class SessionQuality: Sendable {
     self.clock = clock
   }
 
-  /// Whether the cheaper variant should stand in.
+  /// Whether to use the cheaper variant.
   var isReduced: Bool { self.state.withLock { $0.governor.isReduced } }
 
-  /// What there is to tell the sender since the last call.
+  /// Returns the advice since the last call; `nil` if there is none.
   func takeAdvice() -> Sidelight_V1_Advice? {
     self.state.withLock { $0.advice.take() }
   }
 
-  /// A frame was made.
+  /// Records a finished frame.
   ///
   /// - Parameters:
-  ///   - fullCost: What one takes in full, as far as known.
-  ///   - slowest: The pass that took longest.
+  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
+  ///   - slowest: The name of the slowest pass.
   func recordFinished(fullCost: Duration?, slowest: String) {
     self.record(.finished) { state in
       state.fullCost = fullCost
@@ -157,12 +156,12 @@ final class SessionQuality: Sendable {
     }
   }
 
-  /// A frame was lost because there was not the time to make it.
+  /// Records a frame that was dropped for lack of time to filter it.
   func recordLost() {
     self.record(.lostBeforePipeline) { _ in }
   }
 
-  /// A frame was lost because the client did not read.
+  /// Records a frame that was dropped because the client did not read.
   func recordLostAtOutput() {
     self.record(.lostAtOutput) { _ in }
   }

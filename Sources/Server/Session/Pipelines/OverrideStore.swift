@@ -3,21 +3,22 @@ import GRPCProtobuf
 package import SidelightKernels
 import Synchronization
 
-/// The overrides that operators have decided, so that each outlives the session that it was decided for.
+/// The operators' overrides, which outlive the sessions that they were made for.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
-/// override, or with none. So a decision is kept by lineage, which tokens name, and found again by caller
-/// and label for sessions that are opened without a token. It is kept until its time is over, on this
-/// server only; what other servers do is bounded by the lifetime of tokens (docs/reference/protocol.md, "Overrides").
+/// override, or without a token. So the store keeps a decision by lineage, which tokens name, and finds it
+/// by caller and label for a session without a token. It keeps the decision until its end time, on this
+/// server only; on other servers the lifetime of tokens bounds the use of an old one
+/// (docs/reference/protocol.md, "Overrides").
 package final class OverrideStore: Sendable {
   /// An operator's decision.
   package enum Decision: Sendable {
-    /// A pipeline is forced, until the given time on the sessions' clock.
+    /// A forced pipeline, until the given time on the sessions' clock.
     case forced(Pipeline, reason: String, until: Duration)
-    /// An override was ended before its time. Tokens that still hold it do not bring it back.
+    /// An override that was ended before its time. Tokens that still contain it do not restore it.
     case lifted(until: Duration)
 
-    /// When the decision has no effect any more.
+    /// The time at which the decision expires.
     var end: Duration {
       switch self {
       case .forced(_, _, let end), .lifted(let end): end
@@ -25,12 +26,12 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// A caller's track, as far as its label tells it apart.
+  /// A caller's track, identified by its label.
   package struct Track: Sendable, Hashable {
     var caller: String
     var label: String
 
-    /// - Returns: `nil` for an empty label, which says nothing.
+    /// - Returns: `nil` for an empty label, which identifies no track.
     package init?(caller: String, label: String) {
       guard !label.isEmpty else { return nil }
       self.caller = caller
@@ -55,16 +56,16 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// Decisions that are kept at a time.
+  /// The number of decisions that the store can keep.
   package static let capacity = 1024
 
   private let state = Mutex(State())
 
   package init() {}
 
-  /// Keeps a decision, in place of an earlier one for the same lineage.
+  /// Stores a decision. Replaces an earlier one for the same lineage.
   ///
-  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` others are in force.
+  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect.
   package func record(
     _ decision: Decision, for lineage: SessionLineage, track: Track?, at now: Duration
   ) throws {
@@ -80,11 +81,11 @@ package final class OverrideStore: Sendable {
     guard isRoom else {
       throw GoogleRPCStatus(
         code: .resourceExhausted,
-        message: "\(Self.capacity) overrides are in force, which is the limit.")
+        message: "\(Self.capacity) overrides are in effect, which is the limit; end one first.")
     }
   }
 
-  /// Notes that an override was ended before its time.
+  /// Records that an override was ended before its time.
   package func lift(_ lineage: SessionLineage, at now: Duration) {
     self.state.withLock { state in
       guard let entry = state.entries[lineage], entry.decision.end > now else { return }
@@ -92,7 +93,7 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// The decision for a lineage; `nil` if there is none, or its time is over.
+  /// Returns the decision for a lineage; `nil` if there is none, or it has expired.
   package func decision(for lineage: SessionLineage, at now: Duration) -> Decision? {
     self.state.withLock { state in
       guard let decision = state.entries[lineage]?.decision, decision.end > now else { return nil }
@@ -100,7 +101,7 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// The lineage whose override holds for a new session of a track; `nil` if none does.
+  /// Returns the lineage whose override applies to a new session of a track; `nil` if there is none.
   package func lineage(ofTrack track: Track?, at now: Duration) -> SessionLineage? {
     guard let track else { return nil }
     return self.state.withLock { state in

@@ -4,53 +4,53 @@ import GRPCCore
 import SidelightWire
 import SwiftProtobuf
 
-/// Signs what a session needs to be restored, and reads it back.
+/// Signs the state of a session as a token, and verifies tokens.
 ///
-/// A token is no secret and hides nothing: it holds what its client selected. The signature
-/// (HMAC-SHA-256) says that a server with the key wrote it, so that no client lifts an operator's
-/// override by writing a token itself. A token from before an override is good until it expires: the
-/// server of the override finds it by the token's lineage (``OverrideStore``), and on other servers the
-/// short lifetime bounds what such a token is good for.
+/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256) proves that
+/// a server with the key wrote it, so that a client cannot remove an operator's override with a token of
+/// its own. A token from before an override is valid until it expires: the server of the override finds
+/// the override by the token's lineage (``OverrideStore``), and on other servers the short lifetime bounds
+/// the use of such a token.
 package struct ResumeTokens: Sendable {
   private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
-  /// Whose tokens they are; empty: nobody's.
+  /// The caller for whom tokens are signed; empty if callers are not authenticated.
   private var owner = ""
 
   /// - Parameters:
-  ///   - keys: The first signs; all are accepted. None: nothing is resumed.
-  ///   - lifetime: How long a token is good.
+  ///   - keys: The first key signs; all are accepted. An empty list disables tokens.
+  ///   - lifetime: The time for which a token is valid.
   package init(keys: [ResumeKey], lifetime: Duration) {
     self.terms = Adjustable((keys, lifetime))
   }
 
-  /// Signs and accepts by other keys from now on, for all who hold these.
+  /// Changes keys and lifetime, also for copies that are bound to a caller.
   package func update(keys: [ResumeKey], lifetime: Duration) {
     self.terms.value = (keys, lifetime)
   }
 
-  /// How long a token is good.
+  /// The time for which a token is valid.
   package var lifetime: Duration { self.terms.value.lifetime }
 
-  /// The same for one caller: a token that is signed for him is good for him only.
+  /// Returns a copy whose tokens are valid for one caller only.
   ///
-  /// His name is signed with the rest, but is not in the token, so that whoever sees one does not learn
-  /// whose it is.
+  /// The signature covers the caller's name, but the token does not contain it, so that a token does not
+  /// reveal its owner.
   ///
-  /// - Parameter owner: Who he has proved to be; `nil` if nobody was asked, as addresses change from one
-  ///   connection to the next.
+  /// - Parameter owner: The caller's authenticated name; `nil` if callers are not authenticated, because
+  ///   addresses change from one connection to the next.
   package func bound(to owner: String?) -> ResumeTokens {
     var tokens = self
     tokens.owner = owner ?? ""
     return tokens
   }
 
-  /// Whether sessions can be resumed.
+  /// Whether tokens are enabled.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
-  /// The key that signs; `nil` if nothing is resumed.
+  /// The key that signs; `nil` if tokens are disabled.
   package var signingKey: ResumeKey? { self.terms.value.keys.first }
 
-  /// Makes a token; empty if nothing is resumed.
+  /// Returns a signed token; empty if tokens are disabled.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
     guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes()
     else {
@@ -66,17 +66,16 @@ package struct ResumeTokens: Sendable {
     return (try? token.serializedBytes()) ?? Data()
   }
 
-  /// Reads a token.
+  /// Verifies a token and returns its state.
   ///
-  /// - Parameter now: Nanoseconds since 1970.
-  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that this server did not or would
-  ///   not sign, or that has expired. Which of the first it is, is not said.
+  /// - Parameter now: The time in nanoseconds since 1970.
+  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that has expired or is invalid. The
+  ///   error does not say why a token is invalid.
   package func verify(_ token: Data, at now: UInt64) throws(FieldFault) -> Sidelight_V1_ResumeState
   {
     let refused = FieldFault(
       code: .failedPrecondition, field: "open.resume_token",
       reason: "is not one of this server's; open a session with a pipeline")
-    // A pipeline has a largest size, and so has a token.
     guard token.count <= ContractLimits.maxResumeTokenBytes,
       let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
       let key = self.terms.value.keys.first(where: { $0.id == parsed.keyID }),
@@ -93,8 +92,8 @@ package struct ResumeTokens: Sendable {
     return state
   }
 
-  /// What is signed: the names of key and owner too, with their lengths, so that no two tokens read
-  /// alike.
+  /// Returns the signed bytes: the names of key and owner with their lengths, then the state. The lengths
+  /// make the encoding unambiguous.
   private func message(_ key: ResumeKey, _ state: Data) -> Data {
     var message = Data()
     for name in [key.id, self.owner] {
@@ -106,25 +105,25 @@ package struct ResumeTokens: Sendable {
   }
 }
 
-/// A secret with which resume tokens are signed. Servers that share one accept each other's tokens.
+/// A secret key that signs resume tokens. Servers with the same key accept each other's tokens.
 public struct ResumeKey: Sendable, Hashable {
-  /// Names the key in tokens, so that keys can be changed one after the other; at most 64 bytes.
+  /// The key's name in tokens, for key rotation; at most 64 bytes.
   public let id: String
   /// At least 32 random bytes.
   public let secret: Data
 
   /// - Parameters:
-  ///   - id: Names the key in tokens.
+  ///   - id: The key's name in tokens, at most 64 bytes.
   ///   - secret: At least 32 random bytes.
-  /// - Precondition: The secret has that length, and the name too: whoever guesses a key signs tokens.
+  /// - Precondition: The secret and the name have these lengths.
   public init(id: String, secret: Data) {
-    precondition(secret.count >= 32, "a resume key has at least 32 bytes")
-    precondition(id.utf8.count <= 64, "a resume key's name has at most 64 bytes")
+    precondition(secret.count >= 32, "a resume key must have at least 32 bytes")
+    precondition(id.utf8.count <= 64, "the name of a resume key must have at most 64 bytes")
     self.id = id
     self.secret = secret
   }
 
-  /// A key that no other server has: sessions are resumed on this one only, until it stops.
+  /// Returns a random key: sessions can be resumed on this server only, until it stops.
   public static func random() -> ResumeKey {
     var generator = SystemRandomNumberGenerator()
     return ResumeKey(
@@ -134,22 +133,22 @@ public struct ResumeKey: Sendable, Hashable {
   }
 }
 
-/// Names a session together with those that it resumes and those that resume it: 16 random bytes, which
-/// travel in resume tokens.
+/// The identity of a session and of all sessions that resume it: 16 random bytes, which resume tokens
+/// contain.
 package struct SessionLineage: Sendable, Hashable {
-  /// The bytes, as a token holds them.
+  /// The bytes in a token.
   package let bytes: Data
 
-  /// A lineage that begins.
+  /// Creates a new lineage.
   package init() {
     var generator = SystemRandomNumberGenerator()
     self.bytes = Data((0 ..< 16).map { _ in .random(in: .min ... .max, using: &generator) })
   }
 
-  /// The lineage that a token names.
+  /// Creates the lineage that a token names.
   ///
-  /// - Parameter bytes: From a verified token. A new lineage begins where there are none: tokens of
-  ///   older servers name none.
+  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they create a
+  ///   new lineage.
   package init(token bytes: Data) {
     self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }

@@ -1,16 +1,16 @@
 import DequeModule
 import Synchronization
 
-/// What stands between the reader of a session and its lane: room for a few frames, and a rule for
-/// who goes when it is full. Whoever goes is handed back, so that no frame ends unnamed.
+/// A bounded queue between the reader of a session and its worker, with a policy for a full queue. It
+/// returns displaced elements to the producer, so that every frame gets an outcome.
 ///
-/// One task offers, one task takes.
+/// For one producer task and one consumer task.
 package final class Mailbox<Element: Sendable>: Sendable {
   private let state: Mutex<StateMachine>
 
   /// - Parameters:
-  ///   - depth: How many elements may wait; at least 1.
-  ///   - policy: Who goes when they do.
+  ///   - depth: The elements that may wait, at least 1.
+  ///   - policy: The elements to displace when the mailbox is full.
   ///   - standing: What an element may claim against others.
   package init(
     depth: Int = 1, policy: DropPolicy = .newestWins,
@@ -19,11 +19,11 @@ package final class Mailbox<Element: Sendable>: Sendable {
     self.state = Mutex(StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
   }
 
-  /// Takes an element in; waits for room if nothing may be dropped. Cancelling a task that waits
+  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting task
   /// closes the mailbox.
   ///
-  /// - Returns: Who has no place any more: `nil`, a displaced element, or the offered one itself when
-  ///   the mailbox is full or finished; and why.
+  /// - Returns: The displaced element, which may be the offered one, and the reason; `nil` if none was
+  ///   displaced.
   package func offer(_ element: Element) async -> Displaced? {
     let action = self.state.withLock { $0.offer(element) }
     switch action {
@@ -36,7 +36,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // Between the two locks the consumer may have made room.
+        // The consumer may have taken an element between the two locks.
         let action = self.state.withLock { state in
           let action = state.offer(element)
           if case .wait = action { state.suspendProducer(element, continuation) }
@@ -56,22 +56,22 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes the oldest element out; waits for one. Ends when the mailbox is finished and empty, or the
-  /// task is cancelled.
+  /// Removes the oldest element. Waits for one.
+  ///
+  /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func next() async -> Element? {
     await self.element(takes: true)
   }
 
-  /// Looks at the oldest element; waits for one. It stays where it is, and a newer one may take its place
-  /// until it is taken out: whoever still has to wait for something else does not commit himself.
-  /// Ends as ``next()`` does.
+  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it until
+  /// ``take(where:)``: a consumer that still has to wait for something else gets the newest that way.
+  ///
+  /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func first() async -> Element? {
     await self.element(takes: false)
   }
 
-  /// Takes the oldest element out, if there is one.
-  ///
-  /// - Parameter isWanted: Whether it is to be taken.
+  /// Removes the oldest element if there is one and the condition holds for it.
   package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
     let (element, producer) = self.state.withLock { state in
       if case .take(let element, _) = state.look(), isWanted(element),
@@ -108,10 +108,10 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Whether whoever takes has nothing to do, and waits.
+  /// Whether the consumer waits for an element.
   package var isConsumerWaiting: Bool { self.state.withLock { $0.isConsumerWaiting } }
 
-  /// Closes the mailbox: later offers come straight back, and `next` ends once it is empty.
+  /// Closes the mailbox: it returns later offers, and ``next()`` ends once it is empty.
   package func finish() {
     let (consumer, producer) = self.state.withLock { $0.finish() }
     consumer?.resume(returning: nil)
@@ -122,11 +122,11 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 }
 
-/// What a frame may claim when a mailbox is full.
+/// The precedence of a frame in a full mailbox.
 package struct EvictionPriority: Sendable, Hashable {
-  /// The lowest goes first.
+  /// The frame with the lowest priority is evicted first.
   package var priority: Int32
-  /// Whether it stays whatever comes.
+  /// Whether the frame is never evicted.
   package var mustStay: Bool
 
   package init(priority: Int32 = 0, mustStay: Bool = false) {
@@ -136,20 +136,21 @@ package struct EvictionPriority: Sendable, Hashable {
 }
 
 extension Mailbox {
-  /// An element that has no place in the mailbox any more, and why.
+  /// An element that left the mailbox unused, and the reason.
   package struct Displaced: Sendable {
     package var element: Element
     package var reason: DropReason
   }
 
-  /// What a mailbox decides, without waiting for anything itself. One producer, one consumer.
+  /// The decisions of a mailbox. It returns actions and never waits itself.
   package struct StateMachine: ~Copyable {
     package typealias Producer = (
       element: Element, continuation: CheckedContinuation<Displaced?, Never>
     )
 
-    /// A consumer that waits: for an element to take, or for one to look at.
+    /// A consumer that waits for an element.
     package struct Consumer {
+      /// Whether it removes the element.
       package var takes: Bool
       package var continuation: CheckedContinuation<Element?, Never>
 
@@ -164,8 +165,8 @@ extension Mailbox {
     private let evictionPriority: @Sendable (Element) -> EvictionPriority
     private var elements: Deque<Element> = []
     private var consumer: Consumer?
-    /// Whether the consumer has looked at the first element and comes back for it. It takes no room
-    /// from the others meanwhile: it would be gone if the consumer had not to wait for anything else.
+    /// Whether the consumer has seen the first element and will take it. Until then the element does not
+    /// count against the depth: without the wait the consumer would have removed it already.
     private var isFirstAwaited = false
     private var producer: Producer?
     private var isFinished = false
@@ -174,24 +175,24 @@ extension Mailbox {
       depth: Int, policy: DropPolicy,
       evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority() }
     ) {
-      precondition(depth >= 1, "a mailbox holds at least one element")
+      precondition(depth >= 1, "the depth of a mailbox must be at least 1")
       self.depth = depth
       self.policy = policy
       self.evictionPriority = evictionPriority
     }
 
     package enum OfferAction {
-      /// The consumer waits for it: resume it with the element, which is accepted.
+      /// The element is accepted; resume the consumer with it.
       case deliver(CheckedContinuation<Element?, Never>)
-      /// Taken in.
+      /// The element is accepted.
       case accept
-      /// Somebody has no place any more: the displaced one, or the offered one itself.
+      /// Return a displaced element, which may be the offered one.
       case reject(Displaced)
-      /// There is no room, and nothing may be dropped: the producer waits.
+      /// The mailbox is full and may not drop anything: the producer waits.
       case wait
     }
 
-    /// An element arrives.
+    /// Handles the offer of an element.
     package mutating func offer(_ element: Element) -> OfferAction {
       guard !self.isFinished else {
         return .reject(Displaced(element: element, reason: .draining))
@@ -211,7 +212,7 @@ extension Mailbox {
       guard let victim = self.evictionCandidate(for: element) else { return .wait }
       let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
       guard victim < self.elements.count else {
-        // Only a frame of lower priority than all that wait gives way to older ones.
+        // The offered element has the lowest priority.
         return .reject(Displaced(element: element, reason: .queueFull))
       }
       let displaced = self.elements.remove(at: victim)
@@ -219,9 +220,9 @@ extension Mailbox {
       return .reject(Displaced(element: displaced, reason: reason))
     }
 
-    /// Who goes: of the lowest priority, the oldest or the newest as the policy has it.
-    ///
-    /// - Returns: Its place; that after the last is the offered element's. `nil` if all must stay.
+    /// Returns the index of the element to evict: among those with the lowest priority, the oldest or the
+    /// newest, depending on the policy. The index after the last is the offered element. `nil` if all
+    /// must stay.
     private func evictionCandidate(for element: Element) -> Int? {
       let standings = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
       let droppable = standings.indices.filter { !standings[$0].mustStay }
@@ -230,8 +231,8 @@ extension Mailbox {
       return self.policy == .newestWins ? candidates.first : candidates.last
     }
 
-    /// The producer waits with its element. Its continuation gets what is handed back: nothing, or
-    /// the element itself if the mailbox closes first.
+    /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the element if the
+    /// mailbox closes first.
     package mutating func suspendProducer(
       _ element: Element, _ continuation: CheckedContinuation<Displaced?, Never>
     ) {
@@ -239,23 +240,22 @@ extension Mailbox {
     }
 
     package enum TakeAction {
-      /// Here is one; and the producer that waited for the room, if one did, is to be resumed.
+      /// The element, and the producer to resume if one waited for capacity.
       case take(Element, resume: CheckedContinuation<Displaced?, Never>?)
-      /// There is none: the consumer waits.
+      /// The mailbox is empty: the consumer waits.
       case wait
-      /// There will be none any more.
+      /// The mailbox is empty and finished.
       case finish
     }
 
-    /// The consumer asks which element is first. That stays, and if a newer one takes its place, the
-    /// first is another when the consumer comes to ``take()`` it.
+    /// Returns the first element without removing it. A newer one may displace it before ``take()``.
     package mutating func look() -> TakeAction {
       guard let element = self.elements.first else { return self.isFinished ? .finish : .wait }
       self.isFirstAwaited = true
       return .take(element, resume: nil)
     }
 
-    /// The consumer asks for an element.
+    /// Removes the first element.
     package mutating func take() -> TakeAction {
       self.isFirstAwaited = false
       if let element = self.elements.popFirst() {
@@ -271,14 +271,14 @@ extension Mailbox {
     /// Whether the consumer waits.
     var isConsumerWaiting: Bool { self.consumer != nil }
 
-    /// The consumer waits.
+    /// Suspends the consumer.
     package mutating func suspendConsumer(_ consumer: Consumer) {
       self.consumer = consumer
     }
 
-    /// Nothing is taken in any more; what is in can still be taken out.
+    /// Accepts no more elements. The consumer can still take those that are in.
     ///
-    /// - Returns: Who waits, to be resumed: the consumer with nothing, the producer with its element.
+    /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its element.
     package mutating func finish() -> (
       consumer: CheckedContinuation<Element?, Never>?, producer: Producer?
     ) {

@@ -1,11 +1,11 @@
 import DequeModule
 
 extension OutcomeQueue {
-  /// Puts outcomes into the order in which frames arrived, bounds how many pictures wait, and counts.
-  /// Decides without waiting for anything itself.
+  /// The decisions of an outcome queue: puts outcomes into the order of arrival, bounds the pictures that
+  /// wait, and counts. It returns actions and never waits itself.
   ///
-  /// A frame's place is reserved when it arrives and filled when its fate is known. Only what stands
-  /// at the head, with its fate known, goes out. Drops that follow each other become one notice.
+  /// A frame gets an entry when it arrives, which is pending until the frame is resolved. Only a resolved
+  /// entry at the head can be written. Adjacent drops for the same reason become one notice.
   package struct StateMachine: ~Copyable {
     private enum Resolution {
       case pending
@@ -14,7 +14,7 @@ extension OutcomeQueue {
     }
 
     private struct Entry {
-      /// Frames are numbered as they arrive, since senders may repeat their own numbers.
+      /// The position in the order of arrival. Senders may repeat their own numbers.
       var arrival: UInt64
       var sequence: UInt64
       var resolution: Resolution
@@ -28,24 +28,24 @@ extension OutcomeQueue {
     private var entries: Deque<Entry> = []
     private var controls: Deque<Control> = []
     private var picturesWaiting = 0
-    /// Frames whose outcome has not gone out.
+    /// The frames whose outcome has not been written.
     private var unresolvedFrames = 0
     private var nextArrival: UInt64 = 0
     private var appliedRevision: UInt64 = 0
-    /// The frame that was announced as the first of its revision; it must be the next that goes out.
+    /// The arrival of the frame that was announced as the first of its revision. It must be written next.
     private var announced: UInt64?
     private var isFinished = false
     private var hasSentFinalCounts = false
-    /// What was made before this revision is not to be seen.
+    /// The earliest revision whose frames may be written.
     private var minRevision: UInt64 = 0
     package private(set) var counts = FrameCounts()
 
     /// - Parameters:
-    ///   - pictureLimit: Made frames that may wait to be written; at least 1.
-    ///   - backlogLimit: Entries of any kind beyond which the reader should hold the sender back.
-    ///   - creditLimit: Frames that may be without outcome.
-    ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
-    ///   - noticesPerFrame: Frames that gave way of which the client is told, while one is made; at least 1.
+    ///   - pictureLimit: The finished frames that may wait to be written, at least 1.
+    ///   - backlogLimit: The entries of any kind from which on the reader should wait.
+    ///   - creditLimit: The frames that may be without an outcome.
+    ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
+    ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
     package init(
       pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil,
       noticesPerFrame: Int = .max
@@ -57,30 +57,30 @@ extension OutcomeQueue {
       self.pacer = NoticePacer(noticesPerFrame: noticesPerFrame)
     }
 
-    /// Whether the reader may go on.
+    /// Whether the reader may continue.
     package var hasCapacity: Bool {
-      // After the final counts nothing is kept any more.
+      // After the final counts entries are no longer added.
       self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether messages may be added that lose nothing by being left out: not while others wait
-    /// because the client does not read, and not after the last.
+    /// Whether optional messages may be added: not while others wait because the client does not read, and
+    /// not after the end.
     package var hasNoticeCapacity: Bool { !self.isFinished && self.controls.count < 8 }
 
-    /// Whether a made frame finds room without displacing another.
+    /// Whether another finished frame fits without displacing one.
     package var hasPictureCapacity: Bool {
       self.isFinished || self.picturesWaiting < self.pictureLimit
     }
 
-    /// A frame arrives.
+    /// Reserves the place of a frame that arrives.
     ///
-    /// - Returns: Its arrival number, by which it is resolved, and whether the sender had the credit
-    ///   for it.
+    /// - Returns: The arrival number, by which the frame is resolved, and whether the client had the credit
+    ///   to send it.
     package mutating func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
       let reservation = Reservation(
         arrival: self.nextArrival, hasCredit: self.unresolvedFrames < self.creditLimit)
       self.nextArrival += 1
-      // Whatever comes after the final counts has come too late to be counted.
+      // A frame after the final counts is too late to be counted.
       guard !self.hasSentFinalCounts else { return reservation }
       self.unresolvedFrames += 1
       self.counts.received += 1
@@ -90,9 +90,10 @@ extension OutcomeQueue {
       return reservation
     }
 
-    /// A frame was made. Without effect if its fate is decided already.
+    /// Resolves a frame as finished. Does nothing if it is already resolved.
     ///
-    /// - Returns: The frame that it displaced, if too many wait.
+    /// - Returns: The frame that will not be written because too many wait or a later revision is forced;
+    ///   `nil` if there is none.
     package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) -> Payload?
     {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
@@ -107,7 +108,7 @@ extension OutcomeQueue {
       return self.displaceOldestPicture()
     }
 
-    /// A frame was dropped. Without effect if its fate is decided already.
+    /// Resolves a frame as dropped. Does nothing if it is already resolved.
     package mutating func resolve(
       _ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero
     ) {
@@ -115,18 +116,18 @@ extension OutcomeQueue {
       self.drop(at: index, drop, lateness: lateness)
     }
 
-    /// A message that is no frame's outcome. After the final counts nothing is said any more.
+    /// Queues a message that is not a frame's outcome. Ignores it after the final counts.
     package mutating func push(_ control: Control) {
       guard !self.hasSentFinalCounts else { return }
       self.controls.append(control)
     }
 
-    /// What was made before a revision is not to be seen any more: an operator forced another
-    /// pipeline. The frame that was announced as the next goes too; its notice follows `applied`.
+    /// Drops finished frames of earlier revisions, now and later, because an operator forced another
+    /// pipeline. This includes the announced frame; its notice then follows `applied`.
     ///
     /// - Returns: The frames that will not be written.
     package mutating func discardPictures(before revision: UInt64) -> [Payload] {
-      // Those that are being made now come later.
+      // Frames that are still being filtered are dropped when they are finished.
       self.minRevision = max(self.minRevision, revision)
       var discarded: [Payload] = []
       for index in self.entries.indices.reversed() {
@@ -141,37 +142,37 @@ extension OutcomeQueue {
       return discarded
     }
 
-    /// A message of an unknown kind came.
+    /// Counts a message of an unknown kind.
     package mutating func countIgnoredMessage() {
       self.counts.ignoredMessages += 1
     }
 
-    /// The client has consumed the picture with that number, and all before it.
+    /// Records that the client has consumed a picture and all before it.
     package mutating func acknowledge(_ sequence: UInt64) {
       self.window.acknowledge(sequence)
     }
 
-    /// Nothing is acknowledged any more: the client has closed its side, but may still read.
+    /// Stops waiting for acknowledgements: the client has closed its side, but may still read.
     package mutating func openWindow() {
       self.window = OutputWindow(size: nil)
     }
 
-    /// Nothing comes any more; what is in goes out, then the final counts.
+    /// Accepts nothing more. The final counts follow the remaining items.
     package mutating func finish() {
       self.isFinished = true
     }
 
     package enum Next {
       case item(Item)
-      /// The picture at the head came too late to be written; its notice follows.
+      /// The frame at the head is too late to be written; its notice follows.
       case late(Payload)
-      /// Nothing, until something else is said, or that time has come.
+      /// Nothing until the given time, unless the state changes before.
       case waitUntil(Duration)
       case wait
       case finished
     }
 
-    /// What to write next.
+    /// Returns the next item to write.
     package mutating func next(at now: Duration = .zero) -> Next {
       if let control = self.controls.popFirst() { return .item(.control(control)) }
       switch self.entries.first?.resolution {
@@ -192,7 +193,7 @@ extension OutcomeQueue {
       }
     }
 
-    /// Whether there is a frame without fate, and nothing before it but frames that gave way to newer ones.
+    /// Whether there is a pending frame with only superseded frames before it.
     private var isFrameAwaited: Bool {
       for entry in self.entries {
         switch entry.resolution {
@@ -204,12 +205,12 @@ extension OutcomeQueue {
       return false
     }
 
-    /// The drops at the head that say the same.
+    /// Removes the drops with the same reason from the head.
     ///
-    /// - Parameter onlyFirst: Whether those that follow wait for their own time.
+    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
       guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {
-        preconditionFailure("no drop stands at the head")
+        preconditionFailure("the entry at the head is not a drop")
       }
       while !onlyFirst, case .dropped(let next)? = self.entries.first?.resolution, run.absorb(next) {
         self.entries.removeFirst()
@@ -250,7 +251,8 @@ extension OutcomeQueue {
       return .item(.frame(frame))
     }
 
-    /// Arrivals only grow, and a run stands at its first frame's, so the search is binary.
+    /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival of their
+    /// first frame.
     private func pendingIndex(of arrival: UInt64) -> Int? {
       var low = 0
       var high = self.entries.count
@@ -269,13 +271,13 @@ extension OutcomeQueue {
       let run = DropRun(
         firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
       self.entries[index].resolution = .dropped(run)
-      // Those that gave way are told of one by one, and are no more than were granted.
+      // Notices of superseded frames are sent one by one; the credits bound their number.
       guard drop.reason != .superseded else { return }
       self.merge(index + 1)
       self.merge(index)
     }
 
-    /// Merges the entry at `index` into the one before it, if both are drops that say the same.
+    /// Merges the entry at `index` into the one before it if both are drops for the same reason.
     private mutating func merge(_ index: Int) {
       guard index > 0, index < self.entries.count,
         case .dropped(var run) = self.entries[index - 1].resolution,
@@ -299,11 +301,11 @@ extension OutcomeQueue {
     }
   }
 
-  /// A frame's place in the order of outcomes.
+  /// The place of a frame in the order of outcomes.
   package struct Reservation: Sendable, Hashable {
-    /// The number by which it is resolved.
+    /// The number by which the frame is resolved.
     package var arrival: UInt64
-    /// Whether no more frames were without outcome than were granted.
+    /// Whether the client had the credit to send the frame.
     package var hasCredit: Bool
   }
 }

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What stands between a session and its writer: outcomes in the order of arrival, a bounded number of
-/// pictures, and messages that are never dropped.
+/// The queue between a session and its writer: a reorder buffer that releases outcomes in the order of
+/// arrival, with a bounded number of pictures, and messages that are never dropped.
 package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable {
-  /// What goes out.
+  /// An item to write.
   package enum Item: Sendable {
-    /// A message that is no frame's outcome.
+    /// A message that is not a frame's outcome.
     case control(Control)
-    /// A selection is in force from the frame that follows.
+    /// A revision is active from the next frame on.
     case applied(Revision, firstSequence: UInt64)
-    /// A frame that was made.
+    /// A finished frame.
     case frame(FinishedFrame<Payload>)
-    /// Frames that were not.
+    /// Dropped frames.
     case dropped(DropRun)
-    /// The last item.
+    /// The counts, as the last item.
     case finalCounts(FrameCounts)
   }
 
@@ -23,12 +23,12 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     var reader: CheckedContinuation<Void, Never>?
     var worker: CheckedContinuation<Void, Never>?
     var timer: CheckedContinuation<Duration?, Never>?
-    /// When the writer is to look again, if nothing else happens.
+    /// The time at which a delayed item can be written; `nil` if there is none.
     var due: Duration?
     var isCancelled = false
   }
 
-  /// Who goes on, and what was lost on the way there. To be done without the lock.
+  /// The continuations to resume and the late frames to discard, without the lock.
   private struct Wakeups {
     var writer: (continuation: CheckedContinuation<Item?, Never>, item: Item?)?
     var reader: CheckedContinuation<Void, Never>?
@@ -42,13 +42,13 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   private let discard: @Sendable (Payload, DropReason) -> Void
 
   /// - Parameters:
-  ///   - pictureLimit: Made frames that may wait to be written.
-  ///   - backlogLimit: Entries of any kind beyond which ``waitForRoom()`` waits.
-  ///   - creditLimit: Frames that may be without outcome.
-  ///   - outputWindow: Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
-  ///   - noticesPerFrame: Frames that gave way of which the client is told, while one is made; at least 1.
-  ///   - now: The session's clock, for pictures that are of no use after some time.
-  ///   - discard: Told of each made frame that is not written after all.
+  ///   - pictureLimit: The finished frames that may wait to be written.
+  ///   - backlogLimit: The entries of any kind from which on ``waitForCapacity()`` waits.
+  ///   - creditLimit: The frames that may be without an outcome.
+  ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
+  ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
+  ///   - now: Returns the time on the session's clock, for deadlines and the pace of notices.
+  ///   - discard: Receives each finished frame that will not be written.
   package init(
     pictureLimit: Int, backlogLimit: Int = 256, creditLimit: Int = .max, outputWindow: Int? = nil,
     noticesPerFrame: Int = .max, now: @escaping @Sendable () -> Duration = { .zero },
@@ -63,70 +63,73 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.discard = discard
   }
 
-  /// What has been counted so far.
+  /// The counts so far.
   package var counts: FrameCounts { self.state.withLock { $0.machine.counts } }
 
-  /// A frame arrives; its outcome will stand at this place.
+  /// Reserves a place for the outcome of a frame that arrives.
   package func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }
 
-  /// A frame was made. It may displace another, if too many wait.
+  /// Resolves a frame as finished. It may displace another if too many wait. Does nothing if the frame is
+  /// already resolved.
   package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) {
     let displaced = self.change { $0.resolve(arrival, finished: frame) }
     if let displaced { self.discard(displaced, .outputSuperseded) }
   }
 
-  /// A frame was dropped. Without effect if its fate is decided already.
+  /// Resolves a frame as dropped. Does nothing if the frame is already resolved.
   package func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
     self.change { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
 
-  /// A message that is no frame's outcome.
+  /// Queues a message that is not a frame's outcome.
   package func push(_ control: Control) {
     self.change { $0.push(control) }
   }
 
-  /// The client has consumed the picture with that number, and all before it.
+  /// Records that the client has consumed a picture and all before it.
   package func acknowledge(_ sequence: UInt64) {
     self.change { $0.acknowledge(sequence) }
   }
 
-  /// What was made before a revision is not to be seen any more.
+  /// Drops finished frames of earlier revisions, now and later.
   func discardPictures(before revision: UInt64) {
     let discarded = self.change { $0.discardPictures(before: revision) }
     for payload in discarded { self.discard(payload, .outputSuperseded) }
   }
 
-  /// Nothing is acknowledged any more: what waits for that goes out.
+  /// Stops waiting for acknowledgements.
   func openWindow() {
     self.change { $0.openWindow() }
   }
 
-  /// A message that loses nothing by being left out, such as counts or what an analysis saw: left out
-  /// while others wait, since a client that does not read would gather them without end.
+  /// Queues an optional message, such as counts or the result of an analysis. Omits it while others wait:
+  /// for a client that does not read the queue would grow without bound.
   func pushNotice(_ message: (FrameCounts) -> Control) {
     self.change { machine in
       if machine.hasNoticeCapacity { machine.push(message(machine.counts)) }
     }
   }
 
-  /// A message of an unknown kind came.
+  /// Counts a message of an unknown kind.
   package func countIgnoredMessage() {
     self.state.withLock { $0.machine.countIgnoredMessage() }
   }
 
-  /// Nothing comes any more: what is in goes out, then the final counts, then ``next()`` ends.
+  /// Accepts nothing more: the writer gets the remaining items, then the final counts, then ``next()``
+  /// ends.
   package func finish() {
     self.change { $0.finish() }
   }
 
-  /// Whoever waits stops waiting, and ``next()`` ends at once. So does cancelling a task that waits.
+  /// Resumes all waiting tasks and ends ``next()`` immediately. Cancellation of a waiting task does the
+  /// same.
   package func cancel() {
     self.update { state in state.isCancelled = true }
   }
 
-  /// What to write next; waits for it. `nil` when there will be nothing any more.
+  /// Returns the next item to write. Waits for one; `nil` at the end.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -137,8 +140,8 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     }
   }
 
-  /// Lets what waits for its time go out when that has come, or up to as much later as it was put forward
-  /// meanwhile. Runs until the outbox or the task is cancelled.
+  /// Releases delayed items at their time. An item whose time is brought forward during a wait is released
+  /// when that wait ends. Runs until the queue or the task is cancelled.
   ///
   /// - Parameter wait: Returns after the given time, or when the task is cancelled.
   package func runTimer(_ wait: (Duration) async -> Void) async {
@@ -158,7 +161,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     }
   }
 
-  /// Waits until the backlog is short enough for the sender to go on.
+  /// Waits until the backlog is short enough for the reader to continue.
   package func waitForCapacity() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -169,10 +172,10 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     }
   }
 
-  /// Whether a made frame finds room without displacing another.
+  /// Whether another finished frame fits without displacing one.
   package var hasPictureCapacity: Bool { self.state.withLock { $0.machine.hasPictureCapacity } }
 
-  /// Waits until a made frame finds room without displacing another.
+  /// Waits until another finished frame fits without displacing one.
   package func waitForPictureCapacity() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -183,7 +186,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     }
   }
 
-  /// Changes the machine, and wakes whoever waits for what that made possible.
+  /// Changes the state machine, then resumes the tasks that can continue.
   private func change<Result: Sendable>(_ body: (inout StateMachine) -> Result) -> Result {
     self.update { state in body(&state.machine) }
   }
@@ -224,7 +227,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     return wakeups
   }
 
-  /// The next item, past pictures that came too late.
+  /// Returns the next item, and collects the frames before it that are too late.
   private static func next(
     _ machine: inout StateMachine, at now: Duration, late: inout [Payload]
   ) -> StateMachine.Next {
