@@ -88,8 +88,8 @@ struct FrameProcessing: Sendable {
   }
 }
 
-/// The state that outlives a connection: resume tokens, which clients hold, and operators' overrides,
-/// which the server holds.
+/// The state that outlives a connection: resume tokens, which clients hold, and operators'
+/// overrides, which the server holds.
 struct Resumption: Sendable {
   /// Signs and verifies resume tokens.
   let tokens: ResumeTokens

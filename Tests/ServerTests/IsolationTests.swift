@@ -130,7 +130,8 @@ import Testing
 
   @Test("Nor is work that waited for its turn while the others outstayed theirs")
   func tooManyMeanwhile() async throws {
-    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) { scheduler, _, clock in
+    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) {
+      scheduler, _, clock in
       #expect(scheduler.overdueThreadCount == FrameScheduler.maxOverdueThreads - 1)
       try await withThrowingTaskGroup(of: Void.self) { group in
         let (ends, end) = AsyncStream<Never>.makeStream()

@@ -10,7 +10,9 @@ import Testing
     try PipelineState(pipeline: pipeline, catalogue: .builtIn)
   }
 
-  static func select(_ pipeline: Pipeline, _ pipelineState: inout PipelineState, requestID: UInt64) throws {
+  static func select(_ pipeline: Pipeline, _ pipelineState: inout PipelineState, requestID: UInt64)
+    throws
+  {
     try pipelineState.change(ifRevision: nil, requestID: requestID) { $0 = pipeline }
   }
 

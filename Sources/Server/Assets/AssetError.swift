@@ -3,57 +3,57 @@ import GRPCProtobuf
 import SidelightKernels
 import SidelightWire
 
-/// Why something about an asset is refused: with a reason for programs, and the field, what it is and
-/// what it may be for people.
+/// The refusal of a request for an asset: a reason for programs; the field, its value and its limit
+/// for people.
 struct AssetError: Error, Sendable, Hashable {
-  /// The kind of fault: what `google.rpc.ErrorInfo` carries as its reason.
+  /// The reason in `google.rpc.ErrorInfo`.
   enum Reason: String, Sendable, Hashable {
-    /// A message of the upload is not the one that belongs there.
+    /// A message of the upload is out of order.
     case order = "ASSET_UPLOAD_ORDER"
-    /// No asset can have this name.
+    /// The name is invalid.
     case name = "ASSET_NAME_INVALID"
-    /// The server has an asset of its own under this name.
+    /// The server provides an asset with this name.
     case nameTaken = "ASSET_NAME_TAKEN"
-    /// The file, or its picture, is larger than may be.
+    /// The file or its picture exceeds a limit.
     case tooLarge = "ASSET_TOO_LARGE"
-    /// The file is not as long as was stated.
+    /// The length of the file differs from the header.
     case length = "ASSET_LENGTH_MISMATCH"
-    /// The file is not the one whose digest was stated.
+    /// The digest of the file differs from the header.
     case digest = "ASSET_DIGEST_MISMATCH"
-    /// The file is no sound picture and no sound table.
+    /// The file is neither a valid picture nor a valid table.
     case unreadable = "ASSET_UNREADABLE"
-    /// The caller, or all callers, would have more than they may.
+    /// The caller, or all callers together, would exceed a limit.
     case quota = "ASSET_QUOTA_EXCEEDED"
     /// The upload took too long.
     case timeout = "ASSET_UPLOAD_TIMEOUT"
-    /// The caller has put no asset of this name.
+    /// The caller has no asset with this name.
     case notFound = "ASSET_NOT_FOUND"
   }
 
   let reason: Reason
   /// The field of the request, or the limit's name.
   let field: String
-  /// What is wrong, with value and limit: goes on where the field's name ends.
+  /// The error with value and limit, as the continuation of the field's name.
   let description: String
-  /// The value at fault, where it is one.
+  /// The invalid value; `nil` if there is none.
   var value: String?
-  /// What it may be, or should have been.
+  /// The limit or the expected value; `nil` if there is none.
   var limit: String?
-  /// Whose limit it is, for a quota.
+  /// The owner of the limit; `nil` if it is not a quota.
   var subject: String?
 }
 
 extension AssetError {
-  /// A quota would be exceeded.
+  /// Reports that a quota would be exceeded.
   ///
   /// - Parameters:
-  ///   - subject: Whose it is: the caller's name, or `server`.
-  ///   - name: The limit's name, as the wire has it.
-  ///   - value: What it would come to.
+  ///   - subject: The owner of the quota: the caller's name, or `server`.
+  ///   - name: The limit's name on the wire.
+  ///   - value: The value that the request would lead to.
   static func quota(of subject: String, _ name: String, value: Int, limit: Int) -> AssetError {
     AssetError(
       reason: .quota, field: name,
-      description: "would come to \(value) for \(subject), the limit is \(limit)",
+      description: "would be \(value) for \(subject), the limit is \(limit)",
       value: "\(value)", limit: "\(limit)", subject: subject)
   }
 
@@ -68,7 +68,7 @@ extension AssetError {
     }
   }
 
-  /// The fault as gRPC's clients read it.
+  /// The error for gRPC clients.
   var status: GoogleRPCStatus {
     var metadata = ["field": self.field]
     if let value { metadata["value"] = value.clipped(toBytes: 128) }

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Synchronization
 
-/// The assets that callers have put, each seen by its owner alone.
+/// The assets that callers have uploaded. Each is visible to its owner only.
 final class AssetLibrary: Sendable {
   let configuration: AssetConfiguration
   private let table: Mutex<AssetTable>
@@ -11,9 +11,9 @@ final class AssetLibrary: Sendable {
   private let costs: CostTable
 
   /// - Parameters:
-  ///   - configuration: What may be put.
-  ///   - plans: Is told to let assets go that are no more.
-  ///   - costs: As `plans`.
+  ///   - configuration: The limits.
+  ///   - plans: The cache of plans, which removes plans of deleted assets.
+  ///   - costs: The cost estimates, which removes those of deleted assets.
   init(
     _ configuration: AssetConfiguration, plans: PlanCache, costs: CostTable, clock: SessionClock
   ) {
@@ -25,7 +25,7 @@ final class AssetLibrary: Sendable {
     self.costs = costs
   }
 
-  /// How many assets there are, and what they take: those that only sessions still use too.
+  /// The number of assets, and the memory of assets and uploads, including deleted assets in use.
   var contents: (count: Int, bytes: Int, uploadBytes: Int) {
     (
       self.withTable { table, _ in table.count }, self.quotas.total(.memory),
@@ -33,22 +33,22 @@ final class AssetLibrary: Sendable {
     )
   }
 
-  /// Grows whenever memory is taken or given back.
+  /// A count that grows with every reservation and release of memory.
   var activity: UInt64 { self.quotas.activity }
 
   // MARK: For pipelines
 
-  /// An owner's asset of that name; `nil` if there is none.
+  /// Returns an asset of an owner; `nil` if there is none with that name.
   func asset(named name: String, of owner: String) -> Asset? {
     self.withTable { table, now in table.use(name, of: owner, at: now)?.asset }
   }
 
-  /// An owner's assets, by name.
+  /// Returns the assets of an owner, sorted by name.
   func assets(of owner: String) -> [StoredAsset] {
     self.withTable { table, _ in table.assets(of: owner) }
   }
 
-  /// Keeps an owner's assets for as long as `body` runs.
+  /// Keeps the assets of an owner while `body` runs.
   func withSession<Result>(
     of owner: String, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -59,10 +59,12 @@ final class AssetLibrary: Sendable {
 
   // MARK: For owners
 
-  /// Takes memory for a file that is to come.
+  /// Reserves memory for an upload.
   ///
-  /// - Throws: ``AssetError`` if the owner has too many assets, or there is no room on the way.
-  func reserveUpload(_ upload: AssetUpload, of owner: String) throws(AssetError) -> AssetQuotaTracker.Lease {
+  /// - Throws: ``AssetError`` if the owner has too many assets, or a limit on uploads is reached.
+  func reserveUpload(_ upload: AssetUpload, of owner: String) throws(AssetError)
+    -> AssetQuotaTracker.Lease
+  {
     let fault = self.withTable { table, _ -> AssetError? in
       do throws(AssetError) {
         try table.checkCapacity(for: upload.name, of: owner)
@@ -75,24 +77,26 @@ final class AssetLibrary: Sendable {
     return try self.quotas.reserve(upload.byteCount, .upload, for: owner)
   }
 
-  /// Takes memory for an asset that is to be decoded.
+  /// Reserves memory for an asset before it is decoded.
   ///
-  /// - Throws: ``AssetError`` if there is no room.
-  func reserveMemory(_ byteCount: Int, of owner: String) throws(AssetError) -> AssetQuotaTracker.Lease {
+  /// - Throws: ``AssetError`` if a limit on memory is reached.
+  func reserveMemory(_ byteCount: Int, of owner: String) throws(AssetError)
+    -> AssetQuotaTracker.Lease
+  {
     do {
       return try self.quotas.reserve(byteCount, .memory, for: owner)
     } catch {
-      // A session's plan may have gone back into the cache after its asset was deleted.
+      // The cache may still have plans with deleted assets: sessions return plans to it later.
       let current = self.withTable { table, _ in Set(table.all.map(\.asset)) }
       self.invalidatePlans { $0.isLeased && !current.contains($0) }
       return try self.quotas.reserve(byteCount, .memory, for: owner)
     }
   }
 
-  /// Puts an asset.
+  /// Stores an asset.
   ///
-  /// - Returns: Whether it took the place of another.
-  /// - Throws: ``AssetError`` if the owner has too many.
+  /// - Returns: Whether it replaced another.
+  /// - Throws: ``AssetError`` if the owner has too many assets.
   func put(_ asset: StoredAsset, of owner: String) throws(AssetError) -> Bool {
     let result = self.withTable { table, now in
       Result { () throws(AssetError) in try table.put(asset, of: owner, at: now) }
@@ -112,7 +116,7 @@ final class AssetLibrary: Sendable {
     return true
   }
 
-  /// - Parameter body: Gets the time, and shelves on which nothing has outlived it.
+  /// Calls `body` with the table, without expired assets, and the time.
   private func withTable<Result: Sendable>(
     _ body: (inout AssetTable, _ now: Duration) -> Result
   ) -> Result {
@@ -135,15 +139,15 @@ final class AssetLibrary: Sendable {
   }
 }
 
-/// The assets that one caller's pipelines may name: what the server provides, and what the caller has
-/// put.
+/// The assets that one caller's pipelines may name: those that the server provides, and the
+/// caller's own.
 struct CallerAssets: AssetProvider {
   let provided: any AssetProvider
   let library: AssetLibrary
   let owner: String
 
-  /// The asset of that name. The server's own stands first: a name means the same to all who know it,
-  /// and nobody slips another picture under it.
+  /// Returns the asset with a name. The server's own take precedence, so that a caller cannot
+  /// replace them.
   func asset(named name: String) -> Asset? {
     self.provided.asset(named: name) ?? self.library.asset(named: name, of: self.owner)
   }

@@ -1,28 +1,29 @@
 import SidelightKernels
 import Synchronization
 
-/// Counts the memory of assets and of uploads, by owner and in all.
+/// Counts the memory of assets and of uploads, for each owner and in total.
 ///
-/// What was taken is given back when its ``Lease`` goes, which an asset keeps for as long as it lives:
-/// a deleted one that a session still uses counts, and when the last plan lets it go it does not.
+/// Memory is released when its ``Lease`` ends. An asset keeps its lease as long as it lives: a
+/// deleted asset counts while the plan of a session still uses it.
 final class AssetQuotaTracker: Sendable {
-  /// What is counted.
+  /// The kind of memory.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Decoded assets.
     case memory = "max_memory_bytes"
-    /// Files on their way.
+    /// Files during upload.
     case upload = "max_upload_bytes"
   }
 
-  /// Bytes that are taken; given back by `deinit`.
+  /// Reserved bytes, released by `deinit`.
   final class Lease: AssetLease {
-    /// How many.
+    /// The number of bytes.
     let byteCount: Int
     private let kind: Kind
     private let owner: String
     private let tracker: AssetQuotaTracker
 
-    fileprivate init(_ byteCount: Int, _ kind: Kind, _ owner: String, _ tracker: AssetQuotaTracker) {
+    fileprivate init(_ byteCount: Int, _ kind: Kind, _ owner: String, _ tracker: AssetQuotaTracker)
+    {
       self.byteCount = byteCount
       self.kind = kind
       self.owner = owner
@@ -47,16 +48,16 @@ final class AssetQuotaTracker: Sendable {
     self.configuration = configuration
   }
 
-  /// What is taken in all.
+  /// Returns the reserved bytes of all owners.
   func total(_ kind: Kind) -> Int { self.accounts.withLock { $0[kind]?.total ?? 0 } }
 
-  /// Grows with whatever is taken and given back.
+  /// A count that grows with every reservation and release.
   var activity: UInt64 { self.changes.load(ordering: .relaxed) }
 
-  /// Takes bytes for an owner.
+  /// Reserves bytes for an owner.
   ///
-  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/quota`` if the owner, or all together,
-  ///   would have more than they may.
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/quota`` if the owner, or all owners
+  ///   together, would exceed a limit.
   func reserve(_ byteCount: Int, _ kind: Kind, for owner: String) throws(AssetError) -> Lease {
     let (perOwner, limit) = self.limits(kind)
     let fault = self.accounts.withLock { accounts -> AssetError? in

@@ -3,22 +3,23 @@ import GRPCCore
 import SidelightCodecs
 import SidelightKernels
 
-/// Makes assets of files. Memory is taken as the file's header states it, before anything is decoded.
+/// Decodes files to assets. It reserves the memory that the file's header states before it decodes.
 struct AssetReader: Sendable {
   let library: AssetLibrary
   let clock: SessionClock
 
   /// Verifies and decodes a file. Blocks while it computes; runs on the task's preferred executor.
   ///
-  /// - Throws: ``AssetError`` for a file that is not what was stated, is no sound asset, or for which
-  ///   there is no room.
+  /// - Throws: ``AssetError`` for a file that differs from its header, is not a valid asset, or
+  ///   exceeds a limit on memory.
   @concurrent
   func read(_ file: AssetUpload.Contents, of owner: String) async throws(AssetError) -> StoredAsset
   {
     let digest = Array(SHA256.hash(data: file.bytes))
     guard file.digest.isEmpty || file.digest == digest else {
       throw AssetError(
-        reason: .digest, field: "header.sha256", description: "is not that of what has come",
+        reason: .digest, field: "header.sha256",
+        description: "differs from the digest of the received file",
         value: Self.hex(digest), limit: Self.hex(file.digest))
     }
     let isPicture = ImageFileFormat(sniffing: file.bytes.span.bytes) != nil
@@ -65,8 +66,8 @@ struct AssetReader: Sendable {
       throw AssetError(
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
-          ? "the file is no PNG, no JPEG and no .cube table"
-          : "the file is no PNG and no JPEG, and as a .cube table it is at fault: \(error)")
+          ? "the file is neither PNG nor JPEG nor a .cube table"
+          : "the file is neither PNG nor JPEG, and is invalid as a .cube table: \(error)")
     }
   }
 

@@ -1,15 +1,15 @@
 import SidelightKernels
 
-/// Who has put what. A pure state machine; time is handed in.
+/// The assets by owner. A pure state machine; callers pass the time in.
 ///
-/// An owner's shelf begins with the first asset or session, and ends when the last asset is deleted and
-/// no session stands; or, without sessions, when its time is over. Whatever leaves a shelf is handed
-/// back, so that it is freed outside of locks.
+/// An owner's entry begins with the first asset or session. It ends when the owner has neither
+/// assets nor sessions, or after the lifetime without sessions. Methods return the assets that they
+/// remove, so that callers free them outside of locks.
 struct AssetTable: Sendable {
   private struct OwnerEntry {
     var assets: [String: StoredAsset] = [:]
     var sessions = 0
-    /// When one of the assets was last put or used, or a session ended.
+    /// The time of the last upload or use of an asset, or of the last end of a session.
     var lastUse: Duration
   }
 
@@ -17,7 +17,7 @@ struct AssetTable: Sendable {
   private let maxTotal: Int
   private let lifetime: Duration
   private var owners: [String: OwnerEntry] = [:]
-  /// How many assets there are.
+  /// The number of assets.
   private(set) var count = 0
 
   init(_ configuration: AssetConfiguration) {
@@ -26,24 +26,24 @@ struct AssetTable: Sendable {
     self.lifetime = configuration.lifetime
   }
 
-  /// All assets, in no order.
+  /// All assets, unordered.
   var all: [StoredAsset] { self.owners.values.flatMap(\.assets.values) }
 
-  /// An owner's assets, by name.
+  /// Returns the assets of an owner, sorted by name.
   func assets(of owner: String) -> [StoredAsset] {
     (self.owners[owner]?.assets.values).map { $0.sorted { $0.name < $1.name } } ?? []
   }
 
-  /// An owner's asset of that name, which counts as used.
+  /// Returns an asset of an owner, and records its use.
   mutating func use(_ name: String, of owner: String, at now: Duration) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets[name] else { return nil }
     self.owners[owner]?.lastUse = now
     return asset
   }
 
-  /// Whether an asset of that name could be put.
+  /// Checks that an asset of that name can be stored.
   ///
-  /// - Throws: ``AssetError`` if there are too many already.
+  /// - Throws: ``AssetError`` if there are too many.
   func checkCapacity(for name: String, of owner: String) throws(AssetError) {
     let own = self.owners[owner]?.assets ?? [:]
     guard own[name] == nil else { return }
@@ -56,10 +56,10 @@ struct AssetTable: Sendable {
     }
   }
 
-  /// Puts an asset.
+  /// Stores an asset.
   ///
-  /// - Returns: The one whose place it took.
-  /// - Throws: ``AssetError`` if there are too many already.
+  /// - Returns: The asset that it replaced.
+  /// - Throws: ``AssetError`` if there are too many.
   mutating func put(
     _ asset: StoredAsset, of owner: String, at now: Duration
   ) throws(AssetError) -> StoredAsset? {
@@ -71,7 +71,7 @@ struct AssetTable: Sendable {
     return old
   }
 
-  /// Takes an asset away.
+  /// Removes an asset.
   mutating func remove(_ name: String, of owner: String) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets.removeValue(forKey: name) else { return nil }
     self.count -= 1
@@ -79,19 +79,19 @@ struct AssetTable: Sendable {
     return asset
   }
 
-  /// A session of the owner stands.
+  /// Records that a session of the owner is open.
   mutating func enter(_ owner: String, at now: Duration) {
     self.owners[owner, default: OwnerEntry(lastUse: now)].sessions += 1
   }
 
-  /// A session of the owner is over.
+  /// Records that a session of the owner is closed.
   mutating func leave(_ owner: String, at now: Duration) {
     self.owners[owner]?.sessions -= 1
     self.owners[owner]?.lastUse = now
     self.clear(owner)
   }
 
-  /// Takes away what nobody has used for too long.
+  /// Removes the assets of owners whose lifetime is over.
   mutating func expire(at now: Duration) -> [StoredAsset] {
     var expired: [StoredAsset] = []
     for (owner, entry) in self.owners
@@ -109,16 +109,16 @@ struct AssetTable: Sendable {
   }
 }
 
-/// An asset that a caller has put.
+/// An asset that a caller has uploaded.
 struct StoredAsset: Sendable {
   let name: String
   let asset: Asset
   /// The length of the file.
   let fileByteCount: Int
-  /// What it counts in memory.
+  /// The bytes that count as memory.
   let memoryByteCount: Int
   /// The file's SHA-256.
   let digest: [UInt8]
-  /// When it was put, on the sessions' clock.
+  /// The time at which it was stored, on the sessions' clock.
   let stored: Duration
 }

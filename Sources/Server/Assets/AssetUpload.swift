@@ -2,22 +2,22 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// An upload on its way: which message may come next, and what has come. A pure state machine.
+/// The state of an upload. A pure state machine.
 ///
-/// Life: ``begin(_:)`` with the header, ``append(_:)`` for each chunk, ``finish()`` when the client has
-/// closed its side. A fault ends it.
+/// It begins with the header, continues with ``append(_:)`` for each chunk, and ends with
+/// ``finish()`` when the client has closed its side, or with an error.
 struct AssetUpload: Sendable {
-  /// A file that has come whole.
+  /// A complete file.
   struct Contents: Sendable {
     let name: String
     let bytes: [UInt8]
-    /// What the client says that its SHA-256 is; empty: nothing.
+    /// The SHA-256 that the client states; empty if it states none.
     let digest: [UInt8]
   }
 
-  /// Under what name.
+  /// The name of the asset.
   let name: String
-  /// How long the file is to be.
+  /// The length of the file, as the header states it.
   let byteCount: Int
   private let digest: [UInt8]
   private var bytes: [UInt8] = []
@@ -25,8 +25,8 @@ struct AssetUpload: Sendable {
 
   /// Begins with the first message.
   ///
-  /// - Parameter maxFileBytes: The largest file.
-  /// - Throws: ``AssetError`` if it is no header, or the header cannot be.
+  /// - Parameter maxFileBytes: The most bytes of a file.
+  /// - Throws: ``AssetError`` if the message is not a valid header.
   init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetError) {
     guard case .header(let header)? = first?.part else {
       throw AssetError(reason: .order, field: "header", description: "must be the first message")
@@ -34,7 +34,8 @@ struct AssetUpload: Sendable {
     try AssetName.check(header.name, field: "header.name")
     guard header.sizeBytes > 0 else {
       throw AssetError(
-        reason: .length, field: "header.size_bytes", description: "is 0; no asset is empty",
+        reason: .length, field: "header.size_bytes",
+        description: "is 0; an asset must not be empty",
         value: "0", limit: "\(maxFileBytes)")
     }
     guard header.sizeBytes <= UInt64(maxFileBytes) else {
@@ -54,9 +55,10 @@ struct AssetUpload: Sendable {
     self.digest = [UInt8](header.sha256)
   }
 
-  /// Takes the next message.
+  /// Appends the next message.
   ///
-  /// - Throws: ``AssetError`` if it is no chunk, an empty one, one too many, or more than was stated.
+  /// - Throws: ``AssetError`` if the message is not a chunk, or the chunk is empty or exceeds a
+  ///   limit or the stated length.
   mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetError) {
     switch message.part {
     case .chunk(let chunk)?:
@@ -76,16 +78,16 @@ struct AssetUpload: Sendable {
       self.bytes.reserveCapacity(self.byteCount)
       self.bytes.append(contentsOf: chunk)
     case .header?:
-      throw AssetError(reason: .order, field: "header", description: "came a second time")
+      throw AssetError(reason: .order, field: "header", description: "was sent twice")
     case nil:
       throw AssetError(
         reason: .order, field: "part", description: "is neither a header nor a chunk")
     }
   }
 
-  /// The client has closed its side.
+  /// Ends the upload when the client has closed its side.
   ///
-  /// - Throws: ``AssetError`` if less has come than was stated.
+  /// - Throws: ``AssetError`` if the file is shorter than stated.
   consuming func finish() throws(AssetError) -> Contents {
     guard self.bytes.count == self.byteCount else { throw self.lengthFault(self.bytes.count) }
     return Contents(name: self.name, bytes: self.bytes, digest: self.digest)
@@ -94,19 +96,19 @@ struct AssetUpload: Sendable {
   private func lengthFault(_ count: Int) -> AssetError {
     AssetError(
       reason: .length, field: "header.size_bytes",
-      description: "is \(self.byteCount), the chunks have come to \(count)",
+      description: "is \(self.byteCount), but the chunks have \(count) bytes",
       value: "\(count)", limit: "\(self.byteCount)")
   }
 }
 
-/// What assets may be called.
+/// The rules for names of assets.
 enum AssetName {
   /// The most bytes of a name.
   static let maxByteCount = Pipeline.maxNameBytes
 
-  /// Checks a name that somebody wants to put an asset under.
+  /// Checks the name of a new asset.
   ///
-  /// - Parameter field: Where the name stands in the request.
+  /// - Parameter field: The field of the request that has the name.
   /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
   static func check(_ name: String, field: String) throws(AssetError) {
     func fault(_ description: String) -> AssetError { Self.fault(name, field, description) }
@@ -117,14 +119,15 @@ enum AssetName {
       bytes.allSatisfy({ Self.isLetterOrDigit($0) || "._-/".utf8.contains($0) })
     else {
       throw fault(
-        "is \"\(name)\"; a name is of A-Z a-z 0-9 . _ - /, and begins with a letter or a digit")
+        "is \"\(name)\"; a name consists of A-Z a-z 0-9 . _ - / and begins with a letter or a digit"
+      )
     }
     guard name != Asset.sourceName else {
-      throw fault("is \"\(name)\", which stands for the frame as it came in")
+      throw fault("is \"\(name)\", which is reserved for the input frame")
     }
   }
 
-  /// Checks the length of a name, whatever its characters.
+  /// Checks only the length of a name.
   ///
   /// - Parameter field: The field of the request that has the name.
   /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.

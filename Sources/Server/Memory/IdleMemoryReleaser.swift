@@ -3,17 +3,18 @@ import ServiceLifecycle
 import SidelightKernels
 package import SidelightWire
 
-/// Gives memory back to the system that nothing needs any more: frame buffers that were idle all the
-/// time between two looks, and what is free on the heap (`docs/decisions/0010-allocator.md` says why it
-/// is kept at all, `docs/decisions/0027-memory-released-under-load.md` when it goes).
+/// Releases unused memory to the system at regular checks: frame buffers that were idle since the
+/// last check, and free memory of the heap. `docs/decisions/0010-allocator.md` says why free memory
+/// is kept at all, `docs/decisions/0027-memory-released-under-load.md` when it is released.
 package struct IdleMemoryReleaser: Sendable {
   let engine: Engine
-  /// The time between two looks.
+  /// The time between two checks.
   let idleTime: Duration
 
-  /// Looks until the task is cancelled or graceful shutdown begins.
+  /// Checks until the task is cancelled or a graceful shutdown begins.
   ///
-  /// What a load leaves goes at the next look if there still are frames, else after one to two times.
+  /// Memory that a load leaves is released at the next check if frames still arrive, else after one
+  /// to two idle times.
   func run() async {
     await cancelWhenGracefulShutdown {
       var machine = StateMachine(activity: self.activity, heap: .current())
@@ -24,8 +25,8 @@ package struct IdleMemoryReleaser: Sendable {
     }
   }
 
-  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes or
-  /// goes.
+  /// A count that grows with every frame, every requested buffer, and every asset that is added or
+  /// removed.
   private var activity: UInt64 {
     let pool = self.engine.processing.pool.statistics
     return self.engine.admission.sessions.totals.received &+ UInt64(pool.hits + pool.misses)
@@ -43,7 +44,7 @@ package struct IdleMemoryReleaser: Sendable {
     machine.released(leaving: after)
     guard let before, let after else { return }
     self.engine.observability.logger.debug(
-      "free memory went back to the system",
+      "released free memory to the system",
       metadata: [
         "bytes": "\(before.residentBytes - after.residentBytes)",
         "used_bytes": "\(after.usedBytes)",
@@ -53,40 +54,42 @@ package struct IdleMemoryReleaser: Sendable {
 }
 
 extension IdleMemoryReleaser {
-  /// Decides, at regular looks, whether to give back what is free of the heap.
+  /// Decides at each check whether to release the free memory of the heap.
   ///
-  /// There are two reasons: nothing has happened since the last look, then once everything goes; or
-  /// there still are frames, but more than an eighth of what is in memory is free.
+  /// There are two reasons to release: nothing has happened since the last check (then once), or
+  /// frames still arrive, but more than an eighth of the resident memory is free.
   ///
-  /// How much of the heap is free *and in memory* nobody can be asked. But what is in memory and not in
-  /// use is the sum of that and of what cannot be given back (stacks, pages of pictures, pieces of pages
-  /// between others that are used), and how much the latter is shows after each release.
+  /// The system does not report how much of the heap is free *and resident*. But the resident
+  /// memory that is not in use is the sum of that and of memory that cannot be released (stacks,
+  /// pages of pictures, fragments of pages in use), and the amount after each release shows the
+  /// latter.
   package struct StateMachine: Sendable {
-    /// The part of what is in memory, an eighth, from which on it goes although some of it may be
-    /// needed again.
+    /// The divisor of the resident memory, for the surplus from which on memory is released
+    /// although some of it may be needed again.
     private static let surplusDivisor = 8
 
     private var activity: UInt64
-    /// Whether everything went since there was activity: what goes while there is some is not all.
+    /// Whether memory was released since the last activity. A release during activity is not
+    /// complete.
     private var isReleased = true
-    /// What was in memory and not in use at the best of times since the last release.
+    /// The least resident memory that was not in use since the last release.
     private var minOverheadBytes: Int
 
     /// - Parameters:
-    ///   - activity: A count that grows with whatever happens.
-    ///   - heap: What the process holds before it has done anything; `nil` if that cannot be known:
-    ///     then only what is idle altogether goes.
+    ///   - activity: A count that grows with all activity.
+    ///   - heap: The heap before any activity; `nil` if it is unknown: memory is then released only
+    ///     when nothing happens.
     package init(activity: UInt64, heap: HeapUsage?) {
       self.activity = activity
       self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
 
-    /// Something went to the heap that no activity shows: what it leaves free there can go too.
+    /// Records that memory was freed without activity, so that it can be released too.
     package mutating func freed() {
       self.isReleased = false
     }
 
-    /// Whether the time has come to release what is free. Then say ``released(leaving:)``.
+    /// Returns whether to release free memory. Call ``released(leaving:)`` afterwards.
     package mutating func isDue(activity: UInt64, heap: HeapUsage?) -> Bool {
       guard activity != self.activity else {
         defer { self.isReleased = true }
@@ -100,9 +103,9 @@ extension IdleMemoryReleaser {
       return surplus > heap.residentBytes / Self.surplusDivisor
     }
 
-    /// What was free went.
+    /// Records a release.
     ///
-    /// - Parameter heap: What the process holds now.
+    /// - Parameter heap: The heap after the release.
     package mutating func released(leaving heap: HeapUsage?) {
       self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
@@ -110,7 +113,7 @@ extension IdleMemoryReleaser {
 }
 
 extension HeapUsage {
-  /// Bytes in memory that the program does not use. Fewer than none where it has memory that it never
+  /// The resident bytes that are not in use. Negative if the program has memory that it never
   /// touched.
   fileprivate var overheadBytes: Int { self.residentBytes - self.usedBytes }
 }

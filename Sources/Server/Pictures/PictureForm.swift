@@ -1,16 +1,16 @@
 package import SidelightKernels
 package import SidelightWire
 
-/// How a picture travels.
+/// The coding of a picture in a message.
 package enum PictureCoding: Sendable, Hashable {
-  /// As samples of a format.
+  /// Samples of a format.
   case raw(PixelFormat)
-  /// As a JPEG file.
+  /// A JPEG file.
   case jpeg
-  /// As a PNG file.
+  /// A PNG file.
   case png
 
-  /// - Returns: `nil` for what is no format.
+  /// - Returns: `nil` for an unknown format.
   package init?(_ wire: Sidelight_V1_PixelFormat) {
     switch wire {
     case .jpeg: self = .jpeg
@@ -40,13 +40,14 @@ extension Sidelight_V1_PixelFormat {
   }
 }
 
-/// What a picture is before its samples are looked at: what programs are chosen by.
+/// The properties of a picture that are known before it is decoded. Pipelines are compiled for a
+/// form.
 package struct PictureForm: Sendable, Hashable {
-  /// How it travels.
+  /// The coding in the message.
   package var coding: PictureCoding
-  /// What its samples are, once they are decoded.
+  /// The geometry of the decoded samples.
   package var geometry: FrameGeometry
-  /// How it is to be shown.
+  /// The orientation in which to show the picture.
   package var orientation: Orientation
 
   package init(
@@ -57,7 +58,7 @@ package struct PictureForm: Sendable, Hashable {
     self.orientation = orientation
   }
 
-  /// The form of a frame that travels as it is.
+  /// The form of a frame of samples.
   package init(_ frame: Frame) {
     self.init(
       coding: .raw(frame.format), geometry: frame.geometry, orientation: frame.orientation)

@@ -3,12 +3,13 @@ import GRPCProtobuf
 import ServiceLifecycle
 import Synchronization
 
-/// What each caller may still send. Remembers those who have sessions, or have lately taken something.
+/// The rate limits of all callers. It keeps the limiters of callers that have sessions or have sent
+/// something recently.
 package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
     var callers: [String: CallerRateLimiter] = [:]
-    /// So many callers are looked through for those that need not be remembered.
+    /// The number of callers from which on unused limiters are removed.
     var cleanupCount = RateLimiter.minCleanupCount
   }
 
@@ -18,19 +19,19 @@ package final class RateLimiter: Sendable {
   private let clock: SessionClock
 
   /// - Parameters:
-  ///   - quotas: What each caller may use.
-  ///   - clock: By which rates are measured.
+  ///   - quotas: The limits of each caller.
+  ///   - clock: The clock of the rates.
   package init(_ quotas: Quotas, clock: SessionClock) {
     self.state = Mutex(State(quotas: quotas))
     self.clock = clock
   }
 
-  /// What callers may use. Those that are there have the new limits at once; sessions beyond stay.
+  /// The limits of each caller. A change applies to known callers at once; open sessions continue.
   package var quotas: Quotas {
     get { self.state.withLock { $0.quotas } }
     set {
       self.state.withLock { state in
-        // What callers have used up is not forgiven because something else was changed.
+        // A change of other settings must not refill the callers' limiters.
         guard state.quotas != newValue else { return }
         state.quotas = newValue
         for allowance in state.callers.values { allowance.change(to: newValue) }
@@ -38,7 +39,7 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// What a caller may still send. Whoever holds on to it shares it with the caller's other calls.
+  /// Returns the limiter of a caller, which all calls of the caller share.
   package func limiter(of caller: String) -> CallerRateLimiter {
     self.state.withLock { state in
       if let allowance = state.callers[caller] { return allowance }
@@ -49,28 +50,28 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// Takes a still image of so many bytes of what a caller may send.
+  /// Accounts for a still image of a caller.
   ///
-  /// - Throws: RESOURCE_EXHAUSTED that names the limit, and says when to ask again.
+  /// - Throws: RESOURCE_EXHAUSTED with the limit and the time to retry.
   func takeStill(of byteCount: Int, by caller: String) throws(GoogleRPCStatus) {
     do throws(CallerRateLimiter.LimitExceeded) {
       try self.limiter(of: caller).take(frameOf: byteCount)
     } catch {
       throw GoogleRPCStatus(
-        code: .resourceExhausted, message: "\(caller) sends too much: \(error.limit).",
+        code: .resourceExhausted, message: "\(caller) has exceeded its rate: \(error.limit).",
         details: .quotaFailure(violations: [.init(subject: caller, description: error.limit)]),
         .retryInfo(delay: error.delay))
     }
   }
 
-  /// How many callers are remembered.
+  /// The number of callers whose limiters are kept.
   package var count: Int { self.state.withLock { $0.callers.count } }
 
   private static func removeUnused(_ state: inout State) {
     var unused: [String] = []
     var index = state.callers.startIndex
     while index != state.callers.endIndex {
-      // What a session holds it would go on using, beside the new one of the caller's next.
+      // A limiter that a session references stays: the caller would have two otherwise.
       if isKnownUniquelyReferenced(&state.callers.values[index]),
         state.callers.values[index].isUnused
       {
@@ -83,13 +84,13 @@ package final class RateLimiter: Sendable {
   }
 }
 
-/// What one caller may still send. All his sessions and still images share it.
+/// The rate limits of one caller, shared by all of its sessions and still images.
 package final class CallerRateLimiter: Sendable {
-  /// Which limit is used up, and for how long.
+  /// The limit that is exceeded.
   struct LimitExceeded: Error, Sendable, Hashable {
-    /// The limit's name and value, as clients are told.
+    /// The limit's name and value, for clients.
     let limit: String
-    /// How long until the same would be let in.
+    /// The time after which the same request would be accepted.
     let delay: Duration
   }
 
@@ -113,7 +114,7 @@ package final class CallerRateLimiter: Sendable {
     self.clock = clock
   }
 
-  /// Takes a frame of so many bytes of what is left; if there is too little, nothing.
+  /// Accounts for a frame. Takes nothing if a limit is exceeded.
   func take(frameOf byteCount: Int) throws(LimitExceeded) {
     let now = self.clock.now()
     let exhaustion: LimitExceeded? = self.state.withLock { state in
@@ -136,10 +137,11 @@ package final class CallerRateLimiter: Sendable {
     if let exhaustion { throw exhaustion }
   }
 
-  /// Takes a frame of so many bytes.
+  /// Accounts for a frame, and waits for it if allowed.
   ///
-  /// - Parameter waiting: Whether to wait until there is enough, for as long as the server runs.
-  /// - Returns: Whether it was taken.
+  /// - Parameter waiting: Whether to wait until the limits allow the frame, or the server shuts
+  ///   down.
+  /// - Returns: Whether the frame is accepted.
   package func takeFrame(of byteCount: Int, waiting: Bool) async -> Bool {
     while true {
       do throws(LimitExceeded) {
@@ -152,7 +154,7 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Whether a new one would be the same.
+  /// Whether it equals a new limiter.
   var isUnused: Bool {
     let now = self.clock.now()
     return self.state.withLock { state in
@@ -160,7 +162,7 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Other limits hold from now on, as if nothing had been taken yet.
+  /// Changes the limits, and starts again as if nothing had been sent.
   func change(to quotas: Quotas) {
     let now = self.clock.now()
     self.state.withLock { $0 = State(quotas, at: now) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells one waiting task that something is done.
+/// An event that occurs once, and that one task can wait for.
 final class Completion: Sendable {
   private enum State {
     case pending
@@ -13,7 +13,7 @@ final class Completion: Sendable {
   /// Whether ``finish()`` was called.
   var isOver: Bool { self.state.withLock { if case .over = $0 { true } else { false } } }
 
-  /// It is done. Later calls do nothing.
+  /// Marks the event as occurred. Later calls do nothing.
   func finish() {
     let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
       defer { state = .over }
@@ -23,19 +23,20 @@ final class Completion: Sendable {
     waiting?.resume()
   }
 
-  /// Returns when it is done.
+  /// Returns when the event has occurred.
   func wait() async {
     await self.waitUntilWoken(or: Completion())
   }
 
-  /// Returns when it is done, or when the clock says that it has taken too long.
+  /// Returns when the event has occurred, or after a time limit.
   ///
-  /// - Returns: Whether it is done.
+  /// - Returns: Whether the event has occurred.
   func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
-      // A timer that ends early because it was cancelled must not look like one that ran out.
+      // Set when the timer ends, so that a waiter that registers later does not miss it.
       let timer = Completion()
-      // Not where the caller works: what does not get done may have taken up every thread there is.
+      // Not on the caller's executor, whose threads may all be occupied by the work that is waited
+      // for.
       group.addTask(executorPreference: globalConcurrentExecutor) {
         await clock.wait(limit)
         timer.finish()

@@ -1,10 +1,10 @@
 import SidelightKernels
 import Synchronization
 
-/// Runs work that may not come back: filters and analyses of a user's own.
+/// Runs jobs that may not return: custom filters and analyses.
 ///
-/// It is the server's, not that of the session that asked for it: a session whose client has left ends
-/// while the work goes on. How many threads such work may take up is for ``FrameScheduler`` to say.
+/// The jobs belong to the server, not to their sessions: a session whose client has disconnected
+/// ends while its job continues. ``FrameScheduler`` bounds the threads that such jobs occupy.
 final class DetachedJobRunner: Sendable {
   private struct State {
     var waiting: [DetachedJob] = []
@@ -25,8 +25,8 @@ final class DetachedJobRunner: Sendable {
     self.compute = compute
   }
 
-  /// Begins a piece of work on the compute threads. After ``finish()`` nothing is begun: the work then
-  /// counts as done at once.
+  /// Starts a job on the compute threads. After ``finish()`` the job does not run, and is done at
+  /// once.
   func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
     let job = DetachedJob(body)
     let placement: Placement = self.state.withLock { state in
@@ -43,8 +43,8 @@ final class DetachedJobRunner: Sendable {
     return job
   }
 
-  /// Runs what is begun, until ``finish()`` was called and all of it has come back. Cancelling does not
-  /// end that, since sessions that are cut off may still begin something; what they begin then is
+  /// Runs the jobs until ``finish()`` was called and all jobs have returned. Cancellation does not
+  /// end it, because sessions that are being cancelled may still start jobs, which are then
   /// cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
@@ -54,7 +54,8 @@ final class DetachedJobRunner: Sendable {
     }
   }
 
-  /// No session is left that could begin anything.
+  /// Ends ``run()`` once all jobs have returned. Call it when no session is left that could start a
+  /// job.
   func finish() {
     let runner = self.state.withLock { state in
       state.isFinished = true
@@ -76,31 +77,31 @@ final class DetachedJobRunner: Sendable {
   }
 }
 
-/// A piece of work that may not come back, as whoever asked for it sees it.
+/// A job that may not return.
 ///
-/// Life: waiting -> begun -> done; given up at any time, after which it goes on, but is cancelled, and
-/// nobody waits for it.
+/// States: waiting -> started -> done. A job can be abandoned at any time: it is then cancelled,
+/// but may continue to run.
 final class DetachedJob: Sendable {
-  /// Does the work.
+  /// The job's work.
   ///
-  /// - Parameter begun: Is finished when its turn has come.
+  /// - Parameter begun: To be finished by the work when its turn has come.
   typealias Body = @Sendable (_ started: Completion) async -> Void
 
   private let body: Body
   private let started = Completion()
   private let done = Completion()
-  /// Nobody needs to watch it any more: it is done, or was given up.
+  /// Finished when the job is done or abandoned.
   private let released = Completion()
 
   init(_ body: @escaping Body) {
     self.body = body
   }
 
-  /// Whether the work is done.
+  /// Whether the job is done.
   var isDone: Bool { self.done.isOver }
 
-  /// Returns when the work's turn has come, or it is done without one. If the caller is cancelled, the
-  /// work is given up, and what waits for its turn is then done.
+  /// Returns when the job's turn has come, or it is done without one. Cancellation of the caller
+  /// abandons the job, which ends its wait for a turn.
   func waitUntilStarted() async {
     await withTaskCancellationHandler {
       await self.started.wait()
@@ -109,20 +110,19 @@ final class DetachedJob: Sendable {
     }
   }
 
-  /// Returns when the work is done, when the clock says that it has taken too long, or when the caller
-  /// is cancelled.
+  /// Returns when the job is done, after the time limit, or when the caller is cancelled.
   ///
   /// - Returns: Whether it is done.
   func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
     await self.done.wait(atMost: limit, on: clock)
   }
 
-  /// Nobody waits for it any more: its task is cancelled. Without effect on work that is done.
+  /// Cancels the job's task. Does nothing if the job is done.
   func abandon() {
     self.released.finish()
   }
 
-  /// Does the work. To be called once.
+  /// Runs the job. Must be called once.
   func run(on compute: ComputePool) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask(executorPreference: compute) {
@@ -134,7 +134,7 @@ final class DetachedJob: Sendable {
     }
   }
 
-  /// It is done, or will never be begun.
+  /// Marks the job as done.
   func finish() {
     self.started.finish()
     self.done.finish()

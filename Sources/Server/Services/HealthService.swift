@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
@@ -6,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// `grpc.health.v1.Health`, as gRPC's clients and Kubernetes' probes ask for it.
+/// `grpc.health.v1.Health`, for gRPC clients and Kubernetes probes.
 struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   typealias Status = Grpc_Health_V1_HealthCheckResponse.ServingStatus
 
@@ -34,21 +35,21 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     }
   }
 
-  /// Tells the status now and on each change. Ends with UNAVAILABLE when the server shuts down, after
-  /// it has told so, and with the call.
+  /// Sends the status now and after each change, until the call ends. When the server shuts down,
+  /// sends that status and ends with UNAVAILABLE.
   func watch(
     request: Grpc_Health_V1_HealthCheckRequest,
     response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>, context: ServerContext
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // A caller that goes ends no handler by itself; nor does a shutdown, which this waits for too.
+      // Neither a client that disconnects nor a shutdown ends a handler by itself.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(request.service, response) }
       _ = try await group.next()
       group.cancelAll()
     }
     if !self.statuses.isServing {
-      // The shutdown may have been first.
+      // The shutdown may have ended the wait before the change was sent.
       try await response.write(.with { $0.status = self.status(of: request.service) })
       throw GoogleRPCStatus.shuttingDown
     }
@@ -58,13 +59,13 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     _ service: String, _ response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>
   ) async throws {
     try await self.statuses.withChanges { changes in
-      var told = self.status(of: service)
-      try await response.write(.with { $0.status = told })
-      for await _ in changes {
-        let status = self.status(of: service)
+      let statuses = chain(CollectionOfOne(()).async, changes)
+        .map { self.status(of: service) }
+        .removeDuplicates()
+      for await status in statuses {
+        // The caller reports the shutdown.
         guard status != .notServing else { return }
-        if status != told { try await response.write(.with { $0.status = status }) }
-        told = status
+        try await response.write(.with { $0.status = status })
       }
     }
   }
@@ -75,10 +76,9 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   }
 }
 
-/// How each service does, for whoever asks and whoever watches.
+/// The serving status of the services.
 ///
-/// A service serves from the moment its server does until it begins to shut down, and never again
-/// after that.
+/// A service serves from the start of the server until its shutdown begins.
 final class HealthStatusStore: Sendable {
   private struct State {
     var isServing = true
@@ -86,7 +86,7 @@ final class HealthStatusStore: Sendable {
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
 
-  /// The services, by full name; `""` is the server as a whole.
+  /// The full names of the services; `""` is the server as a whole.
   let services: Set<String>
   private let state = Mutex(State())
 
@@ -97,7 +97,7 @@ final class HealthStatusStore: Sendable {
   /// Whether the services serve.
   var isServing: Bool { self.state.withLock { $0.isServing } }
 
-  /// No service serves any more; whoever watches is told. A second call does nothing.
+  /// Changes the status of all services to not serving. A second call does nothing.
   func stopServing() {
     let watchers = self.state.withLock { state in
       state.isServing = false
@@ -106,11 +106,11 @@ final class HealthStatusStore: Sendable {
     for watcher in watchers { watcher.yield() }
   }
 
-  /// Calls `body` with a stream that ticks on each change.
+  /// Calls `body` with a stream that has an element after each change.
   func withChanges<Result>(
     _ body: (AsyncStream<Void>) async throws -> Result
   ) async rethrows -> Result {
-    // One tick that waits is as good as many: whoever takes it looks at what is now.
+    // One pending element is enough: the watcher reads the current status.
     let (changes, continuation) = AsyncStream<Void>.makeStream(
       bufferingPolicy: .bufferingNewest(1))
     let number = self.state.withLock { state in

@@ -5,13 +5,13 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It answers under its older
-/// name `v1alpha` too: the messages are the same.
+/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It answers under its
+/// older name `v1alpha` too: the messages are the same.
 struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProtocol {
   typealias Request = Grpc_Reflection_V1_ServerReflectionRequest
   typealias Response = Grpc_Reflection_V1_ServerReflectionResponse
 
-  /// The name of this service, and the name that it had.
+  /// The current and the older name of this service.
   static let names = [
     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
   ]
@@ -21,7 +21,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 
   let index: DescriptorIndex
 
-  /// - Parameter services: The services that the server has, by full name.
+  /// - Parameter services: The full names of the server's services.
   init(services: [String]) {
     self.index = DescriptorIndex(files: ContractDescriptors.files, services: services)
   }
@@ -54,7 +54,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 
   private func answer(_ request: Request) -> Response {
     var response = Response()
-    // The answer repeats the request, so the request must not be large.
+    // The response repeats the request, so the request must be small.
     guard request.byteCount <= Self.maxRequestBytes else {
       response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
       response.errorResponse.errorMessage =
@@ -82,7 +82,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
       }
     case nil:
       response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
-      response.errorResponse.errorMessage = "message_request: nothing is asked for"
+      response.errorResponse.errorMessage = "message_request: is not set"
     }
     return response
   }
@@ -91,7 +91,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 extension Grpc_Reflection_V1_ServerReflectionResponse {
   /// - Parameters:
   ///   - files: Serialized descriptors; `nil` if there are none.
-  ///   - kind: What was asked for.
+  ///   - kind: The kind of the requested symbol.
   fileprivate mutating func answer(with files: [Data]?, missing kind: String, _ name: String) {
     if let files {
       self.fileDescriptorResponse.fileDescriptorProto = files
@@ -102,9 +102,9 @@ extension Grpc_Reflection_V1_ServerReflectionResponse {
   }
 }
 
-/// Finds files of a contract by their names and by what they declare.
+/// An index of descriptor files, by their names and the symbols that they declare.
 struct DescriptorIndex: Sendable {
-  /// The services that are told of, in order.
+  /// The full names of the services, sorted.
   let services: [String]
   private var files: [String: Google_Protobuf_FileDescriptorProto] = [:]
   /// The file that declares a full name.
@@ -112,7 +112,7 @@ struct DescriptorIndex: Sendable {
 
   /// - Parameters:
   ///   - files: The files, with all that they import.
-  ///   - services: The services that the server has.
+  ///   - services: The full names of the server's services.
   init(files: Google_Protobuf_FileDescriptorSet, services: [String]) {
     self.services = services.sorted()
     for file in files.file {
@@ -129,7 +129,7 @@ struct DescriptorIndex: Sendable {
     }
   }
 
-  /// A file and all that it imports, serialized, itself first.
+  /// Returns a file and all files that it imports, serialized, the file itself first.
   ///
   /// - Returns: `nil` if there is no file of that name.
   func files(named name: String) -> [Data]? {
@@ -146,7 +146,7 @@ struct DescriptorIndex: Sendable {
     return found
   }
 
-  /// The file that declares a symbol, and all that it imports.
+  /// Returns the file that declares a symbol, and all files that it imports.
   ///
   /// - Parameter symbol: A full name, of a service, a method, a message, a field or an enum.
   /// - Returns: `nil` if no file declares it.
@@ -168,7 +168,7 @@ struct DescriptorIndex: Sendable {
     _ type: Google_Protobuf_EnumDescriptorProto, in scope: String, _ file: String
   ) {
     self.fileOfSymbol[scope + type.name] = file
-    // An enum's values stand beside it, not in it.
+    // The scope of an enum's values is that of the enum itself.
     for value in type.value { self.fileOfSymbol[scope + value.name] = file }
   }
 }

@@ -66,8 +66,8 @@ extension GoogleRPCStatus {
   }
 }
 
-/// Adds details to the error of a message that cannot be decoded. gRPC throws that error itself, before a
-/// service receives the message.
+/// Adds details to the error of a message that cannot be decoded. gRPC throws that error itself,
+/// before a service receives the message.
 struct UnreadableMessages: ServerInterceptor {
   func intercept<Input: Sendable, Output: Sendable>(
     request: StreamingServerRequest<Input>, context: ServerContext,

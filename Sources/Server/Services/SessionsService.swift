@@ -6,9 +6,13 @@ import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// Shows operators the sessions that stand, and lets them force pipelines.
+/// `sidelight.v1.Sessions`: lists the open sessions for operators, and forces pipelines.
 struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
-  let engine: Engine
+  private let engine: Engine
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
 
   func listSessions(
     request: Sidelight_V1_ListSessionsRequest, context: ServerContext
@@ -46,7 +50,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       : .seconds(1)
     if !request.sessionID.isEmpty { _ = try self.handle(request.sessionID) }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Neither a caller that goes nor a shutdown ends a handler by itself.
+      // Neither a client that disconnects nor a shutdown ends a handler by itself.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(to: response, every: interval, of: request.sessionID) }
       _ = try await group.next()
@@ -91,10 +95,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let revision: UInt64
     do {
       let pipeline = try Pipeline(request.pipeline)
-      // A decision must be valid for every session that finds it.
+      // A decision must be valid for every session that it will apply to.
       _ = try self.engine.compiler.catalogue.resolve(pipeline)
       let end = now + timeToLive
-      // First, so that a session that is opened at this moment finds it.
+      // Stored first, so that a session that opens at this moment finds it.
       try self.engine.resumption.overrides.record(
         .forced(pipeline, reason: request.reason, until: end), for: handle.lineage,
         track: .init(caller: handle.caller, label: handle.label), at: now)
@@ -115,10 +119,12 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     return .with { $0.revision = revision }
   }
 
-  /// The other sessions of a lineage: where a client has reconnected before its old connection was found
-  /// to be dead, there are two.
+  /// Returns the other sessions of the same lineage. There are two if a client has reconnected
+  /// before the server has detected that the old connection is dead.
   private func otherSessions(like handle: SessionHandle) -> [SessionHandle] {
-    self.engine.admission.sessions.handles.filter { $0.lineage == handle.lineage && $0.id != handle.id }
+    self.engine.admission.sessions.handles.filter {
+      $0.lineage == handle.lineage && $0.id != handle.id
+    }
   }
 
   private func handle(_ id: String) throws(FieldFault) -> SessionHandle {
@@ -132,7 +138,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
 }
 
 extension Sidelight_V1_WatchSessionsResponse {
-  /// A snapshot, in as many messages as it takes; one without sessions if there are none.
+  /// Returns a snapshot in one or more messages; one message without sessions if there are none.
   ///
   /// - Parameter pageSize: The most sessions of one message.
   package static func snapshot(
@@ -147,15 +153,14 @@ extension Sidelight_V1_WatchSessionsResponse {
   }
 }
 
-/// The `page_token` of `ListSessions`: the last session of a page, and the label that was asked
-/// for.
+/// The `page_token` of `ListSessions`: the last session of a page, and the requested label.
 ///
 /// The text is 32 hexadecimal digits: the session's number, and a check value of number and label.
-/// It is no secret; the check value finds texts that are no tokens, and tokens of other requests.
+/// It is not a secret; the check value detects invalid tokens, and tokens of other requests.
 package struct SessionPageToken: Sendable, Hashable {
   /// The number of the page's last session.
   package let number: UInt64
-  /// The label that was asked for; empty for all sessions.
+  /// The requested label; empty for all sessions.
   package let label: String
 
   package init(after number: UInt64, label: String) {
@@ -163,10 +168,9 @@ package struct SessionPageToken: Sendable, Hashable {
     self.label = label
   }
 
-  /// Reads a token.
+  /// Parses a token.
   ///
-  /// - Throws: ``FieldFault`` that names `page_token`, for a text that is not a token for this
-  ///   label.
+  /// - Throws: ``FieldFault`` that names `page_token` if the text is not a token for this label.
   package init(_ text: String, label: String) throws(FieldFault) {
     if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
       self.init(after: number, label: label)
@@ -179,7 +183,7 @@ package struct SessionPageToken: Sendable, Hashable {
         + "the first page")
   }
 
-  /// The token as a client gets it.
+  /// The token's text.
   package var text: String { Self.digits(self.number) + Self.digits(self.checkValue) }
 
   /// FNV-1a, 64 bits.

@@ -6,7 +6,25 @@ package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-extension FrameFilterService {
+/// Handles `Apply` and `CheckPipeline`: work that runs on the compute threads without a session.
+///
+/// The scheduler grants these calls turns like those of one session, all of them together.
+struct StillImageHandler: Sendable {
+  private let engine: Engine
+
+  /// The deadline that the scheduler assumes for a call, from its arrival.
+  private static let defaultBudget = Duration.seconds(1)
+  /// The scheduler's number of the session that all calls share.
+  private static let sessionNumber = UInt64.max
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
+
+  // MARK: Apply
+
+  /// Filters a still image.
+  @Sendable
   func apply(
     request: ServerRequest<Sidelight_V1_ApplyRequest>, context: ServerContext
   ) async throws -> ServerResponse<Sidelight_V1_ApplyResponse> {
@@ -16,7 +34,10 @@ extension FrameFilterService {
       throw FieldFault(
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
-    try self.engine.admission.rateLimiter.takeStill(of: request.image.inline.count, by: context.caller.name)
+    let admission = self.engine.admission
+    let caller = context.caller
+    let byteCount = request.image.inline.count
+    try admission.rateLimiter.takeStill(of: byteCount, by: caller.name)
     let pipeline: Pipeline
     do throws(FieldFault) {
       pipeline = try Pipeline(request.pipeline)
@@ -25,18 +46,16 @@ extension FrameFilterService {
     }
     let output: OutputShape
     do throws(FieldFault) {
-      output = try OutputShape(
-        request.output, limits: self.engine.admission.frameLimits, allowsPNG: true)
+      output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
     } catch {
       throw error.within("output")
     }
-    let byteCount = request.image.inline.count
-    try self.engine.admission.stillImages.reserve(byteCount, for: context.caller.name)
-    defer { self.engine.admission.stillImages.release(byteCount, for: context.caller.name) }
+    try admission.stillImages.reserve(byteCount, for: caller.name)
+    defer { admission.stillImages.release(byteCount, for: caller.name) }
     let outcome = try await context.cancellingWithCall {
       try await self.apply(
         pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
-        started, self.engine.catalogue(for: context.caller))
+        started, self.engine.catalogue(for: caller))
     }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
     let response = Sidelight_V1_ApplyResponse.with {
@@ -48,27 +67,23 @@ extension FrameFilterService {
     return ServerResponse(message: response)
   }
 
-  /// Stills and checks stand behind frames that have less time than this.
-  static let patience = Duration.seconds(1)
-
   private func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
     at time: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
+    let processing = self.engine.processing
     let still = StillImageFilter(
-      catalogue: catalogue, executor: self.engine.processing.executor, codec: self.engine.processing.codec,
+      catalogue: catalogue, executor: processing.executor, codec: processing.codec,
       limits: self.engine.admission.frameLimits, maxPlanBytes: self.engine.compiler.maxPlanBytes,
       observer: self.engine.observability.tracing.passObserver)
+    // Custom filters may not return, so their turn is limited.
+    let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.compiler.isCustom) ?? false
     do {
-      // Stills take turns with the sessions' frames, all stills together as if they were one
-      // session's. Decoding and encoding are work for the compute pool too. A filter of a user's own
-      // may not come back: then its turn is another's.
-      let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.compiler.isCustom) ?? false
-      return try await self.engine.processing.scheduler.withTurn(
-        session: .max, deadline: started + Self.patience,
+      return try await processing.scheduler.withTurn(
+        session: Self.sessionNumber, deadline: started + Self.defaultBudget,
         limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
       ) { bands, meter in
-        try await withTaskExecutorPreference(self.engine.processing.compute) {
+        try await withTaskExecutorPreference(processing.compute) {
           try await still.apply(
             pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
         }
@@ -79,9 +94,11 @@ extension FrameFilterService {
       throw FieldFault(field: "output", reason: "\(error)")
     }
   }
-}
 
-extension FrameFilterService {
+  // MARK: CheckPipeline
+
+  /// Compiles a pipeline and describes the result.
+  @Sendable
   func checkPipeline(
     request: ServerRequest<Sidelight_V1_CheckPipelineRequest>, context: ServerContext
   ) async throws -> ServerResponse<Sidelight_V1_CheckPipelineResponse> {
@@ -89,12 +106,15 @@ extension FrameFilterService {
     let geometry = try self.geometry(of: request)
     let (pipeline, resolved) = try Self.resolve(
       request.source, with: self.engine.catalogue(for: context.caller))
-    // In turn with stills, and as work of theirs: planning takes time and memory.
-    let deadline = self.engine.clock.now() + Self.patience
+    let (processing, maxBytes) = (self.engine.processing, self.engine.compiler.maxPlanBytes)
+    let deadline = self.engine.clock.now() + Self.defaultBudget
+    // Compilation takes time and memory, so it waits for a turn.
     let plan = try await context.cancellingWithCall {
-      try await self.engine.processing.scheduler.withTurn(session: .max, deadline: deadline) { _, _ in
-        await withTaskExecutorPreference(self.engine.processing.compute) {
-          await Self.plan(resolved, geometry, self.engine.compiler.maxPlanBytes)
+      try await processing.scheduler.withTurn(
+        session: Self.sessionNumber, deadline: deadline
+      ) { _, _ in
+        await withTaskExecutorPreference(processing.compute) {
+          await Self.plan(resolved, geometry, maxBytes)
         }
       }
     }
@@ -156,12 +176,41 @@ extension FrameFilterService {
   }
 }
 
+extension ServerContext {
+  /// Runs the body of a unary call, and cancels it when the client disconnects or the deadline
+  /// passes. gRPC does not cancel the handler's task: without this it would continue, and keep its
+  /// message in memory.
+  ///
+  /// - Throws: CANCELLED once the call is cancelled; the error of `body`.
+  fileprivate func cancellingWithCall<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        try await self.cancellation.cancelled
+        // A shutdown ends this wait too; the call may finish.
+        guard Task.isShuttingDownGracefully else {
+          throw RPCError(
+            code: .cancelled, message: "The call was cancelled, or its deadline has passed.")
+        }
+        return nil
+      }
+      while let result = try await group.next() {
+        if let result { return result }
+      }
+      throw CancellationError()
+    }
+  }
+}
+
 extension Sidelight_V1_CheckPipelineResponse {
-  /// The answer to a check, which has at most a number of bytes: passes that do not fit are left
-  /// out from the end and counted, then the text, then the pipeline.
+  /// Describes a valid pipeline in a bounded number of bytes. Omits the last passes if they do not
+  /// fit, and counts them; then the text, then the pipeline.
   ///
   /// - Parameters:
-  ///   - pipeline: The pipeline, which resolves.
+  ///   - pipeline: The pipeline.
   ///   - passes: The passes that it compiles to.
   ///   - limit: The most bytes of the serialized response.
   package init(of pipeline: Pipeline, passes: [PassDescription], atMost limit: Int) {
@@ -187,45 +236,17 @@ extension Sidelight_V1_CheckPipelineResponse {
     self.omittedPasses = UInt32(clamping: passes.count - self.passes.count)
   }
 
-  /// Tag and value of `omitted_passes`.
+  /// The bytes of the tag and the value of `omitted_passes`.
   private static let omittedPassesBytes = 6
-  /// The most bytes of a field's tag and length; all fields here have numbers below 16.
+  /// The most bytes of a field's tag and length; all fields of the message have numbers below 16.
   private static let fieldOverhead = 6
 
-  /// Takes the bytes of a field.
+  /// Takes the bytes of a field from what is left.
   ///
-  /// - Returns: Whether there were as many.
+  /// - Returns: Whether enough were left.
   private static func take(_ byteCount: Int, from left: inout Int) -> Bool {
     guard byteCount + Self.fieldOverhead <= left else { return false }
     left -= byteCount + Self.fieldOverhead
     return true
-  }
-}
-
-extension ServerContext {
-  /// Runs the body of a unary call, and cancels it when the client goes or the deadline passes. gRPC does
-  /// not cancel the handler's task: without this it would go on, and keep its message in memory.
-  ///
-  /// - Throws: CANCELLED once the call is cancelled; what `body` throws.
-  func cancellingWithCall<Result: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Result
-  ) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result?.self) { group in
-      defer { group.cancelAll() }
-      group.addTask { try await body() }
-      group.addTask {
-        try await self.cancellation.cancelled
-        // A shutdown ends this wait too; what is under way may finish.
-        guard Task.isShuttingDownGracefully else {
-          throw RPCError(
-            code: .cancelled, message: "The call was cancelled, or came to its deadline.")
-        }
-        return nil
-      }
-      while let result = try await group.next() {
-        if let result { return result }
-      }
-      throw CancellationError()
-    }
   }
 }

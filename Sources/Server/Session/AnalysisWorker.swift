@@ -4,8 +4,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Analyzes frames of a session in parallel to the worker: a frame never waits for an analysis, and a slow
-/// analysis sees fewer frames.
+/// Analyzes frames of a session in parallel to the worker: a frame never waits for an analysis, and
+/// a slow analysis sees fewer frames.
 struct AnalysisWorker {
   private let session: Session
   private var engine: Engine { self.session.engine }
@@ -57,7 +57,8 @@ struct AnalysisWorker {
         self.send(
           GoogleRPCStatus(
             code: .deadlineExceeded,
-            message: "\(analysis.filter) (\(analysis.stage)) has taken more than \(limit) for frame "
+            message:
+              "\(analysis.filter) (\(analysis.stage)) has taken more than \(limit) for frame "
               + "\(job.frame.message.sequence)."))
       }
     }

@@ -1,7 +1,8 @@
 package import SidelightKernels
 import Synchronization
 
-/// The analyzers of a session, by stage. The reader asks it before it copies a picture for an analysis.
+/// The analyzers of a session, by stage. The reader asks it before it copies a picture for an
+/// analysis.
 final class AnalyzerStore: Sendable {
   private struct State {
     /// The analyzers, by stage.
@@ -12,8 +13,8 @@ final class AnalyzerStore: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns whether a frame that is offered now would be analyzed: no other frame waits, and one of the
-  /// analyses is idle.
+  /// Returns whether a frame that is offered now would be analyzed: no other frame waits, and one
+  /// of the analyses is idle.
   func isFree(for analyses: [PlannedAnalysis]) -> Bool {
     self.state.withLock { state in
       state.frames.isEmpty
@@ -29,7 +30,8 @@ final class AnalyzerStore: Sendable {
     self.state.withLock { _ = $0.frames.insert(arrival) }
   }
 
-  /// Records that the analysis worker is done with a frame, or will never get it. Later calls do nothing.
+  /// Records that the analysis worker is done with a frame, or will never get it. Later calls do
+  /// nothing.
   func end(_ arrival: UInt64) {
     self.state.withLock { _ = $0.frames.remove(arrival) }
   }
@@ -44,8 +46,8 @@ final class AnalyzerStore: Sendable {
     }
   }
 
-  /// Returns the slot of an analysis. The analyzer keeps its state as long as its stage has the same
-  /// filter with the same parameters, even if it was turned off in between.
+  /// Returns the slot of an analysis. The analyzer keeps its state as long as its stage has the
+  /// same filter with the same parameters, even if it was turned off in between.
   func slot(for analysis: PlannedAnalysis) -> AnalyzerSlot {
     let known = self.state.withLock { $0.slots[analysis.stage] }
     if let known, known.identity == analysis.identity { return known }

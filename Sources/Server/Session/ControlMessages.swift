@@ -88,12 +88,12 @@ extension Pipeline {
 
 /// Limits the cost of a session's control messages: all messages except frames.
 ///
-/// The server never refuses a control message for its rate. It delays a client that exceeds the rate: it
-/// reads the next control message, and everything after it, once the budget allows. Acknowledgements
-/// that answer a frame are free, since there are no more of them than frames.
+/// The server never refuses a control message for its rate. It delays a client that exceeds the
+/// rate: it reads the next control message, and everything after it, once the budget allows.
+/// Acknowledgements that answer a frame are free, since there are no more of them than frames.
 ///
-/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of its
-/// stages. A burst may spend at once what ``ContractLimits`` allows for a second.
+/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of
+/// its stages. A burst may spend at once what ``ContractLimits`` allows for a second.
 package struct ControlRate: Sendable {
   /// The acknowledgements of earlier frames that are free.
   private static let maxFreeAcknowledgements = 64

@@ -5,7 +5,8 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the result.
+/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the
+/// result.
 struct PlanRunner: Sendable {
   let processing: FrameProcessing
   let limits: FrameLimits
@@ -47,8 +48,8 @@ struct PlanRunner: Sendable {
   }
 }
 
-/// Observes the passes of a frame: stops between two passes once the deadline has passed, opens a span
-/// for each pass, names the pass that fails, and remembers the slowest.
+/// Observes the passes of a frame: stops between two passes once the deadline has passed, opens a
+/// span for each pass, names the pass that fails, and remembers the slowest.
 struct WorkerPassObserver: PassObserver {
   /// The frame's deadline passed between two passes.
   struct Expired: Error {

@@ -15,8 +15,8 @@ import Tracing
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute pool.
 /// - The analysis worker analyzes some of the frames at the same time.
 /// - The writer sends what the outcome queue puts in order.
-/// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the call's
-///   end.
+/// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
+///   call's end.
 ///
 /// All of them end when the client disconnects or one of them fails.
 struct Session: Sendable {
@@ -91,19 +91,21 @@ struct Session: Sendable {
 
   /// Returns the number of finished frames that may wait to be written.
   private static func pictureLimit(_ options: SessionOptions) -> Int {
-    // Under policies that do not displace, the queue has room for all frames that were granted: a worker
-    // that waited for acknowledgements would fill the mailbox and so stop the reader, which reads them.
+    // Under policies that do not displace, the queue has room for all frames that were granted: a
+    // worker that waited for acknowledgements would fill the mailbox and so stop the reader, which
+    // reads them.
     if options.dropPolicy != .newestWins {
       return max(options.mailboxDepth + 1, options.framesInFlight)
     }
-    // A client that acknowledges gets only the newest picture, so that the first one that it sees after
-    // a pause is fresh. For others as many frames may wait here as in the mailbox.
+    // A client that acknowledges gets only the newest picture, so that the first one that it sees
+    // after a pause is fresh. For others as many frames may wait here as in the mailbox.
     return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
   ///
-  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies them.
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
   /// - Throws: `RPCError` if the client breaks the order of messages or sends only errors, when the
   ///   server shuts down (UNAVAILABLE), if an operator's override cannot be restored
   ///   (FAILED_PRECONDITION), or when the connection is lost.
@@ -122,8 +124,8 @@ struct Session: Sendable {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // The reader goes on, because the stream would close if nothing read it: frames that still arrive
-      // find the mailbox closed and are dropped as DRAINING.
+      // The reader goes on, because the stream would close if nothing read it: frames that still
+      // arrive find the mailbox closed and are dropped as DRAINING.
       self.outcomes.push(.message(self.draining))
       self.closeInputs()
     }
@@ -204,16 +206,16 @@ struct Session: Sendable {
     }
   }
 
-  /// Accepts no more frames. Frames that were accepted still get their outcomes, without waiting for
-  /// acknowledgements.
+  /// Accepts no more frames. Frames that were accepted still get their outcomes, without waiting
+  /// for acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
     self.mailbox.finish()
     self.analysisJobs.finish()
   }
 
-  /// Ends the session when the client disconnects or the call's deadline passes, which cancel no task by
-  /// themselves, or when a shutdown takes too long. Returns if the session ends first.
+  /// Ends the session when the client disconnects or the call's deadline passes, which cancel no
+  /// task by themselves, or when a shutdown takes too long. Returns if the session ends first.
   private func waitForEndOfCall(
     _ cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
@@ -238,8 +240,8 @@ struct Session: Sendable {
     }
   }
 
-  /// Sends a new resume token after half of each token's lifetime. The lifetime can change while the
-  /// session is open, so each wait reads it again.
+  /// Sends a new resume token after half of each token's lifetime. The lifetime can change while
+  /// the session is open, so each wait reads it again.
   private func refreshResumeToken() async {
     while !Task.isCancelled {
       await self.engine.clock.wait(self.engine.resumption.tokens.lifetime / 2)
@@ -280,23 +282,25 @@ struct Session: Sendable {
 
   // MARK: Opening
 
-  /// Applies an operator's decision about an earlier session of the same lineage, which may be newer than
-  /// the token that this session resumes from.
+  /// Applies an operator's decision about an earlier session of the same lineage, which may be
+  /// newer than the token that this session resumes from.
   ///
   /// Call it after the registry has added the session: it then receives all later decisions itself.
   ///
-  /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session must not run
-  ///   unfiltered against an operator's decision.
+  /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session must not
+  ///   run unfiltered against an operator's decision.
   private func applyStoredOverride() throws {
     let now = self.engine.clock.now()
-    guard let decision = self.engine.resumption.overrides.decision(for: self.handle.lineage, at: now)
+    guard
+      let decision = self.engine.resumption.overrides.decision(for: self.handle.lineage, at: now)
     else { return }
     do throws(PipelineError) {
       try self.handle.adopt(decision)
     } catch {
       throw GoogleRPCStatus(
         code: .failedPrecondition,
-        message: "An operator's override is in force, and its pipeline is no longer valid: \(error)",
+        message:
+          "An operator's override is in force, and its pipeline is no longer valid: \(error)",
         details: .errorInfo(
           reason: "OVERRIDE_INVALID", domain: GoogleRPCStatus.errorDomain, metadata: [:]))
     }

@@ -31,7 +31,8 @@ package struct SessionClock: Sendable {
 }
 
 extension SessionClock {
-  /// Returns a sequence with an element at the end of each interval. Ends when the task is cancelled.
+  /// Returns a sequence with an element at the end of each interval. Ends when the task is
+  /// cancelled.
   func ticks(every interval: Duration) -> AsyncTimerSequence<TimerClock> {
     AsyncTimerSequence(interval: interval, clock: TimerClock(clock: self))
   }

@@ -6,8 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// The part of a session that the rest of the server can access: its pipeline state, its counts, and the
-/// operators' controls.
+/// The part of a session that the rest of the server can access: its pipeline state, its counts,
+/// and the operators' controls.
 final class SessionHandle: Sendable {
   private struct State {
     var pipelineState: PipelineState
@@ -51,7 +51,8 @@ final class SessionHandle: Sendable {
 
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
-    outcomes: Session.FrameOutcomeQueue, pipelineState: PipelineState, clock: SessionClock, tokens: ResumeTokens
+    outcomes: Session.FrameOutcomeQueue, pipelineState: PipelineState, clock: SessionClock,
+    tokens: ResumeTokens
   ) {
     self.id = id
     self.number = number
@@ -133,8 +134,8 @@ final class SessionHandle: Sendable {
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Queues a message with the state of the session. At most one waits: it reports the state at the time
-  /// of writing.
+  /// Queues a message with the state of the session. At most one waits: it reports the state at the
+  /// time of writing.
   func queueState() {
     let isNew = self.state.withLock { state in
       defer { state.isStateQueued = true }
@@ -156,13 +157,15 @@ final class SessionHandle: Sendable {
   /// The state of the session as a message.
   var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.pipelineState }) }
 
-  /// Returns a token that restores the current state in another session; empty if tokens are disabled.
-  /// Signs once per change of the state.
+  /// Returns a token that restores the current state in another session; empty if tokens are
+  /// disabled. Signs once per change of the state.
   func resumeToken() -> Data {
     guard let key = self.tokens.signingKey else { return Data() }
     let now = self.clock.now()
     let lifetime = self.tokens.lifetime
-    let (pipelineState, version, last) = self.state.withLock { ($0.pipelineState, $0.version, $0.lastToken) }
+    let (pipelineState, version, last) = self.state.withLock {
+      ($0.pipelineState, $0.version, $0.lastToken)
+    }
     if let last, last.version == version, last.key == key, now - last.signed < lifetime / 4 {
       return last.token
     }
@@ -178,8 +181,8 @@ final class SessionHandle: Sendable {
 
   // MARK: For operators
 
-  /// Forces a pipeline on the session until the given time. Drops frames that were filtered before and
-  /// have not been sent.
+  /// Forces a pipeline on the session until the given time. Drops frames that were filtered before
+  /// and have not been sent.
   ///
   /// - Returns: The revision.
   /// - Throws: ``PipelineError``.
@@ -195,8 +198,8 @@ final class SessionHandle: Sendable {
     return revision
   }
 
-  /// Applies a decision from before the session was opened. The client learns of it from the first state
-  /// message.
+  /// Applies a decision from before the session was opened. The client learns of it from the first
+  /// state message.
   ///
   /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
   ///   asset that it names is gone. The session must not run without the override then.
@@ -214,7 +217,9 @@ final class SessionHandle: Sendable {
   ///
   /// - Returns: The revision.
   func endOverride() -> UInt64 {
-    let (hasEnded, revision) = self.update { pipelineState in (pipelineState.endOverride(), pipelineState.revision) }
+    let (hasEnded, revision) = self.update { pipelineState in
+      (pipelineState.endOverride(), pipelineState.revision)
+    }
     if hasEnded { self.queueState() }
     return revision
   }

@@ -2,12 +2,13 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Decides second by second whether a session uses a cheaper variant of its pipeline, and advises the
-/// sender. A pure state machine; callers pass the time in.
+/// Decides second by second whether a session uses a cheaper variant of its pipeline, and advises
+/// the sender. A pure state machine; callers pass the time in.
 ///
-/// States: full -> reduced when more than 1 frame in 20 of a second is lost for lack of time; reduced ->
-/// full after several seconds without loss, and after more if the full variant would not have fitted.
-/// Each failed return doubles that wait, up to a minute, so that the picture does not flicker.
+/// States: full -> reduced when more than 1 frame in 20 of a second is lost for lack of time;
+/// reduced -> full after several seconds without loss, and after more if the full variant would not
+/// have fitted. Each failed return doubles that wait, up to a minute, so that the picture does not
+/// flicker.
 package struct QualityGovernor: Sendable {
   /// The end of a frame.
   package enum Event: Sendable, Hashable {
@@ -25,8 +26,8 @@ package struct QualityGovernor: Sendable {
     package var isOutputSlow: Bool
     /// The frames per second that were finished.
     package var framesPerSecond: Double
-    /// The scale of width and height at which all frames would have been finished, because the work is
-    /// proportional to the pixels.
+    /// The scale of width and height at which all frames would have been finished, because the work
+    /// is proportional to the pixels.
     package var scale: Double
   }
 
@@ -102,8 +103,8 @@ package struct QualityGovernor: Sendable {
     guard self.isReduced else { return }
     self.quietWindows += 1
     let fits = fullCost.map { $0 * frames < elapsed * 0.8 } ?? true
-    // The known cost is from earlier, when other sessions may have slowed it down. So the full variant is
-    // tried after a longer wait even if it would not fit at that cost.
+    // The known cost is from earlier, when other sessions may have slowed it down. So the full
+    // variant is tried after a longer wait even if it would not fit at that cost.
     guard self.quietWindows >= (fits ? self.wait : self.wait * 8) else { return }
     self.isReduced = false
     self.quietWindows = 0

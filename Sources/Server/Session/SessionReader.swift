@@ -5,8 +5,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Reads a client's messages: offers frames to the mailbox, applies changes to the pipeline state, and
-/// answers errors.
+/// Reads a client's messages: offers frames to the mailbox, applies changes to the pipeline state,
+/// and answers errors.
 struct SessionReader: ~Copyable {
   private let session: Session
   private let pictures: FramePictureReader
@@ -35,12 +35,12 @@ struct SessionReader: ~Copyable {
 
   /// Reads until the client has closed its side.
   ///
-  /// - Throws: `CancellationError` as soon as the call is cancelled, even if messages are still unread;
-  ///   ``FieldFault`` if the client breaks the order of messages.
+  /// - Throws: `CancellationError` as soon as the call is cancelled, even if messages are still
+  ///   unread; ``FieldFault`` if the client breaks the order of messages.
   mutating func run(_ messages: ClientMessages) async throws {
     while let received = try await messages.next() {
-      // Back-pressure for a client that sends but does not read. The wait ends on cancellation, after
-      // which the sequence still delivers the messages that have arrived.
+      // Back-pressure for a client that sends but does not read. The wait ends on cancellation,
+      // after which the sequence still delivers the messages that have arrived.
       await self.outcomes.waitForCapacity()
       try Task.checkCancellation()
       if let advice = self.session.quality.takeAdvice() {
@@ -263,7 +263,8 @@ struct SessionReader: ~Copyable {
       return self.analyses.postpone(analyses)
     }
     let picture = try await self.pictures.lastingPicture(of: frame)
-    // The holder of the source is expected to decode: the worker's frame has it, the analyses' has not.
+    // The holder of the source is expected to decode: the worker's frame has it, the analyses' has
+    // not.
     let analyzed = frame
     if case .file = picture, frame.needsFiltering { frame.samples = SharedSamples.Source() }
     analyzers.begin(frame.arrival)
@@ -274,8 +275,8 @@ struct SessionReader: ~Copyable {
     if let displaced { analyzers.end(displaced.element.frame.arrival) }
   }
 
-  /// Returns whether a frame comes back with so little work that another thread would only delay it.
-  /// Outcomes stay in the order of arrival.
+  /// Returns whether a frame comes back with so little work that another thread would only delay
+  /// it. Outcomes stay in the order of arrival.
   private func canPassThroughNow(_ frame: IncomingFrame) -> Bool {
     let options = self.session.options
     guard !frame.needsFiltering, !Task.isShuttingDownGracefully,
@@ -292,7 +293,8 @@ struct SessionReader: ~Copyable {
   private static let smallPictureBytes = 64 << 10
 }
 
-/// The messages of one client, in order. The service reads the first, the session's reader the rest.
+/// The messages of one client, in order. The service reads the first, the session's reader the
+/// rest.
 final class ClientMessages: @unchecked Sendable {  // one task reads at a time
   private var iterator:
     RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ClientMessage>, any Error>.AsyncIterator

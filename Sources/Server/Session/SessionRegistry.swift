@@ -66,10 +66,12 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.first { $0.id == id } }
   }
 
-  /// The frames of all sessions. Of a closed session only those that had their outcome: a call that was
-  /// cancelled reports no more outcomes.
+  /// The frames of all sessions. Of a closed session only those that had their outcome: a call that
+  /// was cancelled reports no more outcomes.
   var totals: FrameCounts {
-    let (closedSessionCounts, handles) = self.state.withLock { ($0.closedSessionCounts, Array($0.handles.values)) }
+    let (closedSessionCounts, handles) = self.state.withLock {
+      ($0.closedSessionCounts, Array($0.handles.values))
+    }
     return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
   }
 

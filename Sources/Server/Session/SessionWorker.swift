@@ -5,10 +5,11 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Takes frames out of the mailbox and filters them, one at a time, when the scheduler grants a turn.
+/// Takes frames out of the mailbox and filters them, one at a time, when the scheduler grants a
+/// turn.
 ///
-/// A frame stays in the mailbox until the turn has come, so that the worker always filters the newest
-/// frame of the session.
+/// A frame stays in the mailbox until the turn has come, so that the worker always filters the
+/// newest frame of the session.
 struct SessionWorker {
   private let session: Session
   private let runner: PlanRunner
@@ -39,8 +40,8 @@ struct SessionWorker {
       } else if let frame = self.session.mailbox.take() {
         await self.serve(frame)
       }
-      // With another frame waiting and a free turn this task would never leave its thread, and starve
-      // others, such as the compilation of a new session's first pipeline.
+      // With another frame waiting and a free turn this task would never leave its thread, and
+      // starve others, such as the compilation of a new session's first pipeline.
       await Task.yield()
     }
   }
@@ -206,8 +207,8 @@ struct SessionWorker {
 
   // MARK: Failures
 
-  /// Ends a frame after an error: drops a file that cannot be decoded, and applies the failure policy
-  /// to all others.
+  /// Ends a frame after an error: drops a file that cannot be decoded, and applies the failure
+  /// policy to all others.
   private func fail(_ frame: IncomingFrame, _ error: any Error, started: Duration) async {
     let failure = error as? WorkerPassObserver.Failure
     frame.span.record(failure?.cause ?? error)
@@ -222,8 +223,8 @@ struct SessionWorker {
       frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
   }
 
-  /// Returns the failure policy of the stage that failed, else that of the session. Under an override a
-  /// frame never comes back unfiltered.
+  /// Returns the failure policy of the stage that failed, else that of the session. Under an
+  /// override a frame never comes back unfiltered.
   private func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
     let pipeline = frame.activePipeline.pipeline
     let stated = filters.flatMap { pipeline.failurePolicy(ofPassWith: $0) }
@@ -267,11 +268,11 @@ struct SessionWorker {
 
   // MARK: Custom filters
 
-  /// Filters a frame with custom filters. If they take ten times the frame's budget, the failure policy
-  /// applies to the frame and to those that arrive until the filters return.
+  /// Filters a frame with custom filters. If they take ten times the frame's budget, the failure
+  /// policy applies to the frame and to those that arrive until the filters return.
   ///
-  /// - Returns: A frame that was taken out of the mailbox when the filters had just returned, and has no
-  ///   outcome yet.
+  /// - Returns: A frame that was taken out of the mailbox when the filters had just returned, and
+  ///   has no outcome yet.
   private func supervise(_ frame: IncomingFrame) async -> IncomingFrame? {
     let job = self.engine.processing.detachedJobs.start { started in
       await self.process(frame, started) { frame }
@@ -307,7 +308,8 @@ struct SessionWorker {
       ?? self.engine.admission.customFilterTimeout
   }
 
-  /// Returns the time after which the scheduler grants the turn to others, while the filters continue.
+  /// Returns the time after which the scheduler grants the turn to others, while the filters
+  /// continue.
   private func turnLimit(for frame: IncomingFrame, _ compiled: CompiledPipeline) -> Duration {
     min(
       self.timeout(of: frame),

@@ -7,13 +7,15 @@ struct SessionWriter {
   private let session: Session
   private let callMessages: ClaimDesk.Deposits?
 
-  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies them.
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
   init(session: Session, callMessages: ClaimDesk.Deposits?) {
     self.session = session
     self.callMessages = callMessages
   }
 
-  /// Runs until the outcome queue is finished and empty, or writing fails because the client is gone.
+  /// Runs until the outcome queue is finished and empty, or writing fails because the client is
+  /// gone.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
     while let item = await self.session.outcomes.next() {
       switch item {

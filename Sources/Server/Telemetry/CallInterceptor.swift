@@ -2,11 +2,11 @@ import GRPCCore
 import Synchronization
 import Tracing
 
-/// A span, and a time, for each call, by OpenTelemetry's conventions for gRPC (1.44).
+/// Records a span and a duration for each call, by OpenTelemetry's conventions for gRPC (1.44).
 ///
-/// The body of a streaming handler runs after `next` has returned, in the response's producer; so both
-/// get the span's context, and the span ends with the producer. What happens in a session is told by
-/// the spans of its frames, never as events of a span that is as long as the call.
+/// The body of a streaming handler runs after `next` has returned, in the response's producer; so
+/// both get the span's context, and the span ends with the producer. The frames of a session have
+/// spans of their own; they are not events of the call's span, which can last for hours.
 struct CallInterceptor: ServerInterceptor {
   let tracer: (any Tracer)?
   let metrics: ServerMetrics
@@ -48,8 +48,8 @@ struct CallInterceptor: ServerInterceptor {
   }
 }
 
-/// The span of one call. Ends when the call is over; at the latest when it is let go, for a response
-/// that nobody produces.
+/// The span of one call. Ends with the call; at the latest with its last reference, for a response
+/// that is never produced.
 final class CallSpan: Sendable {
   private let span: (any Span)?
   private let method: String
@@ -85,7 +85,7 @@ final class CallSpan: Sendable {
   }
 
   deinit {
-    self.end(RPCError(code: .cancelled, message: "The call was given up."))
+    self.end(RPCError(code: .cancelled, message: "The call was abandoned."))
   }
 
   /// Runs a part of the call in the span's context.
@@ -98,9 +98,9 @@ final class CallSpan: Sendable {
     return try await ServiceContext.withValue(context) { try await body() }
   }
 
-  /// The call is over.
+  /// Ends the span.
   ///
-  /// - Parameter error: `nil` if it went well.
+  /// - Parameter error: The error that ended the call; `nil` if it succeeded.
   func end(_ error: (any Error)?) {
     guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
     let status = error.map { CallStatus($0) } ?? .ok
@@ -115,7 +115,8 @@ final class CallSpan: Sendable {
     span.end()
   }
 
-  /// What gRPC calls a peer: `ipv4:127.0.0.1:50051`, `ipv6:[::1]:50051`, `unix:/path`.
+  /// Splits a peer in the form that gRPC uses: `ipv4:127.0.0.1:50051`, `ipv6:[::1]:50051`,
+  /// `unix:/path`.
   private static func address(ofPeer peer: String) -> (String, port: Int?) {
     let name = peer.split(separator: ":", maxSplits: 1).last.map(String.init) ?? peer
     guard peer.hasPrefix("ipv"), let colon = name.lastIndex(of: ":") else { return (name, nil) }
@@ -124,18 +125,18 @@ final class CallSpan: Sendable {
   }
 }
 
-/// The span of the call that a task serves, for what is learned of the call as it goes on.
+/// The key for the span of the current call, to which interceptors add attributes.
 enum CurrentCallSpan: ServiceContextKey {
   typealias Value = any Span
 }
 
-/// How a call ended, as the conventions for traces and metrics name it.
+/// The status of a call in traces and metrics.
 struct CallStatus: Sendable {
-  /// Such as `DEADLINE_EXCEEDED`.
+  /// The name, such as `DEADLINE_EXCEEDED`.
   let name: String
-  /// What was wrong.
+  /// The error message.
   let message: String
-  /// Whether it is the server's fault, and not the caller's.
+  /// Whether it is an error of the server, not of the caller.
   let isServerError: Bool
 
   static let ok = CallStatus(name: "OK", message: "", isServerError: false)
@@ -172,7 +173,7 @@ struct CallStatus: Sendable {
     .unauthenticated: "UNAUTHENTICATED",
   ]
 
-  /// Those that OpenTelemetry's conventions for gRPC count as errors of a server.
+  /// The codes that OpenTelemetry's conventions for gRPC count as errors of a server.
   private static let serverErrors: Set<RPCError.Code> = [
     .unknown, .deadlineExceeded, .unimplemented, .internalError, .unavailable, .dataLoss,
   ]

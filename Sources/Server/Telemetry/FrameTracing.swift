@@ -5,10 +5,10 @@ package import SidelightWire
 import Synchronization
 package import Tracing
 
-/// Starts the span of each frame, as a child of the frame's own trace context. A call lasts an hour
-/// and RPC metadata gives one parent for all of it, so each frame brings its own.
+/// Starts a span for each frame, as a child of the frame's own trace context. A call can last for
+/// hours, and its metadata has only one parent, so each frame has a context of its own.
 package struct FrameTracing: Sendable {
-  /// `nil` makes no spans at all; a server has the one of `InstrumentationSystem` unless told otherwise.
+  /// The tracer. `nil` disables spans.
   package let tracer: (any Tracer)?
   private let metrics: ServerMetrics
   private let clock: SessionClock
@@ -19,22 +19,24 @@ package struct FrameTracing: Sendable {
     self.clock = clock
   }
 
-  /// The trace context that a call brings: the parent of frames that bring none. The call's own span
-  /// is no parent: its trace would grow for as long as the call lasts, and be sampled as a whole.
+  /// Returns the trace context of a call's metadata: the parent of frames without a context. The
+  /// call's own span is not a parent: its trace would grow as long as the call lasts, and be
+  /// sampled as a whole.
   package func context(of metadata: Metadata) -> ServiceContext {
     var context = ServiceContext.topLevel
     self.tracer?.extract(metadata, into: &context, using: MetadataExtractor())
     return context
   }
 
-  /// Opens a span for each pass over a still, as a child of the call's.
+  /// The observer that starts a span for each pass over a still image, as a child of the call's
+  /// span.
   var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.tracer, context: ServiceContext.current, metrics: self.metrics, clock: self.clock
     )
   }
 
-  /// A frame arrives.
+  /// Starts the span of a frame that arrives.
   func startFrame(
     _ frame: Sidelight_V1_Frame, byteCount: Int, in session: Session
   ) -> FrameSpan {
@@ -42,7 +44,7 @@ package struct FrameTracing: Sendable {
       frame, byteCount: byteCount, session: session.handle.id, callContext: session.callContext)
   }
 
-  /// A frame arrives.
+  /// Starts the span of a frame that arrives.
   package func startFrame(
     _ frame: Sidelight_V1_Frame, byteCount: Int, session: String, callContext: ServiceContext
   ) -> FrameSpan {
@@ -70,15 +72,15 @@ package struct FrameTracing: Sendable {
   }
 }
 
-/// One frame's way, from arrival to outcome: a span with a child for its wait and one for each pass,
-/// and how long it took.
+/// The span of one frame from arrival to outcome, with a child span for the wait and one for each
+/// pass. Also records the durations as metrics.
 ///
-/// Ends with the frame's outcome; a frame that never gets one, because its client is gone, ends it
-/// when it is let go.
+/// Ends with the frame's outcome; at the latest with its last reference, for a frame without an
+/// outcome because its client has disconnected.
 package final class FrameSpan: Sendable {
   /// `nil` if the frame's trace is not recorded.
   private let span: (any Span)?
-  /// What the frame's trace is, recorded or not.
+  /// The frame's trace context, recorded or not.
   private let context: ServiceContext?
   private let tracer: (any Tracer)?
   private let metrics: ServerMetrics
@@ -109,34 +111,34 @@ package final class FrameSpan: Sendable {
     span.end()
   }
 
-  /// Opens a span for each pass, as a child of the frame's.
+  /// The observer that starts a span for each pass, as a child of the frame's span.
   package var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.span == nil ? nil : self.tracer, context: self.context, metrics: self.metrics,
       clock: self.clock)
   }
 
-  /// The frame's turn has come.
+  /// Ends the span of the wait when the frame's turn has come.
   package func leaveQueue() {
     guard !self.hasLeftQueue.exchange(true, ordering: .relaxed) else { return }
     self.endQueue()
     self.metrics.recordQueue(self.clock.now() - self.arrived)
   }
 
-  /// Something went wrong on the way.
+  /// Records an error.
   func record(_ error: any Error) {
     self.span?.recordError(error)
     self.span?.setStatus(SpanStatus(code: .error, message: "\(error)"))
   }
 
-  /// The frame was made and written.
+  /// Ends the span of a frame that was written.
   package func end(finished disposition: Disposition) {
     self.end(outcome: disposition.name) { span in
       span.attributes["sidelight.outcome"] = disposition.name
     }
   }
 
-  /// The frame was dropped.
+  /// Ends the span of a frame that was dropped.
   package func end(dropped drop: Drop) {
     self.end(outcome: "dropped") { span in
       span.updateAttributes { attributes in
@@ -165,13 +167,12 @@ package final class FrameSpan: Sendable {
   }
 }
 
-/// Opens a span around each pass, and tells how long it took. The parent is given, not found: a
-/// streaming handler's body runs after the interceptors' context is gone, and spans that trusted it
-/// would be orphans.
+/// Starts a span for each pass, and records its duration. The parent is explicit: the body of a
+/// streaming handler runs after the interceptors' task-local context has ended.
 package struct FramePassObserver: PassObserver {
   /// `nil` if the frame's trace is not recorded.
   let tracer: (any Tracer)?
-  /// The frame's trace, recorded or not.
+  /// The frame's trace context, recorded or not.
   let context: ServiceContext?
   let metrics: ServerMetrics
   let clock: SessionClock
@@ -189,7 +190,7 @@ package struct FramePassObserver: PassObserver {
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {
     guard let tracer, let context else {
-      // A filter of a user's own may look for its trace, and must not find the call's.
+      // A custom filter that reads the current trace must find the frame's, not the call's.
       guard description.kind == .frame, let context else { return try await body() }
       return try await ServiceContext.withValue(context) { try await body() }
     }
@@ -201,11 +202,11 @@ package struct FramePassObserver: PassObserver {
   }
 }
 
-/// Reads W3C trace context from a frame.
+/// Extracts W3C trace context from a frame.
 package struct TraceContextExtractor: Extractor {
   package init() {}
 
-  /// - Returns: `nil` for a field that is empty, or longer than W3C requires anyone to carry.
+  /// - Returns: `nil` for a field that is empty, or longer than W3C requires servers to support.
   package func extract(key: String, from carrier: Sidelight_V1_TraceContext) -> String? {
     switch key {
     case "traceparent": Self.bounded(carrier.traceparent)
@@ -219,10 +220,10 @@ package struct TraceContextExtractor: Extractor {
   }
 }
 
-/// Reads trace context from a call's metadata.
+/// Extracts trace context from a call's metadata.
 struct MetadataExtractor: Extractor {
-  /// - Returns: What stands there. Lists such as `tracestate` may come in parts, which are joined; more
-  ///   than one `traceparent` says nothing.
+  /// - Returns: The value; the joined values of a list such as `tracestate`; `nil` for more than
+  ///   one `traceparent`.
   func extract(key: String, from carrier: Metadata) -> String? {
     let values = Array(carrier[stringValues: key])
     switch key {

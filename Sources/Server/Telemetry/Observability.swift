@@ -3,8 +3,8 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The reports of a server: traces, metrics, logs, counts of connections, and the history of the status
-/// page.
+/// The reports of a server: traces, metrics, logs, counts of connections, and the history of the
+/// status page.
 struct Observability: Sendable {
   let tracing: FrameTracing
   let metrics: ServerMetrics

@@ -2,19 +2,19 @@ package import Metrics
 import SidelightKernels
 import Synchronization
 
-/// What the server tells of itself through swift-metrics.
+/// The server's metrics, reported through swift-metrics.
 ///
-/// Times are recorded as they happen. What is counted anyway, by the sessions themselves, is read from
-/// there when someone asks and once a second: it costs the frames nothing, and is exactly what the
-/// clients are told.
+/// Durations are recorded as they occur. Counts that sessions keep anyway are read from there, once
+/// a second and on request: that costs no time per frame, and equals what clients receive.
 package final class ServerMetrics: Sendable {
-  /// Counters by what they count; each tells how much was added since the last time.
+  /// The counters by name and labels, and the totals that they have reported.
   private struct Totals {
     var counters: [String: Counter] = [:]
     var reported: [String: UInt64] = [:]
   }
 
-  /// Passes are named by the filters that clients put together; beyond so many names they are `other`.
+  /// The most names of passes, which depend on clients' pipelines. Further passes are named
+  /// `other`.
   private static let passLimit = 64
   /// The most bytes of a pass's name.
   private static let passNameLimit = 256
@@ -25,7 +25,7 @@ package final class ServerMetrics: Sendable {
   private let passes = Mutex<[String: Timer]>([:])
   private let totals = Mutex(Totals())
   private let gauges: ServerGauges
-  /// How long frames took lately, for the status page.
+  /// The durations of the frames of the last second, for the status page.
   let recent = Mutex(DurationHistogram())
 
   package init(factory: any MetricsFactory) {
@@ -43,22 +43,22 @@ package final class ServerMetrics: Sendable {
     self.gauges = ServerGauges(factory: factory)
   }
 
-  // MARK: As it happens
+  // MARK: Events
 
-  /// A frame has its outcome.
+  /// Records the outcome of a frame.
   package func recordFrame(outcome: String, after elapsed: Duration) {
     self.frames[outcome]?.recordNanoseconds(elapsed.nanoseconds)
     if outcome != "dropped" { self.recent.withLock { $0.add(elapsed) } }
   }
 
-  /// A frame's turn has come.
+  /// Records the time that a frame waited for its turn.
   package func recordQueue(_ elapsed: Duration) {
     self.queue.recordNanoseconds(elapsed.nanoseconds)
   }
 
-  /// A pass over a frame is done.
+  /// Records a pass over a frame.
   package func recordPass(_ name: String, _ elapsed: Duration) {
-    // A label's value is bounded, however many filters a pass computes.
+    // Bounds the label's value: a pass can have many filters.
     let name = name.clipped(toBytes: Self.passNameLimit)
     let timer = self.passes.withLock { passes in
       if let known = passes[name] { return known }
@@ -72,7 +72,7 @@ package final class ServerMetrics: Sendable {
     timer.recordNanoseconds(elapsed.nanoseconds)
   }
 
-  /// A call is over.
+  /// Records the end of a call.
   func recordCall(method: String, status: String, _ elapsed: Duration) {
     Timer(
       label: "sidelight_rpc_seconds", dimensions: [("method", method), ("status", status)],
@@ -80,13 +80,13 @@ package final class ServerMetrics: Sendable {
     ).recordNanoseconds(elapsed.nanoseconds)
   }
 
-  // MARK: When asked
+  // MARK: Totals
 
-  /// Tells what the server's parts have counted.
+  /// Reports the counts of the server's parts.
   func update(from engine: Engine) {
     let now = engine.clock.now()
     self.totals.withLock { totals in
-      // Read within the lock: of two who ask at once, the later must not tell the older counts.
+      // Read within the lock: of two concurrent updates, the later must not report older counts.
       let frames = engine.admission.sessions.totals
       let pool = engine.processing.pool.statistics
       let admissions = engine.admission.sessions.admissions
@@ -143,14 +143,14 @@ package final class ServerMetrics: Sendable {
 }
 
 extension Duration {
-  /// Whole nanoseconds.
+  /// The duration in whole nanoseconds.
   fileprivate var nanoseconds: Int64 {
     let (seconds, attoseconds) = self.components
     return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
   }
 }
 
-/// What stands at this moment, told to swift-metrics.
+/// The server's gauges.
 struct ServerGauges: Sendable {
   private let sessions: Gauge
   private let framesInFlight: Gauge
@@ -208,42 +208,44 @@ struct ServerGauges: Sendable {
 }
 
 extension SidelightServer {
-  /// What the server's metrics mean, by name: the help texts of Prometheus. Times are in seconds.
+  /// The help texts of the server's metrics, by name. Times are in seconds.
   public static let metricDescriptions = [
     "sidelight_asset_bytes":
-      "Bytes of assets that callers have put: decoded, those that only sessions still use too; and of "
-      + "files on their way.",
-    "sidelight_assets": "Assets that callers have put.",
-    "sidelight_build_info": "Always 1; the label says which version runs.",
+      "Bytes of assets that callers have uploaded: decoded, including deleted assets that sessions "
+      + "still use; and of files during upload.",
+    "sidelight_assets": "Assets that callers have uploaded.",
+    "sidelight_build_info": "Always 1; the label has the version.",
     "sidelight_compute_threads": "Threads that filter.",
-    "sidelight_connections": "Connections that stand.",
+    "sidelight_connections": "Open connections.",
     "sidelight_connections_closed_total":
-      "Connections that have ended, by the reason: client, server (in good order), guard, tls, http2, "
-      + "socket, other.",
-    "sidelight_frame_bytes_total": "Bytes of pixels that came in and went out.",
+      "Closed connections by reason: client, server (orderly), guard, tls, http2, socket, other.",
+    "sidelight_frame_bytes_total": "Bytes of pixels that were received and sent.",
     "sidelight_frame_queue_seconds":
-      "From a frame's arrival to the start of its first pass, for frames that were filtered.",
-    "sidelight_frame_seconds": "From a frame's arrival to its outcome, by outcome.",
-    "sidelight_frames_in_flight": "Frames of whose outcome the client was not told yet.",
+      "Time from a frame's arrival to the start of its first pass, for filtered frames.",
+    "sidelight_frame_seconds": "Time from a frame's arrival to its outcome, by outcome.",
+    "sidelight_frames_in_flight": "Frames whose outcome has not been sent.",
     "sidelight_frames_total":
-      "Frames by outcome (filtered, passed_through, degraded, dropped); the reason where they were "
-      + "dropped, else none. Exactly what clients were told.",
+      "Frames by outcome (filtered, passed_through, degraded, dropped) and by reason (none unless "
+      + "dropped). Equals the outcomes that clients receive.",
     "sidelight_guard_actions_total":
-      "How often each guard has acted.",
+      "Actions of each guard.",
     "sidelight_output_age_seconds":
-      "How long ago the last frame that went out had come in, in the session where that is longest; "
-      + "of sessions in which a frame waits.",
-    "sidelight_pass_seconds": "What one pass over a frame takes, by its filters.",
+      "Time since the arrival of the last frame that was sent; the maximum over all sessions in which "
+      + "a frame waits.",
+    "sidelight_pass_seconds": "Duration of a pass over a frame, by its filters.",
     "sidelight_pool_bytes": "Bytes of frame buffers, in use and idle.",
-    "sidelight_pool_requests_total": "Frame buffers asked for, by whether one lay ready.",
-    "sidelight_ring_bytes": "Bytes of the rings of shared memory that are mapped.",
-    "sidelight_rpc_seconds": "How long calls took, by method and status.",
+    "sidelight_pool_requests_total":
+      "Requests for frame buffers, by whether an idle buffer was available.",
+    "sidelight_ring_bytes": "Bytes of mapped shared memory.",
+    "sidelight_rpc_seconds": "Duration of calls, by method and status.",
     "sidelight_scheduler_load":
-      "The work that arrives, as a part of what the threads can do; above 1 frames are dropped.",
-    "sidelight_sessions": "Sessions that stand.",
-    "sidelight_sessions_opened_total": "Sessions that were let in.",
-    "sidelight_sessions_refused_total": "Sessions that were not let in, by the limit that was met.",
+      "Work that arrives, relative to the capacity of the compute threads; above 1, frames are "
+      + "dropped.",
+    "sidelight_sessions": "Open sessions.",
+    "sidelight_sessions_opened_total": "Sessions that were opened.",
+    "sidelight_sessions_refused_total":
+      "Sessions that were refused, by the limit that was reached.",
     "sidelight_stand_in_threads":
-      "Threads that filters occupy which have outstayed their turn, and for which others stand in.",
+      "Threads that are occupied by filters whose turn is over, and that have replacement threads.",
   ]
 }

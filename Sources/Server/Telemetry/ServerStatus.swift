@@ -12,7 +12,8 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var state: String
     /// The active pipeline as text.
     public var pipeline: String
-    /// The size and format of the last frame, such as `1280x720 i420`; empty before the first frame.
+    /// The size and format of the last frame, such as `1280x720 i420`; empty before the first
+    /// frame.
     public var picture: String
     /// The time since it was opened, in seconds.
     public var age: Double
@@ -22,8 +23,8 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var made: UInt64
     /// The frames that were dropped in the last second.
     public var dropped: UInt64
-    /// The latency at the end of each second of the last minute, the oldest first; `nil` for seconds
-    /// without frames.
+    /// The latency at the end of each second of the last minute, the oldest first; `nil` for
+    /// seconds without frames.
     public var latencies: [Double?]
     /// The counts of its frames.
     public var frames: Frames

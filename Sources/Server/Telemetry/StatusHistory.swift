@@ -99,8 +99,8 @@ package struct DurationHistogram: Sendable {
     self.count += 1
   }
 
-  /// Returns the duration that `percent` hundredths of all durations do not exceed; `nil` if there are
-  /// none.
+  /// Returns the duration that `percent` hundredths of all durations do not exceed; `nil` if there
+  /// are none.
   package func percentile(_ percent: Int) -> Duration? {
     guard self.count > 0 else { return nil }
     let rank = (self.count - 1) * percent / 100
@@ -112,8 +112,8 @@ package struct DurationHistogram: Sendable {
     return nil
   }
 
-  /// Returns the index of a duration: exact below 32 ns; above, the octave and the five bits that follow
-  /// the leading one.
+  /// Returns the index of a duration: exact below 32 ns; above, the octave and the five bits that
+  /// follow the leading one.
   private static func index(_ nanoseconds: UInt64) -> Int {
     guard nanoseconds >= UInt64(self.partCount) else { return Int(nanoseconds) }
     let shift = nanoseconds.bitWidth - 1 - nanoseconds.leadingZeroBitCount - self.partBits

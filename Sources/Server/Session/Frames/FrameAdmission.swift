@@ -2,8 +2,8 @@ import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 
-/// Decides which frames of a session go on to the mailbox: checks their numbers and tags, the session's
-/// and the caller's rate, and the time that is left of their budgets.
+/// Decides which frames of a session go on to the mailbox: checks their numbers and tags, the
+/// session's and the caller's rate, and the time that is left of their budgets.
 struct FrameAdmission: ~Copyable {
   private let session: Session
   /// Enforces the frame rate that the client requested; `nil` disables the limit.
@@ -35,8 +35,8 @@ struct FrameAdmission: ~Copyable {
     }
   }
 
-  /// Returns the reason why a valid frame is dropped on arrival; `nil` if it is accepted. Waits for the
-  /// caller's rate in a session that never drops.
+  /// Returns the reason why a valid frame is dropped on arrival; `nil` if it is accepted. Waits for
+  /// the caller's rate in a session that never drops.
   ///
   /// - Parameters:
   ///   - byteCount: The bytes of the frame's pixels.
@@ -63,7 +63,8 @@ struct FrameAdmission: ~Copyable {
     return frame.budgetUs == 0 ? nil : received + .microseconds(frame.budgetUs)
   }
 
-  /// Returns whether the expected work fits into the frame's budget, and records the work as demand.
+  /// Returns whether the expected work fits into the frame's budget, and records the work as
+  /// demand.
   func hasTime(for frame: IncomingFrame) -> Bool {
     guard let compiled = frame.compiledPipeline, !compiled.changesNothing,
       let expected = compiled.cost.expected
@@ -80,8 +81,8 @@ struct FrameAdmission: ~Copyable {
 
 /// Reduces frames to a rate, evenly: 30 frames a second at a limit of 20 lose every third.
 ///
-/// It keeps a schedule of one frame per interval instead of a gap since the last frame, so that jitter
-/// does not cost frames. A frame may be a quarter of an interval early.
+/// It keeps a schedule of one frame per interval instead of a gap since the last frame, so that
+/// jitter does not cost frames. A frame may be a quarter of an interval early.
 package struct FrameDecimator: Sendable {
   private let interval: Duration
   private var due: Duration?

@@ -46,8 +46,8 @@ struct FramePictureReader: Sendable {
     return pixels
   }
 
-  /// Returns a slot's pixels. Copies a file, on a compute thread: the client can write to the slot at any
-  /// time, and a parser must see the same bytes each time it reads them.
+  /// Returns a slot's pixels. Copies a file, on a compute thread: the client can write to the slot
+  /// at any time, and a parser must see the same bytes each time it reads them.
   func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
     guard let slot, image.format.isFile else { return slot }
     let pool = self.processing.pool
@@ -75,8 +75,8 @@ struct FramePictureReader: Sendable {
     }
   }
 
-  /// Returns a picture that stays valid after the frame's outcome. Copies a picture in shared memory,
-  /// whose slot then belongs to the client again.
+  /// Returns a picture that stays valid after the frame's outcome. Copies a picture in shared
+  /// memory, whose slot then belongs to the client again.
   ///
   /// - Throws: `CancellationError`.
   func lastingPicture(of frame: IncomingFrame) async throws -> IncomingPicture {

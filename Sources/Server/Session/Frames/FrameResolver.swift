@@ -30,8 +30,8 @@ struct FrameResolver: Sendable {
     self.clock = clock
   }
 
-  /// Returns the shared memory for a frame's result. Results travel as their frames did: `nil` if the
-  /// frame's pixels came inline.
+  /// Returns the shared memory for a frame's result. Results travel as their frames did: `nil` if
+  /// the frame's pixels came inline.
   func ring(for frame: IncomingFrame) -> SessionRing? {
     frame.message.image.isInSlot ? self.ring : nil
   }
@@ -141,7 +141,8 @@ struct FrameResolver: Sendable {
 
   // MARK: The place in the queue
 
-  /// Resolves a frame as dropped. Its slot belongs to the client again, which learns so from the outcome.
+  /// Resolves a frame as dropped. Its slot belongs to the client again, which learns so from the
+  /// outcome.
   private func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
     self.ring?.giveBack(inputOf: arrival)
     self.outcomes.resolve(arrival, dropped: drop, lateness: lateness)

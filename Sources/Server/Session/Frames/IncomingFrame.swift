@@ -63,8 +63,8 @@ struct IncomingFrame: Sendable {
 
 /// The samples of a file, decoded once by the session's worker and shared with its analyses.
 ///
-/// The worker never waits for an analysis. An analysis waits for the worker, and decodes the file itself
-/// if the worker drops the frame first.
+/// The worker never waits for an analysis. An analysis waits for the worker, and decodes the file
+/// itself if the worker drops the frame first.
 final class SharedSamples: Sendable {
   /// The result of decoding.
   enum Resolution: Sendable {

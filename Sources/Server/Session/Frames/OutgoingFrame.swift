@@ -26,7 +26,8 @@ struct OutgoingFrame: Sendable {
 
   /// Returns the message with its timing.
   ///
-  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies them.
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
   func message(
     storedIn callMessages: ClaimDesk.Deposits?
   ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
@@ -41,8 +42,8 @@ struct OutgoingFrame: Sendable {
   }
 }
 
-/// An outcome's picture. Its pixels are written where the transport sends them from, or into the client's
-/// slot.
+/// An outcome's picture. Its pixels are written where the transport sends them from, or into the
+/// client's slot.
 struct OutgoingPicture: Sendable {
   /// The outcome's message.
   let content: OutgoingFrame.Content
@@ -56,8 +57,8 @@ struct OutgoingPicture: Sendable {
   ///
   /// - Parameters:
   ///   - outcome: The message without the picture.
-  ///   - ring: The shared memory to use if a slot is free and large enough; else the message holds the
-  ///     pixels.
+  ///   - ring: The shared memory to use if a slot is free and large enough; else the message holds
+  ///     the pixels.
   /// - Throws: `FrameLayoutError` for a size that no frame can have.
   init(
     shapedAs geometry: FrameGeometry, orientation: Orientation,
@@ -81,8 +82,8 @@ struct OutgoingPicture: Sendable {
     }
   }
 
-  /// Copies a JPEG file into a message. The length of a file is known only once it is encoded, so it
-  /// cannot be encoded in place; it is about a tenth of its samples.
+  /// Copies a JPEG file into a message. The length of a file is known only once it is encoded, so
+  /// it cannot be encoded in place; it is about a tenth of its samples.
   ///
   /// - Parameter outcome: The message without the picture.
   /// - Throws: ``FieldFault`` for a file that exceeds the limits.
@@ -106,7 +107,8 @@ struct OutgoingPicture: Sendable {
     file.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
   }
 
-  /// Sends a frame's own pixels back, without a copy if the transport can send them from their memory.
+  /// Sends a frame's own pixels back, without a copy if the transport can send them from their
+  /// memory.
   ///
   /// - Parameter outcome: The message, with the frame's own image.
   init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {

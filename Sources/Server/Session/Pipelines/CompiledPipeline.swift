@@ -106,8 +106,8 @@ struct CompiledPipelineCache: ~Copyable {
     self.allowsReduced = allowsReduced
   }
 
-  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one on a compute thread:
-  /// compilation may take long, and the caller's thread serves other connections too.
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one on a compute
+  /// thread: compilation may take long, and the caller's thread serves other connections too.
   mutating func compiledPipeline(
     for active: ActivePipeline, _ form: PictureForm
   ) async -> CompiledPipeline {

@@ -6,9 +6,9 @@ import Synchronization
 /// The operators' overrides, which outlive the sessions that they were made for.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
-/// override, or without a token. So the store keeps a decision by lineage, which tokens name, and finds it
-/// by caller and label for a session without a token. It keeps the decision until its end time, on this
-/// server only; on other servers the lifetime of tokens bounds the use of an old one
+/// override, or without a token. So the store keeps a decision by lineage, which tokens name, and
+/// finds it by caller and label for a session without a token. It keeps the decision until its end
+/// time, on this server only; on other servers the lifetime of tokens bounds the use of an old one
 /// (docs/reference/protocol.md, "Overrides").
 package final class OverrideStore: Sendable {
   /// An operator's decision.
@@ -101,7 +101,8 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// Returns the lineage whose override applies to a new session of a track; `nil` if there is none.
+  /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
+  /// none.
   package func lineage(ofTrack track: Track?, at now: Duration) -> SessionLineage? {
     guard let track else { return nil }
     return self.state.withLock { state in

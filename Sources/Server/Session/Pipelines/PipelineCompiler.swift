@@ -43,7 +43,8 @@ struct PipelineCompiler: Sendable {
     self.compiledPipeline(for: try Self.blur.get(), form, as: output, allowsReduced: false)
   }
 
-  /// Returns whether custom filters are among the active filters of a pipeline. They may not return.
+  /// Returns whether custom filters are among the active filters of a pipeline. They may not
+  /// return.
   func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
     pipeline.activeFilters.contains { name in
       guard let description = self.catalogue.description(named: name) else { return false }

@@ -7,8 +7,8 @@ import SwiftProtobuf
 /// override. A pure state machine; callers pass the time in.
 ///
 /// States: running or paused, each with or without an override. An override lasts from
-/// ``override(with:reason:until:)`` to ``endOverride()`` or its end time. The participant can change its
-/// own pipeline during an override; it is active again afterwards.
+/// ``override(with:reason:until:)`` to ``endOverride()`` or its end time. The participant can
+/// change its own pipeline during an override; it is active again afterwards.
 package struct PipelineState: Sendable {
   /// Whether frames are filtered.
   package enum Pause: Sendable, Hashable {
@@ -67,8 +67,8 @@ package struct PipelineState: Sendable {
       isOverride: self.override != nil)
   }
 
-  /// The stages of the participant's pipeline and of an override, including nested ones: the cost of
-  /// restating the state.
+  /// The stages of the participant's pipeline and of an override, including nested ones: the cost
+  /// of restating the state.
   package var stageCount: Int {
     self.pipeline.stageCount + (self.override?.pipeline.stageCount ?? 0)
   }
@@ -222,7 +222,8 @@ package struct PipelineState: Sendable {
 package struct ActivePipeline: Sendable {
   package var pipeline: ResolvedPipeline
   package var revision: Revision
-  /// Whether an operator forced it. A frame that cannot be filtered then never comes back unfiltered.
+  /// Whether an operator forced it. A frame that cannot be filtered then never comes back
+  /// unfiltered.
   package var isOverride: Bool
 
   package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {

@@ -6,11 +6,11 @@ import SwiftProtobuf
 
 /// Signs the state of a session as a token, and verifies tokens.
 ///
-/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256) proves that
-/// a server with the key wrote it, so that a client cannot remove an operator's override with a token of
-/// its own. A token from before an override is valid until it expires: the server of the override finds
-/// the override by the token's lineage (``OverrideStore``), and on other servers the short lifetime bounds
-/// the use of such a token.
+/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
+/// proves that a server with the key wrote it, so that a client cannot remove an operator's
+/// override with a token of its own. A token from before an override is valid until it expires: the
+/// server of the override finds the override by the token's lineage (``OverrideStore``), and on
+/// other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
   private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
   /// The caller for whom tokens are signed; empty if callers are not authenticated.
@@ -33,11 +33,11 @@ package struct ResumeTokens: Sendable {
 
   /// Returns a copy whose tokens are valid for one caller only.
   ///
-  /// The signature covers the caller's name, but the token does not contain it, so that a token does not
-  /// reveal its owner.
+  /// The signature covers the caller's name, but the token does not contain it, so that a token
+  /// does not reveal its owner.
   ///
-  /// - Parameter owner: The caller's authenticated name; `nil` if callers are not authenticated, because
-  ///   addresses change from one connection to the next.
+  /// - Parameter owner: The caller's authenticated name; `nil` if callers are not authenticated,
+  ///   because addresses change from one connection to the next.
   package func bound(to owner: String?) -> ResumeTokens {
     var tokens = self
     tokens.owner = owner ?? ""
@@ -69,8 +69,8 @@ package struct ResumeTokens: Sendable {
   /// Verifies a token and returns its state.
   ///
   /// - Parameter now: The time in nanoseconds since 1970.
-  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that has expired or is invalid. The
-  ///   error does not say why a token is invalid.
+  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that has expired or is invalid.
+  ///   The error does not say why a token is invalid.
   package func verify(_ token: Data, at now: UInt64) throws(FieldFault) -> Sidelight_V1_ResumeState
   {
     let refused = FieldFault(
@@ -92,8 +92,8 @@ package struct ResumeTokens: Sendable {
     return state
   }
 
-  /// Returns the signed bytes: the names of key and owner with their lengths, then the state. The lengths
-  /// make the encoding unambiguous.
+  /// Returns the signed bytes: the names of key and owner with their lengths, then the state. The
+  /// lengths make the encoding unambiguous.
   private func message(_ key: ResumeKey, _ state: Data) -> Data {
     var message = Data()
     for name in [key.id, self.owner] {
@@ -133,8 +133,8 @@ public struct ResumeKey: Sendable, Hashable {
   }
 }
 
-/// The identity of a session and of all sessions that resume it: 16 random bytes, which resume tokens
-/// contain.
+/// The identity of a session and of all sessions that resume it: 16 random bytes, which resume
+/// tokens contain.
 package struct SessionLineage: Sendable, Hashable {
   /// The bytes in a token.
   package let bytes: Data
@@ -147,8 +147,8 @@ package struct SessionLineage: Sendable, Hashable {
 
   /// Creates the lineage that a token names.
   ///
-  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they create a
-  ///   new lineage.
+  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they
+  ///   create a new lineage.
   package init(token bytes: Data) {
     self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }

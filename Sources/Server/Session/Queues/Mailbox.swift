@@ -1,8 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// A bounded queue between the reader of a session and its worker, with a policy for a full queue. It
-/// returns displaced elements to the producer, so that every frame gets an outcome.
+/// A bounded queue between the reader of a session and its worker, with a policy for a full queue.
+/// It returns displaced elements to the producer, so that every frame gets an outcome.
 ///
 /// For one producer task and one consumer task.
 package final class Mailbox<Element: Sendable>: Sendable {
@@ -14,16 +14,18 @@ package final class Mailbox<Element: Sendable>: Sendable {
   ///   - standing: What an element may claim against others.
   package init(
     depth: Int = 1, policy: DropPolicy = .newestWins,
-    evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority() }
+    evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority()
+    }
   ) {
-    self.state = Mutex(StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
+    self.state = Mutex(
+      StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
   }
 
-  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting task
-  /// closes the mailbox.
+  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting
+  /// task closes the mailbox.
   ///
-  /// - Returns: The displaced element, which may be the offered one, and the reason; `nil` if none was
-  ///   displaced.
+  /// - Returns: The displaced element, which may be the offered one, and the reason; `nil` if none
+  ///   was displaced.
   package func offer(_ element: Element) async -> Displaced? {
     let action = self.state.withLock { $0.offer(element) }
     switch action {
@@ -63,8 +65,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
     await self.element(takes: true)
   }
 
-  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it until
-  /// ``take(where:)``: a consumer that still has to wait for something else gets the newest that way.
+  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it
+  /// until ``take(where:)``: a consumer that still has to wait for something else gets the newest
+  /// that way.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func first() async -> Element? {
@@ -165,15 +168,18 @@ extension Mailbox {
     private let evictionPriority: @Sendable (Element) -> EvictionPriority
     private var elements: Deque<Element> = []
     private var consumer: Consumer?
-    /// Whether the consumer has seen the first element and will take it. Until then the element does not
-    /// count against the depth: without the wait the consumer would have removed it already.
+    /// Whether the consumer has seen the first element and will take it. Until then the element
+    /// does not count against the depth: without the wait the consumer would have removed it
+    /// already.
     private var isFirstAwaited = false
     private var producer: Producer?
     private var isFinished = false
 
     package init(
       depth: Int, policy: DropPolicy,
-      evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority() }
+      evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in
+        EvictionPriority()
+      }
     ) {
       precondition(depth >= 1, "the depth of a mailbox must be at least 1")
       self.depth = depth
@@ -220,9 +226,9 @@ extension Mailbox {
       return .reject(Displaced(element: displaced, reason: reason))
     }
 
-    /// Returns the index of the element to evict: among those with the lowest priority, the oldest or the
-    /// newest, depending on the policy. The index after the last is the offered element. `nil` if all
-    /// must stay.
+    /// Returns the index of the element to evict: among those with the lowest priority, the oldest
+    /// or the newest, depending on the policy. The index after the last is the offered element.
+    /// `nil` if all must stay.
     private func evictionCandidate(for element: Element) -> Int? {
       let standings = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
       let droppable = standings.indices.filter { !standings[$0].mustStay }
@@ -231,8 +237,8 @@ extension Mailbox {
       return self.policy == .newestWins ? candidates.first : candidates.last
     }
 
-    /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the element if the
-    /// mailbox closes first.
+    /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the
+    /// element if the mailbox closes first.
     package mutating func suspendProducer(
       _ element: Element, _ continuation: CheckedContinuation<Displaced?, Never>
     ) {
@@ -248,7 +254,8 @@ extension Mailbox {
       case finish
     }
 
-    /// Returns the first element without removing it. A newer one may displace it before ``take()``.
+    /// Returns the first element without removing it. A newer one may displace it before
+    /// ``take()``.
     package mutating func look() -> TakeAction {
       guard let element = self.elements.first else { return self.isFinished ? .finish : .wait }
       self.isFirstAwaited = true
@@ -278,7 +285,8 @@ extension Mailbox {
 
     /// Accepts no more elements. The consumer can still take those that are in.
     ///
-    /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its element.
+    /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its
+    ///   element.
     package mutating func finish() -> (
       consumer: CheckedContinuation<Element?, Never>?, producer: Producer?
     ) {

@@ -1,11 +1,12 @@
 import DequeModule
 
 extension OutcomeQueue {
-  /// The decisions of an outcome queue: puts outcomes into the order of arrival, bounds the pictures that
-  /// wait, and counts. It returns actions and never waits itself.
+  /// The decisions of an outcome queue: puts outcomes into the order of arrival, bounds the
+  /// pictures that wait, and counts. It returns actions and never waits itself.
   ///
-  /// A frame gets an entry when it arrives, which is pending until the frame is resolved. Only a resolved
-  /// entry at the head can be written. Adjacent drops for the same reason become one notice.
+  /// A frame gets an entry when it arrives, which is pending until the frame is resolved. Only a
+  /// resolved entry at the head can be written. Adjacent drops for the same reason become one
+  /// notice.
   package struct StateMachine: ~Copyable {
     private enum Resolution {
       case pending
@@ -32,7 +33,8 @@ extension OutcomeQueue {
     private var unresolvedFrames = 0
     private var nextArrival: UInt64 = 0
     private var appliedRevision: UInt64 = 0
-    /// The arrival of the frame that was announced as the first of its revision. It must be written next.
+    /// The arrival of the frame that was announced as the first of its revision. It must be written
+    /// next.
     private var announced: UInt64?
     private var isFinished = false
     private var hasSentFinalCounts = false
@@ -63,8 +65,8 @@ extension OutcomeQueue {
       self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether optional messages may be added: not while others wait because the client does not read, and
-    /// not after the end.
+    /// Whether optional messages may be added: not while others wait because the client does not
+    /// read, and not after the end.
     package var hasNoticeCapacity: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether another finished frame fits without displacing one.
@@ -74,8 +76,8 @@ extension OutcomeQueue {
 
     /// Reserves the place of a frame that arrives.
     ///
-    /// - Returns: The arrival number, by which the frame is resolved, and whether the client had the credit
-    ///   to send it.
+    /// - Returns: The arrival number, by which the frame is resolved, and whether the client had
+    ///   the credit to send it.
     package mutating func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
       let reservation = Reservation(
         arrival: self.nextArrival, hasCredit: self.unresolvedFrames < self.creditLimit)
@@ -92,9 +94,10 @@ extension OutcomeQueue {
 
     /// Resolves a frame as finished. Does nothing if it is already resolved.
     ///
-    /// - Returns: The frame that will not be written because too many wait or a later revision is forced;
-    ///   `nil` if there is none.
-    package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) -> Payload?
+    /// - Returns: The frame that will not be written because too many wait or a later revision is
+    ///   forced; `nil` if there is none.
+    package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>)
+      -> Payload?
     {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
       guard frame.revision.number >= self.minRevision else {
@@ -122,8 +125,8 @@ extension OutcomeQueue {
       self.controls.append(control)
     }
 
-    /// Drops finished frames of earlier revisions, now and later, because an operator forced another
-    /// pipeline. This includes the announced frame; its notice then follows `applied`.
+    /// Drops finished frames of earlier revisions, now and later, because an operator forced
+    /// another pipeline. This includes the announced frame; its notice then follows `applied`.
     ///
     /// - Returns: The frames that will not be written.
     package mutating func discardPictures(before revision: UInt64) -> [Payload] {
@@ -131,7 +134,8 @@ extension OutcomeQueue {
       self.minRevision = max(self.minRevision, revision)
       var discarded: [Payload] = []
       for index in self.entries.indices.reversed() {
-        guard case .finished(let frame) = self.entries[index].resolution, frame.revision.number < revision
+        guard case .finished(let frame) = self.entries[index].resolution,
+          frame.revision.number < revision
         else { continue }
         discarded.append(frame.payload)
         self.picturesWaiting -= 1
@@ -207,12 +211,14 @@ extension OutcomeQueue {
 
     /// Removes the drops with the same reason from the head.
     ///
-    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own time.
+    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own
+    ///   time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
       guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {
         preconditionFailure("the entry at the head is not a drop")
       }
-      while !onlyFirst, case .dropped(let next)? = self.entries.first?.resolution, run.absorb(next) {
+      while !onlyFirst, case .dropped(let next)? = self.entries.first?.resolution, run.absorb(next)
+      {
         self.entries.removeFirst()
       }
       if run.drop.reason == .superseded { self.pacer.recordNotice(at: now) }
@@ -251,8 +257,8 @@ extension OutcomeQueue {
       return .item(.frame(frame))
     }
 
-    /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival of their
-    /// first frame.
+    /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival
+    /// of their first frame.
     private func pendingIndex(of arrival: UInt64) -> Int? {
       var low = 0
       var high = self.entries.count

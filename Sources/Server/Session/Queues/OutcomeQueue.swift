@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The queue between a session and its writer: a reorder buffer that releases outcomes in the order of
-/// arrival, with a bounded number of pictures, and messages that are never dropped.
+/// The queue between a session and its writer: a reorder buffer that releases outcomes in the order
+/// of arrival, with a bounded number of pictures, and messages that are never dropped.
 package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable {
   /// An item to write.
   package enum Item: Sendable {
@@ -71,8 +71,8 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }
 
-  /// Resolves a frame as finished. It may displace another if too many wait. Does nothing if the frame is
-  /// already resolved.
+  /// Resolves a frame as finished. It may displace another if too many wait. Does nothing if the
+  /// frame is already resolved.
   package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) {
     let displaced = self.change { $0.resolve(arrival, finished: frame) }
     if let displaced { self.discard(displaced, .outputSuperseded) }
@@ -104,8 +104,8 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.change { $0.openWindow() }
   }
 
-  /// Queues an optional message, such as counts or the result of an analysis. Omits it while others wait:
-  /// for a client that does not read the queue would grow without bound.
+  /// Queues an optional message, such as counts or the result of an analysis. Omits it while others
+  /// wait: for a client that does not read the queue would grow without bound.
   func pushNotice(_ message: (FrameCounts) -> Control) {
     self.change { machine in
       if machine.hasNoticeCapacity { machine.push(message(machine.counts)) }
@@ -117,14 +117,14 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.state.withLock { $0.machine.countIgnoredMessage() }
   }
 
-  /// Accepts nothing more: the writer gets the remaining items, then the final counts, then ``next()``
-  /// ends.
+  /// Accepts nothing more: the writer gets the remaining items, then the final counts, then
+  /// ``next()`` ends.
   package func finish() {
     self.change { $0.finish() }
   }
 
-  /// Resumes all waiting tasks and ends ``next()`` immediately. Cancellation of a waiting task does the
-  /// same.
+  /// Resumes all waiting tasks and ends ``next()`` immediately. Cancellation of a waiting task does
+  /// the same.
   package func cancel() {
     self.update { state in state.isCancelled = true }
   }
@@ -140,8 +140,8 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     }
   }
 
-  /// Releases delayed items at their time. An item whose time is brought forward during a wait is released
-  /// when that wait ends. Runs until the queue or the task is cancelled.
+  /// Releases delayed items at their time. An item whose time is brought forward during a wait is
+  /// released when that wait ends. Runs until the queue or the task is cancelled.
   ///
   /// - Parameter wait: Returns after the given time, or when the task is cancelled.
   package func runTimer(_ wait: (Duration) async -> Void) async {
@@ -223,7 +223,9 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
       wakeups.timer = (timer, time)
     }
     if state.machine.hasCapacity || state.isCancelled { wakeups.reader = state.reader.take() }
-    if state.machine.hasPictureCapacity || state.isCancelled { wakeups.worker = state.worker.take() }
+    if state.machine.hasPictureCapacity || state.isCancelled {
+      wakeups.worker = state.worker.take()
+    }
     return wakeups
   }
 

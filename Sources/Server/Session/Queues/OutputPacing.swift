@@ -2,11 +2,11 @@ import DequeModule
 
 /// The times at which a client is notified of frames that were superseded by newer ones.
 ///
-/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times the frames
-/// that can be filtered would be notified of nine superseded frames at once, send nine more, and only be
-/// notified of those too. So the credits of superseded frames return at a rate that follows the session's
-/// own: a number for each finished frame. The client keeps the rest, where the newest frame supersedes the
-/// others too.
+/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times the
+/// frames that can be filtered would be notified of nine superseded frames at once, send nine more,
+/// and only be notified of those too. So the credits of superseded frames return at a rate that
+/// follows the session's own: a number for each finished frame. The client keeps the rest, where
+/// the newest frame supersedes the others too.
 package struct NoticePacer: Sendable {
   /// A longer interval counts as a pause.
   private static let maxInterval = Duration.seconds(1)
@@ -49,14 +49,15 @@ package struct NoticePacer: Sendable {
 
 /// Counts the pictures that were sent and are not acknowledged.
 ///
-/// The transport's flow control counts bytes, and queues seconds of small pictures for a client that does
-/// not keep up. A client that acknowledges never has more pictures in flight than it requested.
+/// The transport's flow control counts bytes, and queues seconds of small pictures for a client
+/// that does not keep up. A client that acknowledges never has more pictures in flight than it
+/// requested.
 package struct OutputWindow: ~Copyable {
   private let size: Int?
   private var unacknowledged: Deque<UInt64> = []
 
-  /// - Parameter size: The pictures that may be unacknowledged. `nil` disables the limit, for clients that
-  ///   do not acknowledge.
+  /// - Parameter size: The pictures that may be unacknowledged. `nil` disables the limit, for
+  ///   clients that do not acknowledge.
   package init(size: Int?) {
     self.size = size
   }
@@ -69,8 +70,8 @@ package struct OutputWindow: ~Copyable {
     if self.size != nil { self.unacknowledged.append(sequence) }
   }
 
-  /// Records that the client has consumed a picture and all before it. Ignores numbers that were never
-  /// sent.
+  /// Records that the client has consumed a picture and all before it. Ignores numbers that were
+  /// never sent.
   package mutating func acknowledge(_ sequence: UInt64) {
     while let first = self.unacknowledged.first, first <= sequence {
       self.unacknowledged.removeFirst()
