@@ -28,7 +28,7 @@ public final class SidelightServer: Service {
   /// How TCP addresses are secured; `nil`: they are not.
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
-  private let health: HealthBoard
+  private let health: HealthStatusStore
 
   /// Makes a server; nothing is bound before ``run()``.
   ///
@@ -79,15 +79,15 @@ public final class SidelightServer: Service {
     ].map(\.fullyQualifiedService)
     let standard =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
-    self.health = HealthBoard(services: own)
+    self.health = HealthStatusStore(services: own)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
-      HealthService(board: self.health), ReflectionService(services: own + standard),
+      HealthService(statuses: self.health), ReflectionService(services: own + standard),
     ]
     let guards = Guards(
       configuration: configuration.guards,
-      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.connections)
+      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.observability.connections)
     self.guards = guards
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in
@@ -108,7 +108,7 @@ public final class SidelightServer: Service {
   ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the descriptor socket of shared memory cannot be bound. Then none
   ///   is served.
   public func run() async throws {
-    defer { self.engine.compute.shutdown() }
+    defer { self.engine.processing.compute.shutdown() }
     // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
       try await self.withOpenEndedWork {
@@ -145,7 +145,7 @@ public final class SidelightServer: Service {
         }
         if let idleTime = self.configuration.releaseMemoryAfter {
           group.addTask {
-            await IdleMemory(engine: self.engine, idleTime: idleTime).run()
+            await IdleMemoryReleaser(engine: self.engine, idleTime: idleTime).run()
             return .helper
           }
         }
@@ -178,7 +178,7 @@ public final class SidelightServer: Service {
   private func keepHouse() async {
     guard (try? await self.listeningAddresses) != nil else { return }
     self.enter(.serving)
-    for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.noteSecond() }
+    for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.recordSecond() }
   }
 
   private func enter(_ phase: ServerPhase) {
@@ -190,8 +190,8 @@ public final class SidelightServer: Service {
   /// Runs what sessions leave behind, until all of it has come back.
   private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await self.engine.openEnded.run() }
-      defer { self.engine.openEnded.finish() }
+      group.addTask { await self.engine.processing.detachedJobs.run() }
+      defer { self.engine.processing.detachedJobs.finish() }
       try await body()
     }
   }
@@ -208,7 +208,7 @@ public final class SidelightServer: Service {
           allowedUserIDs: configuration.allowedUserIDs,
           maxPendingConnections: configuration.maxPendingConnections,
           timeout: configuration.companionTimeout),
-        logger: self.engine.logger)
+        logger: self.engine.observability.logger)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -263,7 +263,7 @@ public final class SidelightServer: Service {
   }
 
   /// Sessions that stand now.
-  public var sessionCount: Int { self.engine.sessions.count }
+  public var sessionCount: Int { self.engine.admission.sessions.count }
 
   /// Bytes of the rings that are mapped.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
@@ -274,10 +274,10 @@ public final class SidelightServer: Service {
   }
 
   /// How often each guard has closed a connection, or ended or reset a call.
-  package var guardCounts: [Guard: Int] { self.engine.connections.counts.guards }
+  package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
   /// Connections that have ended, by the reason.
-  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.connections.counts.ended }
+  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.observability.connections.counts.ended }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
@@ -287,8 +287,8 @@ public final class SidelightServer: Service {
 
   /// Brings metrics up to date. That is done once a second anyway; whoever asks for them now, and wants
   /// what clients have been told up to now, calls this before.
-  public func updateMetrics() { self.engine.metrics.update(from: self.engine) }
+  public func updateMetrics() { self.engine.observability.metrics.update(from: self.engine) }
 
   /// What the frame buffers do.
-  public var poolStatistics: BufferPool.Statistics { self.engine.pool.statistics }
+  public var poolStatistics: BufferPool.Statistics { self.engine.processing.pool.statistics }
 }

@@ -236,8 +236,8 @@ def test_the_command_puts_lists_and_deletes(server, shelf, tmp_path):
     sidelight("assets", "delete", "hat", *at)
     assert names(shelf) == ["look"]
     said = sidelight("assets", "delete", "hat", *at, fails=True).stderr.decode()
-    assert "you have put no asset" in said
+    assert "you have no asset" in said
     said = sidelight("assets", "put", "x", tmp_path / "none", *at, fails=True).stderr.decode()
     assert "none" in said
     said = sidelight("assets", "put", "x", __file__, *at, fails=True).stderr.decode()
-    assert "not a PNG" in said or ".cube" in said
+    assert ".cube" in said

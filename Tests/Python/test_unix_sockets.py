@@ -134,7 +134,7 @@ def test_users_are_told_apart(path):
             second.stdin = None
             _, said = second.communicate(timeout=SECONDS)
             assert second.returncode != 0
-            assert f"unix:uid={NOBODY} holds 1 sessions" in said.decode()
+            assert f"unix:uid={NOBODY} has 1 sessions" in said.decode()
 
 
 @as_root

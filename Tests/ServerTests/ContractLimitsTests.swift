@@ -145,7 +145,7 @@ import Testing
   @Test("Under an override of the largest pipeline the token is accepted too")
   func largestOverrideResumes() throws {
     let largest = Pipeline.long(bytes: ContractLimits.maxPipelineBytes)
-    var desk = try SelectionDesk(pipeline: largest, catalogue: .withLongFilter)
+    var desk = try PipelineState(pipeline: largest, catalogue: .withLongFilter)
     try desk.override(
       with: largest, reason: Self.name(ContractLimits.maxReasonBytes), until: .seconds(86400))
     let tokens = ResumeTokens(
@@ -155,7 +155,7 @@ import Testing
       desk.resumeState(of: SessionLineage(), at: .zero, wallNow: now, lifetime: tokens.lifetime))
     #expect(token.count > 2 * ContractLimits.maxPipelineBytes)
     #expect(token.count <= ContractLimits.maxResumeTokenBytes)
-    let resumed = try SelectionDesk(
+    let resumed = try PipelineState(
       resuming: try tokens.verify(token, at: now), at: .zero, wallNow: now,
       catalogue: .withLongFilter)
     #expect(resumed.pipelineInForce == largest)

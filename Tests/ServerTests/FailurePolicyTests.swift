@@ -12,10 +12,15 @@ import Testing
 
   struct Broken: Error {}
 
-  /// `broken` throws; `invert` does what colorInvert does.
+  struct LongError: Error, CustomStringConvertible {
+    let description = String(repeating: "x", count: 100_000)
+  }
+
+  /// `broken` throws; `verbose` throws an error with a long description.
   static var catalogue: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("broken", "Throws.", frame: { _, _, _ in throw Broken() }))
+    catalogue.register(CustomFilter("verbose", "Throws.", frame: { _, _, _ in throw LongError() }))
     return catalogue
   }
 
@@ -74,6 +79,19 @@ import Testing
       Stage(.filter(FilterCall(name: "sepiaTone")), failurePolicy: .drop), .filter("broken"),
     ])
     #expect(answers.frames.first?.disposition == .passedThrough)
+  }
+
+  @Test(
+    "The error of a custom filter is clipped before the client receives it",
+    arguments: [Sidelight_V1_FailurePolicy.passThrough, .drop, .blur])
+  func longError(policy: Sidelight_V1_FailurePolicy) async throws {
+    let answers = try await Self.converse([.filter("verbose")]) { $0.failurePolicy = policy }
+    let message =
+      answers.frames.first?.failure.message ?? answers.drops.first?.diagnostic.message ?? ""
+    let prefix = "verbose failed: "
+    #expect(message.hasPrefix(prefix + "xxx"))
+    #expect(message.hasSuffix("xxx..."))
+    #expect(message.utf8.count == prefix.utf8.count + ContractLimits.maxFilterErrorBytes)
   }
 
   @Test("A pipeline's policy is that of the stages in it")

@@ -162,7 +162,7 @@ import Testing
     var machine = Machine(threads: 2)
     // 50 frames a second of 20 ms each are one thread's work.
     for frame in 0 ..< 500 {
-      machine.note(work: .milliseconds(20), session: 1, at: .milliseconds(frame * 20))
+      machine.recordArrival(work: .milliseconds(20), session: 1, at: .milliseconds(frame * 20))
     }
     let busy = machine.load(at: .seconds(10))
     #expect(abs(busy - 0.5) < 0.02)

@@ -91,6 +91,6 @@ struct FrameTracingCost {
     span.leaveQueue()
     let observer = span.passObserver
     for pass in passes { try await observer.pass(pass) {} }
-    span.end(made: .filtered)
+    span.end(finished: .filtered)
   }
 }

@@ -114,13 +114,13 @@ import Testing
   func standIns() async throws {
     try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)
-      #expect(scheduler.outstayingThreads == 6)
+      #expect(scheduler.overdueThreadCount == 6)
     }
   }
 
   @Test("When too many threads are taken up, no more such work is begun; other work is")
   func tooMany() async throws {
-    try await Self.withHeldWork(turns: FrameScheduler.maxOutstaying - 1) { scheduler, _, _ in
+    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 1) { scheduler, _, _ in
       await #expect(throws: GoogleRPCStatus.self) {
         try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _, _ in }
       }
@@ -130,8 +130,9 @@ import Testing
 
   @Test("Nor is work that waited for its turn while the others outstayed theirs")
   func tooManyMeanwhile() async throws {
-    try await Self.withHeldWork(turns: FrameScheduler.maxOutstaying - 2) { scheduler, _, clock in
-      #expect(scheduler.outstayingThreads == FrameScheduler.maxOutstaying - 1)
+    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) {
+      scheduler, _, clock in
+      #expect(scheduler.overdueThreadCount == FrameScheduler.maxOverdueThreads - 1)
       try await withThrowingTaskGroup(of: Void.self) { group in
         let (ends, end) = AsyncStream<Never>.makeStream()
         let (begins, begin) = AsyncStream<Void>.makeStream()

@@ -138,13 +138,13 @@ import Testing
     var number: Int
     var priority: Int32 = 0
     var mustStay = false
-    var standing: MailboxStanding {
-      MailboxStanding(priority: self.priority, mustStay: self.mustStay)
+    var evictionPriority: EvictionPriority {
+      EvictionPriority(priority: self.priority, mustStay: self.mustStay)
     }
   }
 
   static func mailbox(depth: Int, _ policy: DropPolicy) -> Mailbox<Letter> {
-    Mailbox(depth: depth, policy: policy, standing: \.standing)
+    Mailbox(depth: depth, policy: policy, evictionPriority: \.evictionPriority)
   }
 
   @Test("The lowest priority goes first; among equals the policy decides")

@@ -6,7 +6,7 @@ import Testing
 
 /// When a client is told of frames that gave way to newer ones.
 @Suite struct NoticePaceTests {
-  typealias Machine = Outbox<String, String>.StateMachine
+  typealias Machine = OutcomeQueue<String, String>.StateMachine
 
   /// A machine that has made a frame at 0 ms and at 100 ms, tells of two while one is made, and holds frames
   /// 3 to 5, which gave way to frame 6.
@@ -14,7 +14,7 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      _ = machine.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
       _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
     }
     let arrivals = (3 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -51,7 +51,7 @@ import Testing
   func outcomesDoNotWait() {
     var machine = Self.overloaded()
     _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
-    _ = machine.resolve(Self.newest, made: OutboxStateMachineTests.made(6))
+    _ = machine.resolve(Self.newest, finished: OutboxStateMachineTests.finished(6))
     #expect(
       OutboxStateMachineTests.drain(&machine, at: .milliseconds(111))
         == ["superseded 4-5 x2", "frame 6"])
@@ -76,7 +76,7 @@ import Testing
       pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      _ = machine.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
       _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
     }
     for sequence: UInt64 in 3 ... 5 {
@@ -104,9 +104,9 @@ import Testing
 
   @Test("A pause of the sender's is no pace")
   func pause() {
-    var pace = NoticePace(noticesPerFrame: 4)
+    var pace = NoticePacer(noticesPerFrame: 4)
     for time in [0, 40, 80, 3_600_000, 3_600_040] as [Int] {
-      pace.recordMade(at: .milliseconds(time))
+      pace.recordFinished(at: .milliseconds(time))
     }
     pace.recordNotice(at: .seconds(3601))
     #expect(pace.next == .milliseconds(3_601_010))
@@ -115,7 +115,7 @@ import Testing
   @Test("The outbox keeps the time itself", .timeLimit(.minutes(5)))
   func timekeeper() async {
     let clock = ManualClock()
-    let outbox = Outbox<String, String>(
+    let outbox = OutcomeQueue<String, String>(
       pictureLimit: 8, noticesPerFrame: 1, now: { clock.now })
     var told: [UInt64] = []
     func next() async {
@@ -127,7 +127,7 @@ import Testing
     }
     for sequence: UInt64 in 1 ... 2 {
       let arrival = outbox.reserve(sequence: sequence, byteCount: 1).arrival
-      outbox.resolve(arrival, made: OutboxStateMachineTests.made(sequence))
+      outbox.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
       if sequence == 1 { await next() }
       await next()
       clock.advance(by: .milliseconds(100))
@@ -137,7 +137,7 @@ import Testing
       outbox.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
     }
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await outbox.keepTime(clock.sessionClock.wait) }
+      group.addTask { await outbox.runTimer(clock.sessionClock.wait) }
       await next()
       #expect(told == [1, 2, 3])
       group.addTask { await clock.tick(by: .milliseconds(100)) }

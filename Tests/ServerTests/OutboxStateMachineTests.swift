@@ -5,9 +5,9 @@ import Testing
 
 /// Each transition of the outbox, without tasks or time.
 @Suite struct OutboxStateMachineTests {
-  typealias Machine = Outbox<String, String>.StateMachine
+  typealias Machine = OutcomeQueue<String, String>.StateMachine
 
-  static func made(
+  static func finished(
     _ sequence: UInt64, revision: UInt64 = 1, disposition: Disposition = .filtered
   ) -> FinishedFrame<String> {
     FinishedFrame(
@@ -38,10 +38,10 @@ import Testing
   func order() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
-    _ = machine.resolve(arrivals[2], made: Self.made(3))
+    _ = machine.resolve(arrivals[2], finished: Self.finished(3))
     machine.resolve(arrivals[1], dropped: Self.superseded)
     #expect(Self.drain(&machine) == [])
-    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "superseded 2-2 x1", "frame 3"])
   }
 
@@ -52,7 +52,7 @@ import Testing
     for index in [3, 1, 2] { machine.resolve(arrivals[index], dropped: Self.superseded) }
     machine.resolve(arrivals[4], dropped: Drop(reason: .queueFull, stage: .mailbox))
     machine.resolve(arrivals[5], dropped: Self.superseded)
-    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
     #expect(
       Self.drain(&machine) == [
         "applied 1 at 1", "frame 1", "superseded 2-4 x3", "queueFull 5-5 x1", "superseded 6-6 x1",
@@ -76,13 +76,13 @@ import Testing
   func pictureLimit() {
     var machine = Machine(pictureLimit: 2, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
-    #expect(machine.resolve(arrivals[0], made: Self.made(1)) == nil)
-    let hasRoomForPicture1 = machine.hasRoomForPicture
+    #expect(machine.resolve(arrivals[0], finished: Self.finished(1)) == nil)
+    let hasRoomForPicture1 = machine.hasPictureCapacity
     #expect(hasRoomForPicture1)
-    #expect(machine.resolve(arrivals[1], made: Self.made(2)) == nil)
-    let hasRoomForPicture2 = machine.hasRoomForPicture
+    #expect(machine.resolve(arrivals[1], finished: Self.finished(2)) == nil)
+    let hasRoomForPicture2 = machine.hasPictureCapacity
     #expect(!hasRoomForPicture2)
-    #expect(machine.resolve(arrivals[2], made: Self.made(3)) == "frame 1")
+    #expect(machine.resolve(arrivals[2], finished: Self.finished(3)) == "frame 1")
     #expect(
       Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 1 at 2", "frame 2", "frame 3"])
   }
@@ -92,7 +92,7 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, made: Self.made(sequence, revision: revision))
+      _ = machine.resolve(arrival, finished: Self.finished(sequence, revision: revision))
     }
     #expect(
       Self.drain(&machine) == [
@@ -105,7 +105,7 @@ import Testing
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
     let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     for number in 0 ..< 100 { machine.push("control \(number)") }
-    _ = machine.resolve(arrival, made: Self.made(1))
+    _ = machine.resolve(arrival, finished: Self.finished(1))
     #expect(
       Self.drain(&machine) == (0 ..< 100).map { "control \($0)" } + ["applied 1 at 1", "frame 1"])
   }
@@ -114,8 +114,8 @@ import Testing
   func end() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7).arrival }
-    _ = machine.resolve(arrivals[0], made: Self.made(1))
-    _ = machine.resolve(arrivals[1], made: Self.made(2, disposition: .passedThrough))
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2, disposition: .passedThrough))
     for index in 2 ... 4 { machine.resolve(arrivals[index], dropped: Self.superseded) }
     machine.finish()
     #expect(
@@ -141,7 +141,7 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     machine.resolve(arrival, dropped: Self.superseded)
-    _ = machine.resolve(arrival, made: Self.made(1))
+    _ = machine.resolve(arrival, finished: Self.finished(1))
     machine.resolve(arrival, dropped: Drop(reason: .draining, stage: .arrival))
     #expect(Self.drain(&machine) == ["superseded 1-1 x1"])
   }
@@ -150,10 +150,10 @@ import Testing
   func backlog() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 3)
     for number in 0 ..< 3 { machine.push("\(number)") }
-    let hasRoom3 = machine.hasRoom
+    let hasRoom3 = machine.hasCapacity
     #expect(!hasRoom3)
     _ = machine.next()
-    let hasRoom4 = machine.hasRoom
+    let hasRoom4 = machine.hasCapacity
     #expect(hasRoom4)
   }
 
@@ -163,7 +163,7 @@ import Testing
     let first = machine.reserve(sequence: 5, byteCount: 1).arrival
     let second = machine.reserve(sequence: 5, byteCount: 1).arrival
     machine.resolve(second, dropped: Drop(reason: .invalidFrame, stage: .arrival))
-    _ = machine.resolve(first, made: Self.made(5))
+    _ = machine.resolve(first, finished: Self.finished(5))
     #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
   }
 
@@ -172,9 +172,9 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      var frame = Self.made(sequence)
+      var frame = Self.finished(sequence)
       frame.deadline = .milliseconds(10 * Int(sequence))
-      _ = machine.resolve(arrival, made: frame)
+      _ = machine.resolve(arrival, finished: frame)
     }
     guard case .late("frame 1") = machine.next(at: .milliseconds(15)) else {
       Issue.record("frame 1 is not late")
@@ -194,14 +194,14 @@ import Testing
   func announcedFrame() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
-    var first = Self.made(1)
+    var first = Self.finished(1)
     first.deadline = .milliseconds(1)
-    _ = machine.resolve(arrivals[0], made: first)
+    _ = machine.resolve(arrivals[0], finished: first)
     guard case .item(.applied) = machine.next() else {
       Issue.record("revision 1 is not announced")
       return
     }
-    #expect(machine.resolve(arrivals[1], made: Self.made(2)) == "frame 2")
+    #expect(machine.resolve(arrivals[1], finished: Self.finished(2)) == "frame 2")
     guard case .item(.frame(let frame)) = machine.next(at: .seconds(1)) else {
       Issue.record("the announced frame does not follow")
       return
@@ -218,7 +218,7 @@ import Testing
     machine.resolve(reservations[1].arrival, dropped: Self.superseded)
     let stillSpent = machine.reserve(sequence: 4, byteCount: 1)
     #expect(!stillSpent.hasCredit)
-    _ = machine.resolve(reservations[0].arrival, made: Self.made(1))
+    _ = machine.resolve(reservations[0].arrival, finished: Self.finished(1))
     #expect(
       Self.drain(&machine) == [
         "applied 1 at 1", "frame 1", "superseded 2-2 x1", "noCredit 3-3 x1",
@@ -231,18 +231,18 @@ import Testing
   func outputWindow() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 1)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
-    _ = machine.resolve(arrivals[0], made: Self.made(1))
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1"])
-    _ = machine.resolve(arrivals[1], made: Self.made(2))
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2))
     machine.push("control")
     #expect(Self.drain(&machine) == ["control"])
     // The newest waits and displaces.
-    #expect(machine.resolve(arrivals[2], made: Self.made(3)) == "frame 2")
+    #expect(machine.resolve(arrivals[2], finished: Self.finished(3)) == "frame 2")
     #expect(Self.drain(&machine) == ["outputSuperseded 2-2 x1"])
     machine.acknowledge(1)
     #expect(Self.drain(&machine) == ["frame 3"])
     machine.acknowledge(99)
-    _ = machine.resolve(arrivals[3], made: Self.made(4))
+    _ = machine.resolve(arrivals[3], finished: Self.finished(4))
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
@@ -251,7 +251,7 @@ import Testing
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, made: Self.made(sequence))
+      _ = machine.resolve(arrival, finished: Self.finished(sequence))
     }
     machine.openWindow()
     machine.finish()
@@ -263,7 +263,7 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for (arrival, sequence) in zip(arrivals, [1, 2] as [UInt64]) {
-      _ = machine.resolve(arrival, made: Self.made(sequence))
+      _ = machine.resolve(arrival, finished: Self.finished(sequence))
     }
     guard case .item(.applied) = machine.next() else {
       Issue.record("revision 1 is not announced")
@@ -271,11 +271,11 @@ import Testing
     }
     let discarded = machine.discardPictures(before: 2)
     #expect(discarded.sorted() == ["frame 1", "frame 2"])
-    _ = machine.resolve(arrivals[2], made: Self.made(3, revision: 2))
+    _ = machine.resolve(arrivals[2], finished: Self.finished(3, revision: 2))
     #expect(
       Self.drain(&machine) == ["outputSuperseded 1-2 x2", "applied 2 at 3", "frame 3"])
-    let hasRoom = machine.hasRoomForPicture
-    #expect(hasRoom)
+    let hasCapacity = machine.hasPictureCapacity
+    #expect(hasCapacity)
   }
 
   @Test("What was being made when the override came does not go out either")
@@ -284,9 +284,9 @@ import Testing
     let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     let discarded = machine.discardPictures(before: 2)
     #expect(discarded.isEmpty)
-    let refused = machine.resolve(arrivals[0], made: Self.made(1))
+    let refused = machine.resolve(arrivals[0], finished: Self.finished(1))
     #expect(refused == "frame 1")
-    _ = machine.resolve(arrivals[1], made: Self.made(2, revision: 2))
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2, revision: 2))
     #expect(Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 2 at 2", "frame 2"])
   }
 

@@ -10,7 +10,7 @@ import Testing
     var verdict: QualityGovernor.Verdict?
     for frame in 0 ... 30 {
       let now = Duration.seconds(number) + .milliseconds(frame * 1000 / 30)
-      let next = governor.record(frame < lost ? event : .made, fullCost: fullCost, at: now)
+      let next = governor.record(frame < lost ? event : .finished, fullCost: fullCost, at: now)
       verdict = next ?? verdict
     }
     return verdict

@@ -1,104 +1,108 @@
 import SidelightKernels
 import Synchronization
 
-/// The assets that callers have put, each seen by its owner alone.
+/// The assets that callers have uploaded. Each is visible to its owner only.
 final class AssetLibrary: Sendable {
   let configuration: AssetConfiguration
-  private let shelves: Mutex<AssetShelves>
-  private let ledger: AssetLedger
+  private let table: Mutex<AssetTable>
+  private let quotas: AssetQuotaTracker
   private let clock: SessionClock
   private let plans: PlanCache
   private let costs: CostTable
 
   /// - Parameters:
-  ///   - configuration: What may be put.
-  ///   - plans: Is told to let assets go that are no more.
-  ///   - costs: As `plans`.
+  ///   - configuration: The limits.
+  ///   - plans: The cache of plans, which removes plans of deleted assets.
+  ///   - costs: The cost estimates, which removes those of deleted assets.
   init(
     _ configuration: AssetConfiguration, plans: PlanCache, costs: CostTable, clock: SessionClock
   ) {
     self.configuration = configuration
-    self.shelves = Mutex(AssetShelves(configuration))
-    self.ledger = AssetLedger(configuration)
+    self.table = Mutex(AssetTable(configuration))
+    self.quotas = AssetQuotaTracker(configuration)
     self.clock = clock
     self.plans = plans
     self.costs = costs
   }
 
-  /// How many assets there are, and what they take: those that only sessions still use too.
+  /// The number of assets, and the memory of assets and uploads, including deleted assets in use.
   var contents: (count: Int, bytes: Int, uploadBytes: Int) {
     (
-      self.withShelves { shelves, _ in shelves.count }, self.ledger.total(.memory),
-      self.ledger.total(.upload)
+      self.withTable { table, _ in table.count }, self.quotas.total(.memory),
+      self.quotas.total(.upload)
     )
   }
 
-  /// Grows whenever memory is taken or given back.
-  var activity: UInt64 { self.ledger.activity }
+  /// A count that grows with every reservation and release of memory.
+  var activity: UInt64 { self.quotas.activity }
 
   // MARK: For pipelines
 
-  /// An owner's asset of that name; `nil` if there is none.
+  /// Returns an asset of an owner; `nil` if there is none with that name.
   func asset(named name: String, of owner: String) -> Asset? {
-    self.withShelves { shelves, now in shelves.use(name, of: owner, at: now)?.asset }
+    self.withTable { table, now in table.use(name, of: owner, at: now)?.asset }
   }
 
-  /// An owner's assets, by name.
+  /// Returns the assets of an owner, sorted by name.
   func assets(of owner: String) -> [StoredAsset] {
-    self.withShelves { shelves, _ in shelves.assets(of: owner) }
+    self.withTable { table, _ in table.assets(of: owner) }
   }
 
-  /// Keeps an owner's assets for as long as `body` runs.
+  /// Keeps the assets of an owner while `body` runs.
   func withSession<Result>(
     of owner: String, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    self.withShelves { shelves, now in shelves.enter(owner, at: now) }
-    defer { self.withShelves { shelves, now in shelves.leave(owner, at: now) } }
+    self.withTable { table, now in table.enter(owner, at: now) }
+    defer { self.withTable { table, now in table.leave(owner, at: now) } }
     return try await body()
   }
 
   // MARK: For owners
 
-  /// Takes memory for a file that is to come.
+  /// Reserves memory for an upload.
   ///
-  /// - Throws: ``AssetFault`` if the owner has too many assets, or there is no room on the way.
-  func takeUpload(_ upload: AssetUpload, of owner: String) throws(AssetFault) -> AssetLedger.Lease {
-    let fault = self.withShelves { shelves, _ -> AssetFault? in
-      do throws(AssetFault) {
-        try shelves.checkRoom(for: upload.name, of: owner)
+  /// - Throws: ``AssetError`` if the owner has too many assets, or a limit on uploads is reached.
+  func reserveUpload(_ upload: AssetUpload, of owner: String) throws(AssetError)
+    -> AssetQuotaTracker.Lease
+  {
+    let fault = self.withTable { table, _ -> AssetError? in
+      do throws(AssetError) {
+        try table.checkCapacity(for: upload.name, of: owner)
         return nil
       } catch {
         return error
       }
     }
     if let fault { throw fault }
-    return try self.ledger.take(upload.byteCount, .upload, for: owner)
+    return try self.quotas.reserve(upload.byteCount, .upload, for: owner)
   }
 
-  /// Takes memory for an asset that is to be decoded.
+  /// Reserves memory for an asset before it is decoded.
   ///
-  /// - Throws: ``AssetFault`` if there is no room.
-  func takeMemory(_ byteCount: Int, of owner: String) throws(AssetFault) -> AssetLedger.Lease {
+  /// - Throws: ``AssetError`` if a limit on memory is reached.
+  func reserveMemory(_ byteCount: Int, of owner: String) throws(AssetError)
+    -> AssetQuotaTracker.Lease
+  {
     do {
-      return try self.ledger.take(byteCount, .memory, for: owner)
+      return try self.quotas.reserve(byteCount, .memory, for: owner)
     } catch {
-      // A session's plan may have gone back into the cache after its asset was deleted.
-      let current = self.withShelves { shelves, _ in Set(shelves.all.map(\.asset)) }
-      self.forget { $0.isLeased && !current.contains($0) }
-      return try self.ledger.take(byteCount, .memory, for: owner)
+      // The cache may still have plans with deleted assets: sessions return plans to it later.
+      let current = self.withTable { table, _ in Set(table.all.map(\.asset)) }
+      self.invalidatePlans { $0.isLeased && !current.contains($0) }
+      return try self.quotas.reserve(byteCount, .memory, for: owner)
     }
   }
 
-  /// Puts an asset.
+  /// Stores an asset.
   ///
-  /// - Returns: Whether it took the place of another.
-  /// - Throws: ``AssetFault`` if the owner has too many.
-  func put(_ asset: StoredAsset, of owner: String) throws(AssetFault) -> Bool {
-    let result = self.withShelves { shelves, now in
-      Result { () throws(AssetFault) in try shelves.put(asset, of: owner, at: now) }
+  /// - Returns: Whether it replaced another.
+  /// - Throws: ``AssetError`` if the owner has too many assets.
+  func put(_ asset: StoredAsset, of owner: String) throws(AssetError) -> Bool {
+    let result = self.withTable { table, now in
+      Result { () throws(AssetError) in try table.put(asset, of: owner, at: now) }
     }
     guard let old = try result.get() else { return false }
-    self.forget([old])
+    self.invalidatePlans([old])
     return true
   }
 
@@ -106,31 +110,50 @@ final class AssetLibrary: Sendable {
   ///
   /// - Returns: Whether there was one.
   func remove(_ name: String, of owner: String) -> Bool {
-    let removed = self.withShelves { shelves, _ in shelves.remove(name, of: owner) }
+    let removed = self.withTable { table, _ in table.remove(name, of: owner) }
     guard let removed else { return false }
-    self.forget([removed])
+    self.invalidatePlans([removed])
     return true
   }
 
-  /// - Parameter body: Gets the time, and shelves on which nothing has outlived it.
-  private func withShelves<Result: Sendable>(
-    _ body: (inout AssetShelves, _ now: Duration) -> Result
+  /// Calls `body` with the table, without expired assets, and the time.
+  private func withTable<Result: Sendable>(
+    _ body: (inout AssetTable, _ now: Duration) -> Result
   ) -> Result {
     let now = self.clock.now()
-    let (expired, result) = self.shelves.withLock { shelves in
-      (shelves.expire(at: now), body(&shelves, now))
+    let (expired, result) = self.table.withLock { table in
+      (table.expire(at: now), body(&table, now))
     }
-    if !expired.isEmpty { self.forget(expired) }
+    if !expired.isEmpty { self.invalidatePlans(expired) }
     return result
   }
 
-  private func forget(_ assets: [StoredAsset]) {
+  private func invalidatePlans(_ assets: [StoredAsset]) {
     let assets = Set(assets.map(\.asset))
-    self.forget { assets.contains($0) }
+    self.invalidatePlans { assets.contains($0) }
   }
 
-  private func forget(where condition: (Asset) -> Bool) {
+  private func invalidatePlans(where condition: (Asset) -> Bool) {
     self.plans.removePlans(usingAssetWhere: condition)
     self.costs.removeEstimates(usingAssetWhere: condition)
+  }
+}
+
+/// The assets that one caller's pipelines may name: those that the server provides, and the
+/// caller's own.
+struct CallerAssets: AssetProvider {
+  let provided: any AssetProvider
+  let library: AssetLibrary
+  let owner: String
+
+  /// Returns the asset with a name. The server's own take precedence, so that a caller cannot
+  /// replace them.
+  func asset(named name: String) -> Asset? {
+    self.provided.asset(named: name) ?? self.library.asset(named: name, of: self.owner)
+  }
+
+  /// All names, sorted.
+  var names: [String] {
+    Set(self.provided.names).union(self.library.assets(of: self.owner).map(\.name)).sorted()
   }
 }

@@ -3,22 +3,23 @@ import GRPCCore
 import SidelightCodecs
 import SidelightKernels
 
-/// Makes assets of files. Memory is taken as the file's header states it, before anything is decoded.
+/// Decodes files to assets. It reserves the memory that the file's header states before it decodes.
 struct AssetReader: Sendable {
   let library: AssetLibrary
   let clock: SessionClock
 
   /// Verifies and decodes a file. Blocks while it computes; runs on the task's preferred executor.
   ///
-  /// - Throws: ``AssetFault`` for a file that is not what was stated, is no sound asset, or for which
-  ///   there is no room.
+  /// - Throws: ``AssetError`` for a file that differs from its header, is not a valid asset, or
+  ///   exceeds a limit on memory.
   @concurrent
-  func read(_ file: AssetUpload.Contents, of owner: String) async throws(AssetFault) -> StoredAsset
+  func read(_ file: AssetUpload.Contents, of owner: String) async throws(AssetError) -> StoredAsset
   {
     let digest = Array(SHA256.hash(data: file.bytes))
     guard file.digest.isEmpty || file.digest == digest else {
-      throw AssetFault(
-        reason: .digest, field: "header.sha256", description: "is not that of what has come",
+      throw AssetError(
+        reason: .digest, field: "header.sha256",
+        description: "differs from the digest of the received file",
         value: Self.hex(digest), limit: Self.hex(file.digest))
     }
     let isPicture = ImageFileFormat(sniffing: file.bytes.span.bytes) != nil
@@ -32,41 +33,41 @@ struct AssetReader: Sendable {
 
   private func readPicture(
     _ bytes: [UInt8], of owner: String
-  ) throws(AssetFault) -> (Asset, byteCount: Int) {
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
     let limits = ImageLimits(maxPixels: self.library.configuration.maxPixels)
     do {
       let size = try ImageDecoder.size(of: bytes.span.bytes, limits: limits)
-      let lease = try self.library.takeMemory(ImageAsset.maxByteCount(of: size), of: owner)
+      let lease = try self.library.reserveMemory(ImageAsset.maxByteCount(of: size), of: owner)
       let pool = BufferPool(maxIdleBytes: 0, usesPages: true)
       let frame = try ImageDecoder(pool: pool, limits: limits).decode(bytes)
       return (.image(try ImageAsset(frame, lease: lease)), lease.byteCount)
-    } catch let error as AssetFault {
+    } catch let error as AssetError {
       throw error
     } catch let error as CodecError {
       let isTooLarge = error.code == .limitExceeded
-      throw AssetFault(
+      throw AssetError(
         reason: isTooLarge ? .tooLarge : .unreadable, field: "chunk", description: error.message,
         limit: isTooLarge ? "\(limits.maxPixels)" : nil)
     } catch {
-      throw AssetFault(reason: .unreadable, field: "chunk", description: "\(error)")
+      throw AssetError(reason: .unreadable, field: "chunk", description: "\(error)")
     }
   }
 
   private func readTable(
     _ bytes: [UInt8], of owner: String
-  ) throws(AssetFault) -> (Asset, byteCount: Int) {
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
     do {
       let shape = try CubeFile.shape(of: bytes)
-      let lease = try self.library.takeMemory(shape.byteCount, of: owner)
+      let lease = try self.library.reserveMemory(shape.byteCount, of: owner)
       return (.cube(try CubeFile.read(bytes, lease: lease)), lease.byteCount)
-    } catch let error as AssetFault {
+    } catch let error as AssetError {
       throw error
     } catch {
-      throw AssetFault(
+      throw AssetError(
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
-          ? "the file is no PNG, no JPEG and no .cube table"
-          : "the file is no PNG and no JPEG, and as a .cube table it is at fault: \(error)")
+          ? "the file is neither PNG nor JPEG nor a .cube table"
+          : "the file is neither PNG nor JPEG, and is invalid as a .cube table: \(error)")
     }
   }
 

@@ -1,22 +1,23 @@
+import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// An upload on its way: which message may come next, and what has come. A pure state machine.
+/// The state of an upload. A pure state machine.
 ///
-/// Life: ``begin(_:)`` with the header, ``append(_:)`` for each chunk, ``finish()`` when the client has
-/// closed its side. A fault ends it.
+/// It begins with the header, continues with ``append(_:)`` for each chunk, and ends with
+/// ``finish()`` when the client has closed its side, or with an error.
 struct AssetUpload: Sendable {
-  /// A file that has come whole.
+  /// A complete file.
   struct Contents: Sendable {
     let name: String
     let bytes: [UInt8]
-    /// What the client says that its SHA-256 is; empty: nothing.
+    /// The SHA-256 that the client states; empty if it states none.
     let digest: [UInt8]
   }
 
-  /// Under what name.
+  /// The name of the asset.
   let name: String
-  /// How long the file is to be.
+  /// The length of the file, as the header states it.
   let byteCount: Int
   private let digest: [UInt8]
   private var bytes: [UInt8] = []
@@ -24,26 +25,27 @@ struct AssetUpload: Sendable {
 
   /// Begins with the first message.
   ///
-  /// - Parameter maxFileBytes: The largest file.
-  /// - Throws: ``AssetFault`` if it is no header, or the header cannot be.
-  init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetFault) {
+  /// - Parameter maxFileBytes: The most bytes of a file.
+  /// - Throws: ``AssetError`` if the message is not a valid header.
+  init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetError) {
     guard case .header(let header)? = first?.part else {
-      throw AssetFault(reason: .order, field: "header", description: "must be the first message")
+      throw AssetError(reason: .order, field: "header", description: "must be the first message")
     }
     try AssetName.check(header.name, field: "header.name")
     guard header.sizeBytes > 0 else {
-      throw AssetFault(
-        reason: .length, field: "header.size_bytes", description: "is 0; no asset is empty",
+      throw AssetError(
+        reason: .length, field: "header.size_bytes",
+        description: "is 0; an asset must not be empty",
         value: "0", limit: "\(maxFileBytes)")
     }
     guard header.sizeBytes <= UInt64(maxFileBytes) else {
-      throw AssetFault(
+      throw AssetError(
         reason: .tooLarge, field: "header.size_bytes",
         description: "is \(header.sizeBytes), the limit (max_file_bytes) is \(maxFileBytes)",
         value: "\(header.sizeBytes)", limit: "\(maxFileBytes)")
     }
     guard [0, 32].contains(header.sha256.count) else {
-      throw AssetFault(
+      throw AssetError(
         reason: .digest, field: "header.sha256",
         description: "has \(header.sha256.count) bytes, a SHA-256 has 32",
         value: "\(header.sha256.count)", limit: "32")
@@ -53,21 +55,22 @@ struct AssetUpload: Sendable {
     self.digest = [UInt8](header.sha256)
   }
 
-  /// Takes the next message.
+  /// Appends the next message.
   ///
-  /// - Throws: ``AssetFault`` if it is no chunk, an empty one, one too many, or more than was stated.
-  mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetFault) {
+  /// - Throws: ``AssetError`` if the message is not a chunk, or the chunk is empty or exceeds a
+  ///   limit or the stated length.
+  mutating func append(_ message: Sidelight_V1_PutAssetRequest) throws(AssetError) {
     switch message.part {
     case .chunk(let chunk)?:
       self.chunkCount += 1
       guard self.chunkCount <= AssetConfiguration.maxChunks else {
-        throw AssetFault(
+        throw AssetError(
           reason: .tooLarge, field: "chunk",
           description: "is one too many, the limit (max_chunks) is \(AssetConfiguration.maxChunks)",
           value: "\(self.chunkCount)", limit: "\(AssetConfiguration.maxChunks)")
       }
       guard !chunk.isEmpty else {
-        throw AssetFault(reason: .order, field: "chunk", description: "is empty")
+        throw AssetError(reason: .order, field: "chunk", description: "is empty")
       }
       guard chunk.count <= self.byteCount - self.bytes.count else {
         throw self.lengthFault(Int(self.bytes.count) + chunk.count)
@@ -75,25 +78,80 @@ struct AssetUpload: Sendable {
       self.bytes.reserveCapacity(self.byteCount)
       self.bytes.append(contentsOf: chunk)
     case .header?:
-      throw AssetFault(reason: .order, field: "header", description: "came a second time")
+      throw AssetError(reason: .order, field: "header", description: "was sent twice")
     case nil:
-      throw AssetFault(
+      throw AssetError(
         reason: .order, field: "part", description: "is neither a header nor a chunk")
     }
   }
 
-  /// The client has closed its side.
+  /// Ends the upload when the client has closed its side.
   ///
-  /// - Throws: ``AssetFault`` if less has come than was stated.
-  consuming func finish() throws(AssetFault) -> Contents {
+  /// - Throws: ``AssetError`` if the file is shorter than stated.
+  consuming func finish() throws(AssetError) -> Contents {
     guard self.bytes.count == self.byteCount else { throw self.lengthFault(self.bytes.count) }
     return Contents(name: self.name, bytes: self.bytes, digest: self.digest)
   }
 
-  private func lengthFault(_ count: Int) -> AssetFault {
-    AssetFault(
+  private func lengthFault(_ count: Int) -> AssetError {
+    AssetError(
       reason: .length, field: "header.size_bytes",
-      description: "is \(self.byteCount), the chunks have come to \(count)",
+      description: "is \(self.byteCount), but the chunks have \(count) bytes",
       value: "\(count)", limit: "\(self.byteCount)")
+  }
+}
+
+/// The rules for names of assets.
+enum AssetName {
+  /// The most bytes of a name.
+  static let maxByteCount = Pipeline.maxNameBytes
+
+  /// Checks the name of a new asset.
+  ///
+  /// - Parameter field: The field of the request that has the name.
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
+  static func check(_ name: String, field: String) throws(AssetError) {
+    func fault(_ description: String) -> AssetError { Self.fault(name, field, description) }
+    let bytes = name.utf8
+    guard let first = bytes.first else { throw fault("is empty") }
+    try Self.checkLength(name, field: field)
+    guard Self.isLetterOrDigit(first),
+      bytes.allSatisfy({ Self.isLetterOrDigit($0) || "._-/".utf8.contains($0) })
+    else {
+      throw fault(
+        "is \"\(name)\"; a name consists of A-Z a-z 0-9 . _ - / and begins with a letter or a digit"
+      )
+    }
+    guard name != Asset.sourceName else {
+      throw fault("is \"\(name)\", which is reserved for the input frame")
+    }
+  }
+
+  /// Checks only the length of a name.
+  ///
+  /// - Parameter field: The field of the request that has the name.
+  /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
+  static func checkLength(_ name: String, field: String) throws(AssetError) {
+    let count = name.utf8.count
+    guard count <= Self.maxByteCount else {
+      throw Self.fault(name, field, "has \(count) bytes, the limit is \(Self.maxByteCount)")
+    }
+  }
+
+  private static func fault(
+    _ name: String, _ field: String, _ description: String
+  ) -> AssetError {
+    AssetError(
+      reason: .name, field: field, description: description, value: name,
+      limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
+      UInt8(ascii: "0") ... UInt8(ascii: "9"):
+      true
+    default: false
+    }
   }
 }

@@ -2,14 +2,14 @@ package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 
-/// A picture that came, found sound as far as one can tell without decoding it.
+/// A received picture, checked as far as possible without decoding it.
 package enum IncomingPicture: Sendable {
-  /// Samples, where the transport put them.
+  /// Samples, in the transport's memory.
   case frame(Frame)
-  /// A file, where the transport put it.
+  /// A file, in the transport's memory.
   case file(PixelBuffer, PictureForm)
 
-  /// What it says of itself.
+  /// The picture's form, as the message or the file's header states it.
   package var form: PictureForm {
     switch self {
     case .frame(let frame): PictureForm(frame)
@@ -17,7 +17,7 @@ package enum IncomingPicture: Sendable {
     }
   }
 
-  /// As it came, byte by byte.
+  /// The received bytes.
   package var bytes: PixelBuffer {
     switch self {
     case .frame(let frame): frame.buffer
@@ -25,14 +25,14 @@ package enum IncomingPicture: Sendable {
     }
   }
 
-  /// Checks what an image says of itself against the bytes that came with it; of a JPEG file the
-  /// header. Cheap enough for the threads that carry the wire.
+  /// Checks the description of an image against its bytes; for a JPEG file, against its header.
+  /// Fast enough for the threads of the transport.
   ///
   /// - Parameters:
-  ///   - pixels: What came with the image; `nil` if nothing did. A file must lie in memory that nobody
-  ///     else can write to: one that came through shared memory is copied before this is called.
-  ///   - limits: How large a picture may be.
-  ///   - jpeg: Reads headers.
+  ///   - pixels: The bytes of the image; `nil` if there are none. A file must be in memory that the
+  ///     client cannot write to: copy it out of shared memory first.
+  ///   - limits: The limits of a picture's size.
+  ///   - jpeg: Reads the header.
   /// - Throws: ``FieldFault`` whose field is relative to the image.
   package init(
     _ image: Sidelight_V1_Image, over pixels: PixelBuffer?, limits: FrameLimits, jpeg: JPEGCodec
@@ -62,7 +62,7 @@ package enum IncomingPicture: Sendable {
 }
 
 extension Sidelight_V1_Image {
-  /// Checks the size that the message states, if it states one, against the file's own.
+  /// Checks the size that the message states, if any, against the size of the file.
   func check(stated size: FrameSize) throws(FieldFault) {
     for (name, stated, own) in [
       ("width", self.width, size.width), ("height", self.height, size.height),
@@ -73,7 +73,7 @@ extension Sidelight_V1_Image {
 }
 
 extension PixelBuffer {
-  /// Lends the bytes.
+  /// Calls `body` with the bytes.
   func withFile<Result>(
     _ body: (RawSpan) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -83,7 +83,7 @@ extension PixelBuffer {
 }
 
 extension FieldFault {
-  /// What is wrong with the file that came with an image; the field is relative to that.
+  /// Reports that the file of an image is invalid. The field is relative to the image.
   init(_ error: CodecError, in image: Sidelight_V1_Image) {
     self.init(field: image.isInSlot ? "shared_memory" : "inline", reason: "\(error)")
   }

@@ -2,63 +2,65 @@ package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 
-/// The form in which somebody asked for results: a checked `OutputSpec`.
+/// The requested form of results: a valid `OutputSpec`.
 package struct OutputShape: Sendable, Hashable {
-  /// What is done to pictures of one form after the pipeline, and what they are then.
+  /// The conversion of pictures of one form after the pipeline, and its result.
   package struct Delivery: Sendable, Hashable {
-    /// What they are turned and fitted to.
+    /// The shape that they are rotated and fitted to.
     package var shape: FrameShape
-    /// What their samples are encoded as; `nil`: as they are.
+    /// The encoding of their samples. `nil` keeps it.
     package var encoding: FrameEncoding?
-    /// How they travel.
+    /// The coding of the message.
     package var coding: PictureCoding
-    /// How they are to be shown.
+    /// The orientation in which to show them.
     package var orientation: Orientation
 
-    /// Whether pictures of a form that nothing is done to come back as they are, byte for byte. A
-    /// file of the kind that was asked for is not encoded again, whatever its samples are.
+    /// Returns whether pictures of a form come back unchanged, byte for byte. A file of the
+    /// requested kind is not encoded again, whatever the format of its samples.
     ///
-    /// - Parameter plan: What is done to samples, if they stay encoded as they are.
+    /// - Parameter plan: Returns the plan that keeps the encoding of samples.
     func changesNothing(in form: PictureForm, _ plan: () -> Plan) -> Bool {
       self.coding == form.coding && plan().isIdentity
     }
   }
 
-  /// How results travel; `nil`: as their pictures came.
+  /// The coding of results. `nil` keeps that of the pictures.
   package private(set) var coding: PictureCoding?
-  /// Their size; sides that are not stated follow.
+  /// The size of results; a side that is not stated follows from the other.
   package private(set) var size = FrameShape()
-  /// Whether they are turned as they are to be shown.
+  /// Whether results are rotated upright.
   package private(set) var isUpright = false
-  /// How JPEGs are written.
+  /// The settings of JPEG files.
   package private(set) var jpeg = JPEGSettings()
 
-  /// Results as their pictures came.
+  /// Keeps the form of the pictures.
   package init() {}
 
-  /// Results that travel as stated, and else as their pictures came.
+  /// Changes the coding, and keeps the form otherwise.
   package init(coding: PictureCoding, jpeg: JPEGSettings = JPEGSettings()) {
     self.coding = coding
     self.jpeg = jpeg
   }
 
   /// - Parameters:
-  ///   - limits: How large a result may be.
-  ///   - allowsPNG: Whether results may be PNG files, which is for stills.
-  /// - Throws: ``FieldFault`` for a value outside its range; its field is relative to the message.
+  ///   - limits: The limits of a result's size.
+  ///   - allowsPNG: Whether results may be PNG files. Only for still images.
+  /// - Throws: ``FieldFault`` for a value outside its range. The field is relative to the message.
   package init(
     _ wire: Sidelight_V1_OutputSpec, limits: FrameLimits, allowsPNG: Bool
   ) throws(FieldFault) {
     if wire.format != .unspecified {
       guard let coding = PictureCoding(wire.format) else {
-        throw FieldFault(field: "format", reason: "\(wire.format.rawValue) is no pixel format")
+        throw FieldFault(
+          field: "format", reason: "is \(wire.format.rawValue), which is not a pixel format")
       }
       guard coding != .png || allowsPNG else {
-        throw FieldFault(field: "format", reason: "PNG is for stills, not for streams")
+        throw FieldFault(
+          field: "format", reason: "is PNG, which is only for still images, not for streams")
       }
       self.coding = coding
     }
-    // A side that is not stated is at least a pixel.
+    // A side that is not stated has at least one pixel.
     let size = FrameSize(width: max(1, Int(wire.width)), height: max(1, Int(wire.height)))
     for (name, side) in [("width", size.width), ("height", size.height)]
     where side > limits.maxDimension {
@@ -80,10 +82,9 @@ package struct OutputShape: Sendable, Hashable {
     self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)
   }
 
-  /// What is done to pictures of a form, and what they are then.
+  /// Returns the conversion for pictures of a form.
   ///
-  /// Samples that become a file of another kind than they came in, or a file at all, are turned
-  /// upright: files say nothing of how they are to be shown.
+  /// Samples that become a file are rotated upright, because files state no orientation.
   package func delivery(of form: PictureForm) -> Delivery {
     let coding = self.coding ?? form.coding
     let isUpright = self.isUpright || (coding.isFile && !form.coding.isFile)
@@ -94,7 +95,7 @@ package struct OutputShape: Sendable, Hashable {
       orientation: isUpright ? .upright : form.orientation)
   }
 
-  /// What samples are best encoded as before they travel so.
+  /// Returns the best encoding of samples for a coding.
   private func encoding(of form: PictureForm, as coding: PictureCoding) -> FrameEncoding? {
     let geometry = form.geometry
     switch coding {
@@ -102,7 +103,7 @@ package struct OutputShape: Sendable, Hashable {
       guard self.coding != nil || form.coding.isFile else { return nil }
       return FrameEncoding(format: format, color: geometry.color)
     case .jpeg:
-      // A grey picture stays one; else the samples are those that the file stores.
+      // A grey picture stays grey. For others, the encoding is the one that the file stores.
       if geometry.format == .gray8 { return nil }
       return self.jpeg.subsampling == .quarter
         ? FrameEncoding(format: .i420, color: .jpeg) : FrameEncoding(format: .rgb24)
@@ -119,7 +120,7 @@ extension PictureFit {
     case .aspectFill: self = .fill
     case .stretch: self = .stretch
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "fit", reason: "\(value) is no fit mode")
+      throw FieldFault(field: "fit", reason: "is \(value), which is not a fit mode")
     }
   }
 }
@@ -131,7 +132,8 @@ extension JPEGSubsampling {
     case .chromaSubsampling422: self = .half
     case .chromaSubsampling444: self = .none
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "jpeg_subsampling", reason: "\(value) is no chroma subsampling")
+      throw FieldFault(
+        field: "jpeg_subsampling", reason: "is \(value), which is not a chroma subsampling")
     }
   }
 }

@@ -2,15 +2,15 @@ import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 
-/// Between files and frames, as passes like any other: with a span of their own, in their turn, on
-/// the compute threads. Sessions, `Apply` and the command line all come here.
+/// Decodes and encodes image files, as passes with a span each, on the compute threads. Sessions,
+/// `Apply` and the command line use it.
 struct PictureCodec: Sendable {
-  /// A file turned out not to be what its header promised.
+  /// A file that cannot be decoded although its header is valid.
   struct Unreadable: Error {
-    /// What is wrong with it.
+    /// The decoder's error.
     var error: CodecError
 
-    /// The same as a fault of the image that the file came with; its field is relative to that.
+    /// Returns the error for the image of the file. The field is relative to the image.
     func fault(in image: Sidelight_V1_Image) -> FieldFault {
       FieldFault(self.error, in: image)
     }
@@ -18,7 +18,7 @@ struct PictureCodec: Sendable {
 
   let pool: BufferPool
   let jpeg: JPEGCodec
-  /// Reads and writes PNG.
+  /// The limits of a picture's size.
   let limits: ImageLimits
 
   init(pool: BufferPool, limits: ImageLimits, threads: Int) {
@@ -27,9 +27,9 @@ struct PictureCodec: Sendable {
     self.jpeg = JPEGCodec(pool: pool, limits: limits, maxIdleInstances: threads)
   }
 
-  /// The frame of a picture. Blocks while it decodes.
+  /// Returns the frame of a picture. Blocks while it decodes.
   ///
-  /// - Throws: ``Unreadable``, as the cause of what the observer throws.
+  /// - Throws: ``Unreadable``, as the cause of the observer's error.
   func decode(
     _ picture: IncomingPicture, observer: some PassObserver = NoPassObserver()
   ) async throws -> Frame {
@@ -49,9 +49,9 @@ struct PictureCodec: Sendable {
     }
   }
 
-  /// Encodes a frame as a JPEG, and lends the file for the length of a call. Blocks while it encodes.
+  /// Encodes a frame as a JPEG file, and calls `body` with it. Blocks while it encodes.
   ///
-  /// - Throws: `CodecError`, as the cause of what the observer throws; or what `body` throws.
+  /// - Throws: `CodecError`, as the cause of the observer's error; or the error of `body`.
   func withJPEG<Result: Sendable>(
     of frame: Frame, _ settings: JPEGSettings, observer: some PassObserver = NoPassObserver(),
     _ body: (RawSpan) throws -> Result
@@ -65,16 +65,16 @@ struct PictureCodec: Sendable {
 }
 
 extension PassDescription {
-  /// A JPEG file becomes a frame.
+  /// The decoding of a JPEG file.
   static let jpegDecode = PassDescription(
     filters: ["jpegDecode"], kind: .codec, words: "a JPEG file decoded")
-  /// A frame becomes a JPEG file.
+  /// The encoding of a JPEG file.
   static let jpegEncode = PassDescription(
     filters: ["jpegEncode"], kind: .codec, words: "encoded as a JPEG file")
 }
 
 extension Frame {
-  /// The same picture, to be shown so.
+  /// Returns the frame with an orientation.
   func shown(_ orientation: Orientation) -> Frame {
     Frame(layout: self.layout, color: self.color, orientation: orientation, buffer: self.buffer)
   }

@@ -1,12 +1,53 @@
 package import SidelightKernels
+package import SidelightWire
 
-/// What a picture is before its samples are looked at: what programs are chosen by.
+/// The coding of a picture in a message.
+package enum PictureCoding: Sendable, Hashable {
+  /// Samples of a format.
+  case raw(PixelFormat)
+  /// A JPEG file.
+  case jpeg
+  /// A PNG file.
+  case png
+
+  /// - Returns: `nil` for an unknown format.
+  package init?(_ wire: Sidelight_V1_PixelFormat) {
+    switch wire {
+    case .jpeg: self = .jpeg
+    case .png: self = .png
+    default:
+      guard let format = PixelFormat(wire) else { return nil }
+      self = .raw(format)
+    }
+  }
+
+  /// Whether the picture is a file: complete in itself, and without an orientation.
+  var isFile: Bool {
+    switch self {
+    case .raw: false
+    case .jpeg, .png: true
+    }
+  }
+}
+
+extension Sidelight_V1_PixelFormat {
+  package init(_ coding: PictureCoding) {
+    switch coding {
+    case .raw(let format): self.init(format)
+    case .jpeg: self = .jpeg
+    case .png: self = .png
+    }
+  }
+}
+
+/// The properties of a picture that are known before it is decoded. Pipelines are compiled for a
+/// form.
 package struct PictureForm: Sendable, Hashable {
-  /// How it travels.
+  /// The coding in the message.
   package var coding: PictureCoding
-  /// What its samples are, once they are decoded.
+  /// The geometry of the decoded samples.
   package var geometry: FrameGeometry
-  /// How it is to be shown.
+  /// The orientation in which to show the picture.
   package var orientation: Orientation
 
   package init(
@@ -17,7 +58,7 @@ package struct PictureForm: Sendable, Hashable {
     self.orientation = orientation
   }
 
-  /// The form of a frame that travels as it is.
+  /// The form of a frame of samples.
   package init(_ frame: Frame) {
     self.init(
       coding: .raw(frame.format), geometry: frame.geometry, orientation: frame.orientation)

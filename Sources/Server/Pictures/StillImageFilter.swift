@@ -4,8 +4,8 @@ package import SidelightKernels
 import SidelightTransport
 package import SidelightWire
 
-/// Filters stills with the very code that sessions run. `Apply` and the command line both come here,
-/// so their bytes are the same.
+/// Filters still images with the code that sessions run. `Apply` and the command line use it, so
+/// their results are identical.
 package struct StillImageFilter: Sendable {
   private let catalogue: FilterCatalogue
   private let executor: PlanExecutor
@@ -15,10 +15,10 @@ package struct StillImageFilter: Sendable {
   private let observer: any PassObserver
 
   /// - Parameters:
-  ///   - catalogue: The filters that pipelines may choose from.
-  ///   - pool: Where buffers come from.
-  ///   - executor: Where pixels are computed.
-  ///   - limits: How large a picture may be.
+  ///   - catalogue: The filters of the pipelines.
+  ///   - pool: The frame buffers.
+  ///   - executor: Runs the plans.
+  ///   - limits: The limits of a picture's size.
   package init(
     catalogue: FilterCatalogue, pool: BufferPool, executor: PlanExecutor, limits: ImageLimits
   ) {
@@ -29,8 +29,8 @@ package struct StillImageFilter: Sendable {
   }
 
   /// - Parameters:
-  ///   - maxPlanBytes: What a pipeline may hold in memory.
-  ///   - observer: Told of each pass.
+  ///   - maxPlanBytes: The bytes that a plan may hold in memory.
+  ///   - observer: Observes the passes.
   init(
     catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits,
     maxPlanBytes: Int = .max, observer: any PassObserver = NoPassObserver()
@@ -43,27 +43,27 @@ package struct StillImageFilter: Sendable {
     self.observer = observer
   }
 
-  /// A still as it goes out, and whether anything was done to it.
+  /// A filtered image.
   package struct Outcome: Sendable {
-    /// What it is, and its bytes.
+    /// The image with its bytes.
     package var image: Sidelight_V1_Image
-    /// Whether the bytes are others than those that came.
+    /// Whether the bytes differ from the input.
     package var isFiltered: Bool
   }
 
-  /// Filters a picture. One that nothing is done to comes back byte by byte.
+  /// Filters an image. Returns the input byte for byte if the pipeline changes nothing.
   ///
   /// - Parameters:
-  ///   - image: Raw, or a PNG or JPEG file; its bytes inline.
-  ///   - output: What is to come back.
-  ///   - moment: The frame of a session as which the picture is filtered; by default the first.
-  ///   - bands: Over how many threads a pass is spread at most; `nil`: by the frames in flight.
-  ///   - meter: Is told what the bands cost.
-  /// - Throws: ``PipelineError``; ``FieldFault``, whose field is that of the request, for an image
-  ///   that cannot be read or a result that is too large; or whatever a custom filter throws.
+  ///   - image: The image, raw or a PNG or JPEG file, with its bytes inline.
+  ///   - output: The form of the result.
+  ///   - moment: The frame of a session as which the image is filtered; by default the first.
+  ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
+  ///   - meter: Measures the work of the threads.
+  /// - Throws: ``PipelineError``; ``FieldFault``, whose field is that of the request, for an
+  ///   invalid image or a result that is too large; or the error of a custom filter.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at moment: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
+    at time: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -79,20 +79,20 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
-    let made = try await self.executor.run(
-      plan, on: frame, at: moment, bands: bands, observer: self.observer, meter: meter
+    let result = try await self.executor.run(
+      plan, on: frame, at: time, bands: bands, observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(
-      image: try await self.image(of: made, as: delivery.coding, output.jpeg), isFiltered: true)
+      image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)
   }
 
-  /// Filters a PNG or JPEG file. One that nothing is done to, and whose kind stays, comes back byte by
-  /// byte.
+  /// Filters a PNG or JPEG file. Returns the input byte for byte if neither the pipeline nor the
+  /// kind of file changes it.
   ///
-  /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` for bytes that are neither.
+  /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` if the file is neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
-    at moment: FrameMoment = FrameMoment()
+    at time: FrameMoment = FrameMoment()
   ) async throws -> [UInt8] {
     let format = ImageFileFormat(sniffing: file.span.bytes)
     guard let format else {
@@ -102,7 +102,7 @@ package struct StillImageFilter: Sendable {
     image.format = format == .png ? .png : .jpeg
     image.inline = Data(file)
     return [UInt8](
-      try await self.apply(pipeline, to: image, output: output, at: moment).image.inline)
+      try await self.apply(pipeline, to: image, output: output, at: time).image.inline)
   }
 
   private func frame(
@@ -132,7 +132,7 @@ package struct StillImageFilter: Sendable {
   private func decodePNG(_ image: Sidelight_V1_Image) throws(FieldFault) -> Frame {
     let file = [UInt8](image.inline)
     guard ImageFileFormat(sniffing: file.span.bytes) == .png else {
-      throw FieldFault(field: "inline", reason: "the \(file.count) bytes are no PNG")
+      throw FieldFault(field: "inline", reason: "has \(file.count) bytes that are not a PNG file")
     }
     let frame: Frame
     do throws(CodecError) {

@@ -1,25 +1,26 @@
 public import SidelightWire
 
-/// What one caller may use: whoever he has proved to be, else the user of a Unix socket, else the
-/// address.
+/// The limits of one caller, identified by its authenticated name, else by the user of a Unix
+/// socket, else by its address.
 public struct Quotas: Sendable, Hashable {
   /// - `sessions` (count, default: 256): sessions at a time; `open` beyond is refused with
   ///   RESOURCE_EXHAUSTED.
   public var sessions = 256
-  /// - `framesPerSecond` (per second, optional, default: none): frames, those of all sessions and still
-  ///   images together. As many may come at once as in a second, at least one. Frames beyond end as
-  ///   `dropped`, RATE_LIMITED; a session that never drops is held back; still images are refused with
-  ///   RESOURCE_EXHAUSTED.
+  /// - `framesPerSecond` (per second, optional, default: none): frames of all sessions and still
+  ///   images together. A burst may have the frames of one second, at least one. Frames beyond the
+  ///   limit are dropped with RATE_LIMITED; a session that never drops has to wait; still images
+  ///   are refused with RESOURCE_EXHAUSTED.
   public var framesPerSecond: Double?
-  /// - `bytesPerSecond` (bytes per second, optional, default: none): the bytes of those frames' pixels
-  ///   or files, wherever they lie. As many may come at once as in a second; a larger frame passes when
-  ///   a second's worth is there, and is made up for before the next does. What is beyond ends as above.
+  /// - `bytesPerSecond` (bytes per second, optional, default: none): bytes of those frames' pixels
+  ///   or files, inline or in shared memory. A burst may have the bytes of one second; a larger
+  ///   frame passes once the bytes of one second are available, and delays the next. Frames beyond
+  ///   the limit end as above.
   public var bytesPerSecond: Double?
 
   /// The defaults.
   public init() {}
 
-  /// Whether all is in its range.
+  /// Checks the ranges of the values.
   ///
   /// - Throws: `ConfigurationFault` that names the setting.
   public func validate() throws(ConfigurationFault) {

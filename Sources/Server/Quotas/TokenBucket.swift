@@ -1,8 +1,8 @@
-/// So much a second for ever, and at once as much as a second brings. What is larger than that passes
-/// alone, when a second's worth is there, and is made up for before anything else does.
+/// A token bucket with a rate per second and a burst of one second. An amount larger than the burst
+/// passes when the bucket is full, and leaves a debt that is filled first.
 ///
-/// So in any time no more is taken than that time and one second bring, or than that time brings and
-/// the largest single amount.
+/// In any period the amounts are at most what the rate allows in that period and one more second,
+/// or in that period plus the largest single amount.
 package struct TokenBucket: Sendable {
   private let perSecond: Double
   private let capacity: Double
@@ -19,27 +19,27 @@ package struct TokenBucket: Sendable {
     self.last = now
   }
 
-  /// How long until so much may be taken; zero if it may now.
+  /// Returns the time until an amount may be taken; zero if it may now.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
     self.fill(at: now)
     let missing = min(amount, self.capacity) - self.level
-    // Rounding shall not leave a sliver for which somebody waits again and again.
+    // A rounding error must not make a caller wait again and again.
     return missing <= 1e-6 * self.capacity ? .zero : .seconds(missing / self.perSecond)
   }
 
-  /// Takes so much.
+  /// Takes an amount.
   package mutating func take(_ amount: Double) {
     self.level -= amount
   }
 
-  /// Whether a new one would be the same.
+  /// Returns whether the bucket is full.
   package mutating func isFull(at now: Duration) -> Bool {
     self.fill(at: now)
     return self.level >= self.capacity
   }
 
   private mutating func fill(at now: Duration) {
-    // Those who ask read the clock before they get here, each for himself.
+    // Concurrent callers read the clock before they get here, so it can seem to go back.
     guard now > self.last else { return }
     self.level = min(self.capacity, self.level + (now - self.last) / .seconds(1) * self.perSecond)
     self.last = now

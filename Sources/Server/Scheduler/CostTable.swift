@@ -1,8 +1,61 @@
 import SidelightKernels
 import Synchronization
 
-/// What frames take, by pipeline and what goes in and comes out. Bounded; when it is full it starts anew, since estimates
-/// are soon made again.
+/// The cost of a plan's frames as moving averages, shared by all sessions that run the plan.
+///
+/// Two values: the elapsed time, which decides about deadlines, and the work of all threads that
+/// shared a frame, which decides about load.
+package final class CostEstimate: Sendable {
+  private struct Averages {
+    var elapsed: Duration?
+    var work: Duration?
+  }
+
+  private let averages = Mutex(Averages())
+
+  package init() {}
+
+  /// The expected elapsed time of the next frame; `nil` before the first is done.
+  package var expected: Duration? { self.averages.withLock { $0.elapsed } }
+
+  /// The expected work of the next frame, in time of one thread; `nil` before the first is done.
+  package var work: Duration? { self.averages.withLock { $0.work } }
+
+  /// Records a frame. Counts an outlier, for example after a stall of a filter or of the machine,
+  /// as at most four times the average.
+  ///
+  /// - Parameter work: The work of all threads; `nil` if one thread did it all.
+  package func record(_ elapsed: Duration, work: Duration? = nil) {
+    self.averages.withLock { averages in
+      Self.record(elapsed, in: &averages.elapsed)
+      Self.record(work ?? elapsed, in: &averages.work)
+    }
+  }
+
+  /// Records a frame that was stopped after the elapsed time, and would have taken longer.
+  package func record(atLeast elapsed: Duration) {
+    self.averages.withLock { averages in
+      averages.elapsed = max(averages.elapsed ?? .zero, elapsed)
+      averages.work = max(averages.work ?? .zero, elapsed)
+    }
+  }
+
+  /// Records a frame that was refused because it was expected to take too long. Lowers the estimate
+  /// of the elapsed time a little, so that a frame is tried occasionally: otherwise a plan that was
+  /// slow once would never run again. The estimate of work stays, because the demand does.
+  package func recordRefusal() {
+    self.averages.withLock { averages in
+      averages.elapsed = averages.elapsed.map { $0 - $0 / 32 }
+    }
+  }
+
+  private static func record(_ figure: Duration, in average: inout Duration?) {
+    average = average.map { $0 + (min(figure, $0 * 4) - $0) / 8 } ?? figure
+  }
+}
+
+/// The cost estimates by pipeline, input form and output form. Bounded: it is emptied when it is
+/// full, as new estimates form quickly.
 final class CostTable: Sendable {
   private struct Key: Hashable {
     var pipeline: ResolvedPipeline
@@ -17,14 +70,14 @@ final class CostTable: Sendable {
     self.capacity = capacity
   }
 
-  /// Lets the estimates go of pipelines that use an asset that the condition holds for.
+  /// Removes the estimates of pipelines that use an asset for which the condition holds.
   func removeEstimates(usingAssetWhere condition: (Asset) -> Bool) {
     self.estimates.withLock { estimates in
       estimates = estimates.filter { !$0.key.pipeline.usesAsset(where: condition) }
     }
   }
 
-  /// The estimate of a pipeline for pictures of a form.
+  /// Returns the estimate of a pipeline for pictures of a form.
   func estimate(
     for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape
   ) -> CostEstimate {

@@ -1,23 +1,22 @@
 extension FrameScheduler {
-  /// Decides whose frame is computed next, and over how many threads. Decides without waiting for
-  /// anything itself.
+  /// The decisions of a scheduler: which frame is next, and on how many threads. It returns actions
+  /// and never waits itself.
   ///
-  /// After earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995), but with the frames' own
-  /// deadlines: among the sessions that
-  /// have not had more than the mean of those that wait, the frame goes first whose time runs out
-  /// first. So a session that asks for much is served from what the others leave, and a deadline
-  /// counts only for whoever is within his share.
+  /// After earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995), but with the
+  /// deadlines of the frames: among the waiting sessions that have not had more service than the
+  /// mean, the frame with the earliest deadline is next. So a session with a high demand gets what
+  /// the others leave, and deadlines count only within a session's share.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
-      /// The work that was done for it, in the time of one thread.
+      /// The work that was done for it, in time of one thread.
       var service: Duration
-      /// When it last asked.
+      /// The time of its last request.
       var lastSeen: Duration
-      /// The work that it brings, as a part of one thread; decays with time.
+      /// The work that arrives, relative to one thread; decays with time.
       var demand: Double = 0
-      /// When that was last averaged.
-      var noted: Duration
+      /// The time at which the demand was last updated.
+      var lastArrival: Duration
     }
 
     private struct Request {
@@ -26,32 +25,33 @@ extension FrameScheduler {
       var deadline: Duration
     }
 
-    /// Sessions that asked within this time count when threads are shared out.
+    /// The time for which a session counts as active after a request.
     private static let activeFor = Duration.milliseconds(200)
-    /// Over which time demand is averaged.
+    /// The time over which demand is averaged.
     private static let demandWindow = Duration.seconds(2)
 
     private let threads: Int
     private var running = 0
     private var requests: [Request] = []
     private var accounts: [UInt64: Account] = [:]
-    /// The service of whoever was let in last: who was away takes up from here, and has not saved up.
+    /// The service of the session that got the last turn. An idle session continues from here: it
+    /// does not accumulate a share.
     private var virtualTime = Duration.zero
     private var nextTicket: UInt64 = 0
 
-    /// - Parameter threads: Threads that compute; at least 1.
+    /// - Parameter threads: The number of compute threads, at least 1.
     package init(threads: Int) {
       self.threads = max(1, threads)
     }
 
     package enum Answer: Sendable, Equatable {
-      /// Go on, over so many threads.
+      /// Run on a number of threads.
       case run(bands: Int)
-      /// Wait, under this number.
+      /// Wait for the grant of a ticket.
       case wait(ticket: UInt64)
     }
 
-    /// A request whose turn has come.
+    /// A ticket whose turn has come.
     package struct Grant: Sendable, Equatable {
       package var ticket: UInt64
       package var bands: Int
@@ -62,11 +62,11 @@ extension FrameScheduler {
       }
     }
 
-    /// A session's frame wants to be computed.
+    /// Requests a turn.
     ///
     /// - Parameters:
     ///   - session: The session's number.
-    ///   - deadline: When the frame should be done.
+    ///   - deadline: The time at which the frame should be done.
     ///   - now: The time.
     package mutating func request(
       session: UInt64, deadline: Duration, at now: Duration
@@ -84,12 +84,12 @@ extension FrameScheduler {
       return .run(bands: self.start(session, at: now))
     }
 
-    /// A frame is done.
+    /// Ends a turn.
     ///
     /// - Parameters:
     ///   - session: The session's number.
-    ///   - work: What it cost, in the time of one thread.
-    /// - Returns: Whose turn it is now.
+    ///   - work: The work, in time of one thread.
+    /// - Returns: The next turn; `nil` if there is none.
     package mutating func finish(
       session: UInt64, work: Duration, at now: Duration
     ) -> Grant? {
@@ -98,34 +98,34 @@ extension FrameScheduler {
       return self.next(at: now)
     }
 
-    /// A session has had threads beyond its turn: work that did not come back in time, on threads
-    /// that others stood in for.
+    /// Charges a session for threads that overdue work occupied after its turn.
     package mutating func charge(session: UInt64, work: Duration) {
       self.accounts[session]?.service += work
     }
 
-    /// Work arrives, whether it will be done or not.
+    /// Records that work arrives, whether it will be done or not.
     ///
-    /// - Parameter work: What it costs one thread.
-    package mutating func note(work: Duration, session: UInt64, at now: Duration) {
+    /// - Parameter work: The time that one thread would need for it.
+    package mutating func recordArrival(work: Duration, session: UInt64, at now: Duration) {
       var account = self.account(of: session, at: now)
-      account.demand *= Self.decay(over: now - account.noted)
+      account.demand *= Self.decay(over: now - account.lastArrival)
       account.demand += work / Self.demandWindow
-      account.noted = now
+      account.lastArrival = now
       self.accounts[session] = account
     }
 
-    /// The work that arrives, as a part of what the threads can do.
+    /// Returns the work that arrives, relative to the capacity of the threads.
     package func load(at now: Duration) -> Double {
       let demand = self.accounts.values.reduce(0) { sum, account in
-        sum + account.demand * Self.decay(over: now - account.noted)
+        sum + account.demand * Self.decay(over: now - account.lastArrival)
       }
       return demand / Double(self.threads)
     }
 
-    /// Whoever waits under that number does not any more.
+    /// Withdraws a request.
     ///
-    /// - Returns: Whether it still waited; if not, its turn had come, and it has to ``finish``.
+    /// - Returns: Whether it was still waiting; if not, its turn has come, and ``finish`` must end
+    ///   it.
     package mutating func withdraw(ticket: UInt64) -> Bool {
       guard let index = self.requests.firstIndex(where: { $0.ticket == ticket }) else {
         return false
@@ -134,14 +134,14 @@ extension FrameScheduler {
       return true
     }
 
-    /// A session is over.
+    /// Removes a session.
     package mutating func leave(session: UInt64) {
       self.accounts[session] = nil
     }
 
     private func account(of session: UInt64, at now: Duration) -> Account {
       self.accounts[session]
-        ?? Account(service: self.virtualTime, lastSeen: now, noted: now)
+        ?? Account(service: self.virtualTime, lastSeen: now, lastArrival: now)
     }
 
     private mutating func next(at now: Duration) -> Grant? {
@@ -153,7 +153,7 @@ extension FrameScheduler {
       let eligible = self.requests.indices.filter { service(self.requests[$0]) <= mean }
       let index =
         eligible.min { self.requests[$0].deadline < self.requests[$1].deadline }
-        // Rounding can leave nobody at or below the mean.
+        // Rounding can leave no session at or below the mean.
         ?? self.requests.indices.min { service(self.requests[$0]) < service(self.requests[$1]) }
       guard let index else { return nil }
       let request = self.requests.remove(at: index)
@@ -169,8 +169,8 @@ extension FrameScheduler {
       return max(1, self.threads / max(1, active, self.running))
     }
 
-    /// What is left of an average after some time: linear, which is near enough to an exponential and
-    /// needs no library.
+    /// Returns the factor by which an average decays over some time: linear, which is close enough
+    /// to an exponential and needs no library.
     private static func decay(over elapsed: Duration) -> Double {
       max(0, 1 - max(0, elapsed / Self.demandWindow))
     }

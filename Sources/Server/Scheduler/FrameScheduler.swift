@@ -3,83 +3,83 @@ import GRPCProtobuf
 package import SidelightKernels
 import Synchronization
 
-/// Shares the compute threads out among the sessions, a frame at a time: the earliest deadline first
-/// among those that have not had more than their share.
+/// Grants the compute threads to sessions, one frame at a time: earliest deadline first among the
+/// sessions within their share.
 ///
-/// At most as many frames are computed at once as there are threads. Each is spread over
-/// `threads / sessions` of them: spreading shortens one frame, does not make more of them, and would
-/// let one session's dear frame stand in the way of all others.
+/// At most as many frames run at once as there are threads. Each is spread over `threads /
+/// sessions` threads: a wider spread shortens one frame but does not increase throughput, and would
+/// let one session's expensive frame delay all others.
 ///
-/// Work of which nobody knows whether it comes back has a turn of limited length. When that is over, it
-/// goes on, but its turn is another's, and other threads stand in for those that it occupies.
+/// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
+/// goes to another frame, and replacement threads take the place of the threads that it occupies.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
     var waiting: [UInt64: CheckedContinuation<Int?, Never>] = [:]
   }
 
-  /// Threads that may be taken up by work that has outstayed its turn, before no more of that kind is
-  /// begun.
-  package static let maxOutstaying = 64
+  /// The threads that overdue work may occupy before no more turns of limited length are granted.
+  package static let maxOverdueThreads = 64
 
-  /// How long a turn lasts that may be outstayed, where nothing is known of the work.
+  /// The length of a limited turn for work of unknown cost.
   package static let unknownTurnLimit = Duration.milliseconds(20)
 
   private let state: Mutex<State>
   private let compute: ComputePool
   private let clock: SessionClock
-  private let outstaying = Mutex(0)
+  private let overdueThreads = Mutex(0)
 
   /// - Parameters:
-  ///   - compute: The threads that compute.
-  ///   - clock: The clock on which deadlines are told.
+  ///   - compute: The compute threads.
+  ///   - clock: The clock of the deadlines.
   package init(compute: ComputePool, clock: SessionClock) {
     self.state = Mutex(State(machine: StateMachine(threads: compute.threadCount)))
     self.compute = compute
     self.clock = clock
   }
 
-  /// The work that arrives, as a part of what the threads can do. Above 1, frames are dropped.
+  /// The work that arrives, relative to the capacity of the threads. Above 1, frames are dropped.
   package var load: Double {
     let now = self.clock.now()
     return self.state.withLock { $0.machine.load(at: now) }
   }
 
-  /// Work arrives, whether it will be done or not.
+  /// Records that work arrives, whether it will be done or not.
   ///
-  /// - Parameter work: What it costs one thread.
-  package func note(work: Duration, session: UInt64) {
+  /// - Parameter work: The time that one thread would need for it.
+  package func recordArrival(work: Duration, session: UInt64) {
     let now = self.clock.now()
-    self.state.withLock { $0.machine.note(work: work, session: session, at: now) }
+    self.state.withLock { $0.machine.recordArrival(work: work, session: session, at: now) }
   }
 
-  /// Waits for a frame's turn, then computes it.
+  /// Waits for a turn, then runs the work.
   ///
   /// - Parameters:
   ///   - session: The session's number.
-  ///   - deadline: When the frame should be done.
-  ///   - limit: How long the turn may last; `nil`: as long as the work does.
-  ///   - body: Does the work, over the number of threads that it is given, and tells the meter what
-  ///     they do beside each other: the session is charged for the work, not for threads that it might
-  ///     have had.
-  /// - Throws: `CancellationError` if the task is cancelled before its turn; RESOURCE_EXHAUSTED if the
-  ///   turn is limited and ``maxOutstaying`` threads are taken up already; what `body` throws.
+  ///   - deadline: The time at which the frame should be done.
+  ///   - limit: The length of the turn. `nil` disables the limit.
+  ///   - body: Does the work on the given number of threads, and reports parallel work to the
+  ///     meter: the scheduler charges the session for the work, not for the threads that it could
+  ///     have used.
+  /// - Throws: `CancellationError` if the task is cancelled before its turn; RESOURCE_EXHAUSTED if
+  ///   the turn is limited and overdue work occupies ``maxOverdueThreads`` threads; the error of
+  ///   `body`.
   package func withTurn<Result: Sendable>(
     session: UInt64, deadline: Duration, limit: Duration? = nil,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
-    if limit != nil { try self.checkOutstaying() }
+    if limit != nil { try self.checkOverdueThreads() }
     guard let bands = await self.turn(session: session, deadline: deadline) else {
       throw CancellationError()
     }
     let turn = Turn(session: session, bands: bands, clock: self.clock)
     defer { self.end(turn) }
     guard let limit else { return try await body(bands, turn.meter) }
-    // Many may have waited for this turn, and got it because others outstayed theirs.
-    try self.checkOutstaying()
+    // The turn may have come because others became overdue during the wait.
+    try self.checkOverdueThreads()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
-      // Not on the compute threads: all of them may be taken up.
+      // Not on the compute threads, which may all be occupied.
       group.addTask(executorPreference: globalConcurrentExecutor) {
         await self.clock.wait(limit)
         if !Task.isCancelled { self.cut(turn) }
@@ -88,26 +88,29 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  private func checkOutstaying() throws {
-    guard self.outstayingThreads >= Self.maxOutstaying else { return }
+  private func checkOverdueThreads() throws {
+    guard self.overdueThreadCount >= Self.maxOverdueThreads else { return }
     throw GoogleRPCStatus(
       code: .resourceExhausted,
-      message: "Custom filters that do not come back occupy \(Self.maxOutstaying) threads; "
-        + "no more are begun.")
+      message:
+        "\(Self.maxOverdueThreads) threads are occupied by custom filters that have not returned; "
+        + "no more are started.")
   }
 
-  /// Threads that are taken up by work that has outstayed its turn; others stand in for them.
-  package var outstayingThreads: Int { self.outstaying.withLock { $0 } }
+  /// The threads that overdue work occupies, which replacement threads stand in for.
+  package var overdueThreadCount: Int { self.overdueThreads.withLock { $0 } }
 
-  /// Frames that wait for their turn.
+  /// The number of frames that wait for their turn.
   package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
-  /// A session is over; nothing of its waits or is computed any more.
+  /// Closes the account of a session. No work of it may wait or run any more.
   package func leave(session: UInt64) {
     self.state.withLock { $0.machine.leave(session: session) }
   }
 
-  /// - Returns: Over how many threads; `nil` if the task was cancelled while it waited.
+  /// Waits for a turn.
+  ///
+  /// - Returns: The number of threads; `nil` if the task was cancelled.
   private func turn(session: UInt64, deadline: Duration) async -> Int? {
     let now = self.clock.now()
     let ticket = Mutex<UInt64?>(nil)
@@ -118,7 +121,7 @@ package final class FrameScheduler: Sendable {
           case .run(let bands): return bands
           case .wait(let number):
             ticket.withLock { $0 = number }
-            // Cancellation that came before the number was known finds nothing to withdraw.
+            // A cancellation before the number was set has found nothing to withdraw.
             if Task.isCancelled, state.machine.withdraw(ticket: number) { return .some(nil) }
             state.waiting[number] = continuation
             return nil
@@ -136,33 +139,33 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// A turn's time is over, its work is not.
+  /// Ends a turn whose work continues.
   private func cut(_ turn: Turn) {
-    let isOutstayed = turn.state.withLock { state in
+    let isOverdue = turn.state.withLock { state in
       guard case .running = state else { return false }
-      self.outstaying.withLock { $0 += turn.bands }
-      state = .outstaying(
-        since: self.clock.now(), standIns: self.compute.standIn(for: turn.bands))
+      self.overdueThreads.withLock { $0 += turn.bands }
+      state = .overdue(
+        since: self.clock.now(), replacements: self.compute.standIn(for: turn.bands))
       return true
     }
-    if isOutstayed { self.giveBack(turn) }
+    if isOverdue { self.release(turn) }
   }
 
-  /// A turn's work is done.
+  /// Ends a turn whose work is done.
   private func end(_ turn: Turn) {
     let before = turn.state.withLock { state in
       defer { state = .over }
       return state
     }
-    guard case .outstaying(let since, let standIns) = before else { return self.giveBack(turn) }
-    self.compute.relieve(standIns)
-    self.outstaying.withLock { $0 -= turn.bands }
-    // Beyond its turn it is charged for what it keeps from others: as many threads as stood in.
+    guard case .overdue(let since, let replacements) = before else { return self.release(turn) }
+    self.compute.relieve(replacements)
+    self.overdueThreads.withLock { $0 -= turn.bands }
+    // After its turn the session is charged for the threads that it occupied.
     let kept = (self.clock.now() - since) * turn.bands
     self.state.withLock { $0.machine.charge(session: turn.session, work: kept) }
   }
 
-  private func giveBack(_ turn: Turn) {
+  private func release(_ turn: Turn) {
     let now = self.clock.now()
     self.resume {
       $0.finish(
@@ -180,12 +183,12 @@ package final class FrameScheduler: Sendable {
   }
 }
 
-/// A frame's leave to be computed.
+/// A turn on the compute threads.
 private final class Turn: Sendable {
   enum State {
     case running
-    /// Its time is over, and other threads stand in for those that it occupies.
-    case outstaying(since: Duration, standIns: Int)
+    /// Its time is over, and replacement threads stand in for those that it occupies.
+    case overdue(since: Duration, replacements: Int)
     case over
   }
 
@@ -200,5 +203,22 @@ private final class Turn: Sendable {
     self.bands = bands
     self.start = clock.now()
     self.meter = WorkMeter(now: clock.now)
+  }
+}
+
+/// A session's account with the scheduler. It is open as long as it is referenced: by the session,
+/// and by work that outlives the session and is charged to it.
+final class SchedulerAccount: Sendable {
+  /// The session's number.
+  let number: UInt64
+  private let scheduler: FrameScheduler
+
+  init(number: UInt64, scheduler: FrameScheduler) {
+    self.number = number
+    self.scheduler = scheduler
+  }
+
+  deinit {
+    self.scheduler.leave(session: self.number)
   }
 }

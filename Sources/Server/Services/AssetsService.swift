@@ -7,10 +7,13 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// `sidelight.v1.Assets`: callers put what their pipelines use beside the frame. Uploading is a file
-/// beside this one.
+/// `sidelight.v1.Assets`: callers upload the pictures and tables that their pipelines use.
 struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
-  let engine: Engine
+  private let engine: Engine
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
 
   func putAsset(
     request: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, context: ServerContext
@@ -18,7 +21,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let caller = context.caller
     let (stored, isReplaced) = try await self.put(
       request, of: caller.name, cancellation: context.cancellation)
-    self.engine.logger.info(
+    self.engine.observability.logger.info(
       "asset put",
       metadata: [
         "name": "\(stored.name)", "kind": "\(stored.asset.kind)",
@@ -36,7 +39,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     request: Sidelight_V1_ListAssetsRequest, context: ServerContext
   ) async throws -> Sidelight_V1_ListAssetsResponse {
     let now = self.engine.clock.now()
-    let provided = self.engine.catalogue.assets
+    let provided = self.engine.compiler.catalogue.assets
     let names = Set(provided.names)
     let own = self.engine.assets.assets(of: context.caller.name)
       .filter { !names.contains($0.name) }
@@ -55,22 +58,106 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let caller = context.caller
     try AssetName.checkLength(request.name, field: "name")
     guard self.engine.assets.remove(request.name, of: caller.name) else {
-      let isProvided = self.engine.catalogue.assets.asset(named: request.name) != nil
-      throw AssetFault(
+      let isProvided = self.engine.compiler.catalogue.assets.asset(named: request.name) != nil
+      throw AssetError(
         reason: .notFound, field: "name",
         description: isProvided
-          ? "\"\(request.name)\" is the server's own"
-          : "you have put no asset \"\(request.name)\"",
+          ? "\"\(request.name)\" is provided by the server and cannot be deleted"
+          : "you have no asset \"\(request.name)\"",
         value: request.name)
     }
-    self.engine.logger.info(
+    self.engine.observability.logger.info(
       "asset deleted", metadata: ["name": "\(request.name)", "by": "\(caller)"])
     return Sidelight_V1_DeleteAssetResponse()
   }
+
+  // MARK: Uploads
+
+  private enum Part: Sendable {
+    case asset(StoredAsset)
+    case watch
+  }
+
+  /// Receives a file, decodes it, and stores the asset.
+  ///
+  /// - Returns: The asset, and whether it replaced another.
+  /// - Throws: ``AssetError``; CANCELLED if the client disconnects; UNAVAILABLE if the server shuts
+  ///   down.
+  private func put(
+    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String,
+    cancellation: ServerContext.RPCCancellationHandle
+  ) async throws -> (StoredAsset, isReplaced: Bool) {
+    let timeout = self.engine.assets.configuration.uploadTimeout
+    return try await withThrowingTaskGroup(of: Part.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { .asset(try await self.receive(messages, of: owner)) }
+      group.addTask {
+        // Neither a client that disconnects nor a shutdown ends a handler by itself.
+        try await cancellation.cancelled
+        if Task.isShuttingDownGracefully { throw GoogleRPCStatus.shuttingDown }
+        throw RPCError(
+          code: .cancelled, message: "The call was cancelled, or its deadline has passed.")
+      }
+      group.addTask {
+        await self.engine.clock.wait(timeout)
+        guard Task.isCancelled else {
+          throw AssetError(
+            reason: .timeout, field: "upload_timeout",
+            description: "is \(timeout), and the upload has taken longer", limit: "\(timeout)")
+        }
+        return .watch
+      }
+      while let part = try await group.next() {
+        guard case .asset(let asset) = part else { continue }
+        return (asset, try self.engine.assets.put(asset, of: owner))
+      }
+      throw CancellationError()
+    }
+  }
+
+  /// Receives a file, and decodes it when the scheduler grants a turn.
+  private func receive(
+    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String
+  ) async throws -> StoredAsset {
+    let library = self.engine.assets
+    var iterator = messages.makeAsyncIterator()
+    var upload = try AssetUpload(
+      try await iterator.next(), maxFileBytes: library.configuration.maxFileBytes)
+    guard self.engine.compiler.catalogue.assets.asset(named: upload.name) == nil else {
+      throw AssetError(
+        reason: .nameTaken, field: "header.name",
+        description: "is \"\(upload.name)\", which is provided by the server", value: upload.name)
+    }
+    // Reserved before the first chunk is stored, until the file is no longer needed.
+    let lease = try library.reserveUpload(upload, of: owner)
+    defer { extendLifetime(lease) }
+    while let message = try await iterator.next() { try upload.append(message) }
+    return try await self.decode(try upload.finish(), of: owner)
+  }
+
+  /// Decodes a file on the compute threads. The scheduler grants all uploads turns like those of
+  /// one session.
+  private func decode(
+    _ file: AssetUpload.Contents, of owner: String
+  ) async throws -> StoredAsset {
+    let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
+    return try await self.engine.processing.scheduler.withTurn(
+      session: Self.sessionNumber, deadline: self.engine.clock.now() + Self.defaultBudget
+    ) { _, _ in
+      try await withTaskExecutorPreference(self.engine.processing.compute) {
+        try await reader.read(file, of: owner)
+      }
+    }
+  }
+
+  /// The deadline that the scheduler assumes for decoding a file.
+  private static let defaultBudget = Duration.seconds(1)
+  /// The scheduler's number of the session that all uploads share.
+  private static let sessionNumber = UInt64.max - 1
 }
 
 extension Sidelight_V1_Asset {
-  /// An asset that a caller has put.
+  /// Describes an asset that a caller has uploaded.
   fileprivate init(_ stored: StoredAsset, at now: Duration) {
     self.init(stored.asset, named: stored.name)
     self.origin = .caller
@@ -80,7 +167,7 @@ extension Sidelight_V1_Asset {
     self.age = Google_Protobuf_Duration(milliseconds: now - stored.stored)
   }
 
-  /// An asset of the server's own.
+  /// Describes an asset that the server provides.
   fileprivate init(_ asset: Asset, named name: String) {
     self.init()
     self.name = name
@@ -103,7 +190,7 @@ extension Sidelight_V1_Asset {
 }
 
 extension Sidelight_V1_AssetLimits {
-  /// What a configuration says, as clients are told.
+  /// States the limits of a configuration.
   init(_ configuration: AssetConfiguration) {
     self.init()
     self.maxFileBytes = UInt64(clamping: configuration.maxFileBytes)
@@ -121,7 +208,7 @@ extension Sidelight_V1_AssetLimits {
 }
 
 extension Google_Protobuf_Duration {
-  /// A duration in whole milliseconds.
+  /// Creates a duration in whole milliseconds.
   fileprivate init(milliseconds duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000_000_000) * 1_000_000)

@@ -1,25 +1,25 @@
 import GRPCCore
 package import SidelightTransport
 
-/// Whose a call is, as far as it and its connection tell.
+/// The caller of an RPC, as identified by its credentials or its connection.
 package struct Caller: Sendable, Hashable, CustomStringConvertible {
-  /// Who it counts as, for limits and as an owner: who he has proved to be
-  /// (`sub:alice@https://id.example`), else the user at the other end of a Unix socket
-  /// (`unix:uid=1000`), else the address without its port (`ipv4:192.0.2.1`, `ipv6:[2001:db8::1]`).
+  /// The name for limits and ownership: the authenticated name (`sub:alice@https://id.example`),
+  /// else the user of a Unix socket's peer (`unix:uid=1000`), else the address without its port
+  /// (`ipv4:192.0.2.1`, `ipv6:[2001:db8::1]`).
   package let name: String
-  /// Everything that is known, for logs and operators, the address first: `ipv4:192.0.2.1:50123`,
-  /// or `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`, then ` as ` and who he has proved to
-  /// be.
+  /// The description for logs and operators: the address (`ipv4:192.0.2.1:50123`, or
+  /// `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`), then ` as ` and the authenticated
+  /// name.
   package let description: String
-  /// Who is at the other end of a Unix socket.
+  /// The credentials of a Unix socket's peer; `nil` for other sockets.
   package let credentials: PeerCredentials?
-  /// Who calls; `nil` if nobody was asked.
+  /// The authenticated caller; `nil` if the call is not authenticated.
   package let principal: Principal?
 
   /// - Parameters:
-  ///   - peer: As gRPC names it: `ipv4:192.0.2.1:50123`.
-  ///   - credentials: For a Unix socket.
-  ///   - principal: Who he has proved to be.
+  ///   - peer: The address in the form that gRPC uses: `ipv4:192.0.2.1:50123`.
+  ///   - credentials: The credentials of a Unix socket's peer.
+  ///   - principal: The authenticated caller.
   package init(
     peer: String, credentials: PeerCredentials? = nil, principal: Principal? = nil
   ) {
@@ -39,9 +39,9 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
     return String(peer[..<colon])
   }
 
-  /// Whether it is on this host, or a proxy on this host stands before it.
+  /// Whether the caller, or a proxy in front of it, is on this host.
   package var isLocal: Bool {
-    // What stands first is the transport's, whatever a caller calls himself.
+    // The description begins with the transport's address, which the caller cannot choose.
     ["unix:", "ipv4:127.", "ipv6:[::1]:", "ipv6:[::ffff:127."].contains(
       where: self.description.hasPrefix)
   }

@@ -1,36 +1,191 @@
 import GRPCCore
 import GRPCProtobuf
+import Logging
+import ServiceLifecycle
+import SidelightKernels
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// `sidelight.v1.FrameFilter`. Each method is a file beside this one.
+/// `sidelight.v1.FrameFilter`.
 ///
-/// Registered by hand, since the generated registration knows only generated messages, and those of a
-/// session leave their pixels where they are.
+/// It registers its methods itself: the generated registration supports only generated messages,
+/// and the messages of a session do not copy their pixels.
 struct FrameFilterService: RegistrableRPCService {
-  typealias Method = Sidelight_V1_FrameFilter.Method
+  private typealias Method = Sidelight_V1_FrameFilter.Method
 
-  let engine: Engine
-  let configuration: ServerConfiguration
+  private let engine: Engine
+  private let configuration: ServerConfiguration
+
+  init(engine: Engine, configuration: ServerConfiguration) {
+    self.engine = engine
+    self.configuration = configuration
+  }
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
+    let stills = StillImageHandler(engine: self.engine)
     router.registerHandler(
       forMethod: Method.Process.descriptor,
       deserializer: ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>(
         maxBytesBesidePixels: self.configuration.guards.maxControlMessageBytes),
       serializer: OutgoingMessageSerializer<Sidelight_V1_ServerMessage>(),
       handler: self.process(request:context:))
-    router.registerUnary(Method.Apply.descriptor, self.apply(request:context:))
-    router.registerUnary(Method.ListFilters.descriptor, self.listFilters(request:context:))
-    router.registerUnary(Method.DescribeFilter.descriptor, self.describeFilter(request:context:))
-    router.registerUnary(Method.CheckPipeline.descriptor, self.checkPipeline(request:context:))
-    router.registerUnary(Method.GetServerInfo.descriptor, self.getServerInfo(request:context:))
+    router.registerUnary(Method.Apply.descriptor, stills.apply)
+    router.registerUnary(Method.ListFilters.descriptor, self.listFilters)
+    router.registerUnary(Method.DescribeFilter.descriptor, self.describeFilter)
+    router.registerUnary(Method.CheckPipeline.descriptor, stills.checkPipeline)
+    router.registerUnary(Method.GetServerInfo.descriptor, self.getServerInfo)
   }
+
+  // MARK: Sessions
+
+  private func process(
+    request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    context: ServerContext
+  ) async throws -> StreamingServerResponse<OutgoingMessage<Sidelight_V1_ServerMessage>> {
+    StreamingServerResponse { writer in
+      try await self.serve(request, writer: writer, context: context)
+      return [:]
+    }
+  }
+
+  private func serve(
+    _ request: StreamingServerRequest<ReceivedMessage<Sidelight_V1_ClientMessage>>,
+    writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>, context: ServerContext
+  ) async throws {
+    let messages = ClientMessages(request.messages)
+    // A shutdown cancels a call that has not opened a session: there is nothing to finish.
+    let first = try await cancelWhenGracefulShutdown { try await messages.next() }
+    guard !Task.isShuttingDownGracefully else {
+      throw GoogleRPCStatus.shuttingDown
+    }
+    guard case .open(let open)? = first?.message.kind else {
+      throw FieldFault(
+        code: .failedPrecondition, field: "open", reason: "must be the first message")
+    }
+    let sessions = self.engine.admission.sessions
+    let caller = context.caller
+    try await sessions.withAdmission(for: caller.name) { number in
+      let session = try Session(
+        number: number, caller: caller,
+        options: try SessionOptions(
+          open, framesInFlight: self.engine.admission.framesInFlight,
+          limits: self.engine.admission.frameLimits),
+        catalogue: self.engine.catalogue(for: caller), engine: self.engine,
+        callContext: self.engine.observability.tracing.context(of: request.metadata))
+      sessions.add(session.handle)
+      // Shared memory that the client has not fetched is revoked. Memory in use lives until its
+      // last reference ends.
+      defer { self.engine.rings?.revoke(session.handle.id) }
+      let logger = self.logOpened(session, caller)
+      defer { self.logEnded(session, logger) }
+      try await self.engine.assets.withSession(of: caller.name) {
+        try await session.run(
+          messages: messages, writer: writer, callMessages: context.makeCallMessages(),
+          cancellation: context.cancellation)
+      }
+    }
+  }
+
+  private func logOpened(_ session: Session, _ caller: Caller) -> Logger {
+    var logger = self.engine.observability.logger
+    logger[metadataKey: "session"] = "\(session.handle.id)"
+    logger.info(
+      "session opened",
+      metadata: ["peer": "\(caller)", "label": "\(session.options.label)"])
+    return logger
+  }
+
+  private func logEnded(_ session: Session, _ logger: Logger) {
+    let counts = session.outcomes.counts
+    logger.info(
+      "session ended",
+      metadata: [
+        "received": "\(counts.received)", "filtered": "\(counts.filtered)",
+        "passed_through": "\(counts.passedThrough)", "dropped": "\(counts.allDropped)",
+      ])
+  }
+
+  // MARK: The catalogue
+
+  private func listFilters(
+    request: ServerRequest<Sidelight_V1_ListFiltersRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_ListFiltersResponse> {
+    let category = request.message.category
+    try ContractLimits.check(category, atMost: Pipeline.maxNameBytes, field: "category")
+    let descriptions = self.engine.compiler.catalogue.descriptions
+    guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
+      let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
+      throw FieldFault(
+        field: "category", reason: "'\(category)' is none of \(categories)")
+    }
+    let response = Sidelight_V1_ListFiltersResponse.with {
+      $0.filters =
+        descriptions
+        .filter { category.isEmpty || $0.category.rawValue == category }
+        .map(Sidelight_V1_FilterDescription.init)
+    }
+    return ServerResponse(message: response)
+  }
+
+  private func describeFilter(
+    request: ServerRequest<Sidelight_V1_DescribeFilterRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_DescribeFilterResponse> {
+    let name = request.message.name
+    let catalogue = self.engine.compiler.catalogue
+    try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
+    guard let description = catalogue.description(named: name) else {
+      let hint = catalogue.nearestName(to: name).map { "; did you mean \($0)?" }
+      throw FieldFault(
+        code: .notFound, field: "name",
+        reason: "there is no filter '\(name)'\(hint ?? "")")
+    }
+    return ServerResponse(
+      message: .with { $0.filter = Sidelight_V1_FilterDescription(description) })
+  }
+
+  // MARK: The server
+
+  private func getServerInfo(
+    request: ServerRequest<Sidelight_V1_GetServerInfoRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_GetServerInfoResponse> {
+    let (processing, sessions) = (self.engine.processing, self.engine.admission.sessions)
+    let pool = processing.pool.statistics
+    let requests = pool.hits + pool.misses
+    let assets = self.engine.assets.contents
+    let response = Sidelight_V1_GetServerInfoResponse.with {
+      $0.version = SidelightVersion.current
+      $0.limits = self.engine.admission.limits
+      $0.assetLimits = Sidelight_V1_AssetLimits(self.configuration.assets)
+      $0.features = Self.features + (self.engine.rings == nil ? [] : ["shared_memory"])
+      $0.instructionSet = InstructionSet.current.rawValue
+      $0.transport = Sidelight_V1_TransportSettings(self.configuration)
+      $0.load.sessions = UInt32(clamping: sessions.count)
+      $0.load.computeThreads = UInt32(clamping: processing.compute.threadCount)
+      $0.load.poolBytesInUse = UInt64(clamping: pool.bytesInUse)
+      $0.load.poolBytesIdle = UInt64(clamping: pool.bytesIdle)
+      $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
+      $0.load.schedulerLoad = processing.scheduler.load
+      $0.load.frames = Sidelight_V1_Stats(sessions.totals, isFinal: false)
+      $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesTaken ?? 0)
+      $0.load.assets = UInt32(clamping: assets.count)
+      $0.load.assetBytes = UInt64(clamping: assets.bytes)
+    }
+    return ServerResponse(message: response)
+  }
+
+  /// The optional features of the contract that this build supports.
+  private static let features = [
+    "apply.jpeg", "apply.png", "assets", "output", "process.activate", "process.allow_degraded",
+    "process.analysis", "process.analysis_only", "process.budget", "process.failure_policy",
+    "process.jpeg", "process.max_fps", "process.output_window", "process.pause",
+    "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",
+    "sessions",
+  ]
 }
 
 extension RPCRouter {
-  /// A method of one request and one response, as the generated code would register it.
+  /// Registers a unary method, as generated code does.
   fileprivate mutating func registerUnary<Input: Message, Output: Message>(
     _ method: MethodDescriptor,
     _ handler:

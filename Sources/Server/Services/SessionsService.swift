@@ -6,9 +6,13 @@ import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// Shows operators the sessions that stand, and lets them force pipelines.
+/// `sidelight.v1.Sessions`: lists the open sessions for operators, and forces pipelines.
 struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
-  let engine: Engine
+  private let engine: Engine
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
 
   func listSessions(
     request: Sidelight_V1_ListSessionsRequest, context: ServerContext
@@ -23,7 +27,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let last =
       request.pageToken.isEmpty
       ? nil : try SessionPageToken(request.pageToken, label: request.label).number
-    let (handles, isLast) = self.engine.sessions.page(
+    let (handles, isLast) = self.engine.admission.sessions.page(
       after: last, label: request.label,
       count: request.pageSize == 0 ? ContractLimits.defaultPageSize : Int(request.pageSize))
     let now = self.engine.clock.now()
@@ -46,7 +50,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       : .seconds(1)
     if !request.sessionID.isEmpty { _ = try self.handle(request.sessionID) }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Neither a caller that goes nor a shutdown ends a handler by itself.
+      // Neither a client that disconnects nor a shutdown ends a handler by itself.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(to: response, every: interval, of: request.sessionID) }
       _ = try await group.next()
@@ -63,7 +67,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws {
     while !Task.isCancelled {
       let now = self.engine.clock.now()
-      let handles = self.engine.sessions.handles.filter { id.isEmpty || $0.id == id }
+      let handles = self.engine.admission.sessions.handles.filter { id.isEmpty || $0.id == id }
       guard id.isEmpty || !handles.isEmpty else { return }
       for message in Sidelight_V1_WatchSessionsResponse.snapshot(
         of: handles.map { $0.info(at: now) }, pageSize: ContractLimits.maxPageSize)
@@ -80,7 +84,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let handle = try self.handle(request.sessionID)
     let now = self.engine.clock.now()
     guard request.hasPipeline else {
-      self.engine.overrides.lift(handle.lineage, at: now)
+      self.engine.resumption.overrides.lift(handle.lineage, at: now)
       for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }
     }
@@ -91,11 +95,11 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let revision: UInt64
     do {
       let pipeline = try Pipeline(request.pipeline)
-      // A decision must be valid for every session that finds it.
-      _ = try self.engine.catalogue.resolve(pipeline)
+      // A decision must be valid for every session that it will apply to.
+      _ = try self.engine.compiler.catalogue.resolve(pipeline)
       let end = now + timeToLive
-      // First, so that a session that is opened at this moment finds it.
-      try self.engine.overrides.record(
+      // Stored first, so that a session that opens at this moment finds it.
+      try self.engine.resumption.overrides.record(
         .forced(pipeline, reason: request.reason, until: end), for: handle.lineage,
         track: .init(caller: handle.caller, label: handle.label), at: now)
       for other in self.otherSessions(like: handle) {
@@ -107,7 +111,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     } catch let error as FieldFault {
       throw error.within("pipeline")
     }
-    self.engine.logger.notice(
+    self.engine.observability.logger.notice(
       "session overridden",
       metadata: [
         "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.caller)",
@@ -115,15 +119,17 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     return .with { $0.revision = revision }
   }
 
-  /// The other sessions of a lineage: where a client has reconnected before its old connection was found
-  /// to be dead, there are two.
+  /// Returns the other sessions of the same lineage. There are two if a client has reconnected
+  /// before the server has detected that the old connection is dead.
   private func otherSessions(like handle: SessionHandle) -> [SessionHandle] {
-    self.engine.sessions.handles.filter { $0.lineage == handle.lineage && $0.id != handle.id }
+    self.engine.admission.sessions.handles.filter {
+      $0.lineage == handle.lineage && $0.id != handle.id
+    }
   }
 
   private func handle(_ id: String) throws(FieldFault) -> SessionHandle {
     try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
-    guard let handle = self.engine.sessions.handle(id) else {
+    guard let handle = self.engine.admission.sessions.handle(id) else {
       throw FieldFault(
         code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
     }
@@ -132,7 +138,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
 }
 
 extension Sidelight_V1_WatchSessionsResponse {
-  /// A snapshot, in as many messages as it takes; one without sessions if there are none.
+  /// Returns a snapshot in one or more messages; one message without sessions if there are none.
   ///
   /// - Parameter pageSize: The most sessions of one message.
   package static func snapshot(
@@ -144,5 +150,52 @@ extension Sidelight_V1_WatchSessionsResponse {
         $0.continues = start + pageSize < sessions.count
       }
     }
+  }
+}
+
+/// The `page_token` of `ListSessions`: the last session of a page, and the requested label.
+///
+/// The text is 32 hexadecimal digits: the session's number, and a check value of number and label.
+/// It is not a secret; the check value detects invalid tokens, and tokens of other requests.
+package struct SessionPageToken: Sendable, Hashable {
+  /// The number of the page's last session.
+  package let number: UInt64
+  /// The requested label; empty for all sessions.
+  package let label: String
+
+  package init(after number: UInt64, label: String) {
+    self.number = number
+    self.label = label
+  }
+
+  /// Parses a token.
+  ///
+  /// - Throws: ``FieldFault`` that names `page_token` if the text is not a token for this label.
+  package init(_ text: String, label: String) throws(FieldFault) {
+    if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
+      self.init(after: number, label: label)
+      if self.text == text { return }
+    }
+    throw FieldFault(
+      field: "page_token",
+      reason:
+        "is not the next_page_token of an earlier response with the same label; send none for "
+        + "the first page")
+  }
+
+  /// The token's text.
+  package var text: String { Self.digits(self.number) + Self.digits(self.checkValue) }
+
+  /// FNV-1a, 64 bits.
+  private var checkValue: UInt64 {
+    var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in Self.digits(self.number).utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    for byte in self.label.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return value
+  }
+
+  private static func digits(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
@@ -8,225 +9,195 @@ import SwiftProtobuf
 import Synchronization
 import Tracing
 
-/// One participant's track: frames come in, each ends exactly once, in order.
+/// One participant's track: every frame gets exactly one outcome, in the order of arrival.
 ///
-/// Four tasks share the work. The reader always reads: it checks messages and offers frames to the
-/// mailbox. When the scheduler says so the lane takes one out and filters it, on the compute pool.
-/// The analysis lane looks at some of them beside that. The writer sends what the outbox puts in
-/// order; a helper keeps the time for what is to be told later. When the client goes, or one of them fails, all end.
+/// Child tasks of the RPC handler share the work:
+/// - The reader reads all messages, checks them and offers frames to the mailbox.
+/// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute pool.
+/// - The analysis worker analyzes some of the frames at the same time.
+/// - The writer sends what the outcome queue puts in order.
+/// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
+///   call's end.
+///
+/// All of them end when the client disconnects or one of them fails.
 struct Session: Sendable {
   typealias FrameMailbox = Mailbox<IncomingFrame>
-  typealias FrameOutbox = Outbox<OutgoingFrame, OutgoingNotice>
+  typealias FrameOutcomeQueue = OutcomeQueue<OutgoingFrame, OutgoingNotice>
 
   let handle: SessionHandle
   let options: SessionOptions
   let engine: Engine
-  /// For work of the session's that may outlive it.
-  private let account: SchedulerAccount
   let mailbox: FrameMailbox
-  let outbox: FrameOutbox
-  /// What the caller may send.
-  let allowance: CallerAllowance
-  /// What the analysis lane is to look at next; the newest wins.
+  let outcomes: FrameOutcomeQueue
+  /// Gives frames their outcomes.
+  let resolver: FrameResolver
+  /// The rate limiter that all calls of the caller share.
+  let rateLimiter: CallerRateLimiter
+  /// The next frame to analyze; a newer one displaces it.
   let analysisJobs = Mailbox<AnalysisJob>()
-  let analysisDesk = AnalysisDesk()
+  let analyzers = AnalyzerStore()
   let quality: SessionQuality
-  /// Files that could not be decoded, though their headers were sound: the lane counts them.
-  let unreadable = FaultCount()
-  /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
+  /// The shared memory of the session; `nil` if pixels travel inline.
   let ring: SessionRing?
-  /// The answer to a client that asked for a ring.
-  private let ringGrant: Result<SharedMemoryBroker.Grant, FieldFault>?
-  /// The parent of frames that bring no trace context of their own.
+  /// The parent of the spans of frames that bring no trace context.
   let callContext: ServiceContext
+  /// The response to a client that requested shared memory.
+  private let ringGrant: Result<SharedMemoryBroker.Grant, FieldFault>?
+  /// Keeps the scheduler's account open as long as work of the session may run.
+  private let account: SchedulerAccount
 
   /// - Parameters:
-  ///   - number: For the scheduler.
-  ///   - caller: Whose it is.
+  ///   - number: The session's number for the scheduler.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
-  /// - Throws: ``FieldFault`` if the first pipeline cannot be, or the resume token is not good.
+  ///   - callContext: The parent of the spans of frames that bring no trace context.
+  /// - Throws: ``FieldFault`` if the first pipeline or the resume token is invalid.
   init(
     number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
     engine: Engine, callContext: ServiceContext
   ) throws(FieldFault) {
     self.options = options
     self.engine = engine
-    self.account = SchedulerAccount(number: number, scheduler: engine.scheduler)
-    self.allowance = engine.quotas.allowance(of: caller.name)
-    let peer = "\(caller)"
-    let tokens = engine.resumeTokens.bound(to: caller.principal?.name)
+    self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
+    self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.name)
     self.callContext = callContext
     self.mailbox = Mailbox(
-      depth: options.mailboxDepth, policy: options.dropPolicy, standing: \.standing)
+      depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
     let quality = SessionQuality(mayReduce: options.allowDegraded, clock: engine.clock)
     self.quality = quality
-    self.outbox = FrameOutbox(
-      // Whatever may wait to be filtered may wait to be written; but before a client that says what
-      // it has consumed only the newest waits, so that the first it sees when it recovers is fresh.
-      // Where none may be displaced there is room for all that were granted: a lane that waited for
-      // acknowledgements would fill the mailbox, and hold back the reader who is to read them.
-      pictureLimit: options.dropPolicy != .newestWins
-        ? max(options.mailboxDepth + 1, options.framesInFlight)
-        : options.outputWindow == nil ? options.mailboxDepth + 1 : 1,
-      creditLimit: options.framesInFlight, outputWindow: options.outputWindow,
-      noticesPerFrame: options.framesInFlight, now: engine.clock.now,
+    self.outcomes = FrameOutcomeQueue(
+      pictureLimit: Self.pictureLimit(options), creditLimit: options.framesInFlight,
+      outputWindow: options.outputWindow, noticesPerFrame: options.framesInFlight,
+      now: engine.clock.now,
       discard: { frame, reason in
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
       })
-    let (desk, lineage) = try Self.desk(options, catalogue, engine, tokens, caller)
+    let tokens = engine.resumption.tokens.bound(to: caller.principal?.name)
+    let (pipelineState, lineage) = try Self.makePipelineState(
+      options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
-      id: Self.newID(), number: number, lineage: lineage, label: options.label, caller: caller,
-      outbox: self.outbox, desk: desk, clock: engine.clock, tokens: tokens)
+      id: Self.makeID(), number: number, lineage: lineage, label: options.label, caller: caller,
+      outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
-      Result { () throws(FieldFault) in try engine.grantRing(layout, to: sessionID, peer: peer) }
+      Result { () throws(FieldFault) in
+        try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
+      }
     }
     self.ring = try? self.ringGrant?.get().ring
+    self.resolver = FrameResolver(
+      outcomes: self.outcomes, handle: self.handle, options: options, ring: self.ring,
+      quality: quality, clock: engine.clock)
+  }
+
+  /// Returns the number of finished frames that may wait to be written.
+  private static func pictureLimit(_ options: SessionOptions) -> Int {
+    // Under policies that do not displace, the queue has room for all frames that were granted: a
+    // worker that waited for acknowledgements would fill the mailbox and so stop the reader, which
+    // reads them.
+    if options.dropPolicy != .newestWins {
+      return max(options.mailboxDepth + 1, options.framesInFlight)
+    }
+    // A client that acknowledges gets only the newest picture, so that the first one that it sees
+    // after a pause is fresh. For others as many frames may wait here as in the mailbox.
+    return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.
   ///
-  /// - Parameter deposits: Where large messages are left until they are written; `nil`: they are copied.
-  /// - Throws: `RPCError` when the client breaks the order of messages or sends only faults, when the
-  ///   server shuts down (UNAVAILABLE), when an operator's override cannot be restored
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
+  /// - Throws: `RPCError` if the client breaks the order of messages or sends only errors, when the
+  ///   server shuts down (UNAVAILABLE), if an operator's override cannot be restored
   ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle
+    callMessages: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
-    try self.adoptOverride()
-    self.outbox.push(.message(self.opened))
-    if self.handle.currentState.state != .running { self.handle.tellState() }
+    try self.applyStoredOverride()
+    self.outcomes.push(.message(self.opened))
+    if self.handle.currentState.state != .running { self.handle.queueState() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(
-        messages: messages, writer: writer, deposits: deposits, cancellation: cancellation
+        messages: messages, writer: writer, callMessages: callMessages, cancellation: cancellation
       ) {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // Reading goes on, for whoever stops reading closes the stream: what still comes finds the
-      // mailbox closed, and ends as DRAINING.
-      self.outbox.push(.message(self.draining))
-      self.outbox.openWindow()
-      self.mailbox.finish()
-      self.analysisJobs.finish()
+      // The reader goes on, because the stream would close if nothing read it: frames that still
+      // arrive find the mailbox closed and are dropped as DRAINING.
+      self.outcomes.push(.message(self.draining))
+      self.closeInputs()
     }
     if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
       throw GoogleRPCStatus.shuttingDown
     }
   }
 
-  /// A frame was made. Its slot, if it came in one, is the client's as soon as that is told.
-  func resolve(_ arrival: UInt64, made frame: FinishedFrame<OutgoingFrame>) {
-    self.ring?.giveBack(inputOf: arrival)
-    self.outbox.resolve(arrival, made: frame)
-  }
-
-  /// A frame was dropped. Its slot, if it came in one, is the client's as soon as that is told.
-  func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
-    self.ring?.giveBack(inputOf: arrival)
-    self.outbox.resolve(arrival, dropped: drop, lateness: lateness)
-  }
-
-  /// A frame that waited will not be filtered.
-  func drop(_ frame: IncomingFrame, _ drop: Drop) {
-    frame.span.end(dropped: drop)
-    // Whoever waits for its samples need not wait until nobody refers to it.
-    frame.samples?.settle(.leftAlone)
-    self.resolve(frame.arrival, dropped: drop)
-    switch drop.reason {
-    case .superseded, .queueFull: self.quality.recordLost()
-    default: break
-    }
-  }
+  // MARK: Tasks
 
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle,
+    callMessages: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle,
     onClientDone: () -> Void
   ) async throws {
     enum Part {
       case reader
-      case lane
-      case analysisLane
+      case worker
       case writer
       case helper
     }
+    let compute = self.engine.processing.compute
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
         var reader = SessionReader(session: self)
         try await reader.run(messages)
         return .reader
       }
-      group.addTask(executorPreference: self.engine.compute) {
-        await SessionLane(session: self).run()
-        return .lane
+      group.addTask(executorPreference: compute) {
+        await SessionWorker(session: self).run()
+        return .worker
       }
-      group.addTask(executorPreference: self.engine.compute) {
-        await AnalysisLane(session: self).run()
-        return .analysisLane
+      group.addTask(executorPreference: compute) {
+        await AnalysisWorker(session: self).run()
+        return .worker
       }
       group.addTask {
-        try await SessionWriter(session: self, deposits: deposits).run(writer)
+        try await SessionWriter(session: self, callMessages: callMessages).run(writer)
         return .writer
       }
       group.addTask {
-        await self.outbox.keepTime(self.engine.clock.wait)
+        await self.outcomes.runTimer(self.engine.clock.wait)
         return .helper
       }
       group.addTask {
-        // Tells of a client that is gone and of a deadline that has passed, which cancel nothing by
-        // themselves; and of a shutdown, in which sessions finish.
-        try await cancellation.cancelled
-        guard Task.isShuttingDownGracefully else {
-          throw RPCError(
-            code: .cancelled, message: "The call was cancelled, or came to its deadline.")
-        }
-        await self.engine.clock.wait(self.engine.drainTimeout)
-        guard Task.isCancelled else {
-          throw RPCError(
-            code: .unavailable,
-            message: "The server is shutting down, and the session has not finished in time.")
-        }
+        try await self.waitForEndOfCall(cancellation)
         return .helper
       }
       if let interval = self.options.statsInterval {
         group.addTask {
-          while !Task.isCancelled {
-            await self.engine.clock.wait(interval)
-            if Task.isCancelled { break }
-            self.outbox.pushNews { counts in
-              .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) })
-            }
-          }
+          await self.sendStatistics(every: interval)
           return .helper
         }
       }
-      if self.engine.resumeTokens.isEnabled {
+      if self.engine.resumption.tokens.isEnabled {
         group.addTask {
-          // A client should always hold a token with half its life before it.
-          while !Task.isCancelled {
-            await self.engine.clock.wait(self.engine.resumeTokens.lifetime / 2)
-            if !Task.isCancelled { self.handle.tellState() }
-          }
+          await self.refreshResumeToken()
           return .helper
         }
       }
-      var lanesAtWork = 2
+      var runningWorkers = 2
       while let part = try await group.next() {
         switch part {
         case .reader:
           onClientDone()
-          self.outbox.openWindow()
-          self.mailbox.finish()
-          self.analysisJobs.finish()
-        case .lane, .analysisLane:
-          // Counts are the last that is said, after every outcome and every analysis.
-          lanesAtWork -= 1
-          if lanesAtWork == 0 { self.outbox.finish() }
+          self.closeInputs()
+        case .worker:
+          // The final counts follow every outcome and every analysis.
+          runningWorkers -= 1
+          if runningWorkers == 0 { self.outcomes.finish() }
         case .writer:
           group.cancelAll()
           return
@@ -235,6 +206,51 @@ struct Session: Sendable {
       }
     }
   }
+
+  /// Accepts no more frames. Frames that were accepted still get their outcomes, without waiting
+  /// for acknowledgements.
+  private func closeInputs() {
+    self.outcomes.openWindow()
+    self.mailbox.finish()
+    self.analysisJobs.finish()
+  }
+
+  /// Ends the session when the client disconnects or the call's deadline passes, which cancel no
+  /// task by themselves, or when a shutdown takes too long. Returns if the session ends first.
+  private func waitForEndOfCall(
+    _ cancellation: ServerContext.RPCCancellationHandle
+  ) async throws {
+    try await cancellation.cancelled
+    guard Task.isShuttingDownGracefully else {
+      throw RPCError(
+        code: .cancelled, message: "The call was cancelled, or its deadline has passed.")
+    }
+    await self.engine.clock.wait(self.engine.drainTimeout)
+    guard Task.isCancelled else {
+      throw RPCError(
+        code: .unavailable,
+        message: "The server is shutting down, and the session has not finished in time.")
+    }
+  }
+
+  private func sendStatistics(every interval: Duration) async {
+    for await _ in self.engine.clock.ticks(every: interval) {
+      self.outcomes.pushNotice { counts in
+        .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) })
+      }
+    }
+  }
+
+  /// Sends a new resume token after half of each token's lifetime. The lifetime can change while
+  /// the session is open, so each wait reads it again.
+  private func refreshResumeToken() async {
+    while !Task.isCancelled {
+      await self.engine.clock.wait(self.engine.resumption.tokens.lifetime / 2)
+      if !Task.isCancelled { self.handle.queueState() }
+    }
+  }
+
+  // MARK: Messages
 
   private var draining: Sidelight_V1_ServerMessage {
     .with {
@@ -251,7 +267,7 @@ struct Session: Sendable {
       $0.opened.sessionID = self.handle.id
       $0.opened.framesInFlight = UInt32(self.options.framesInFlight)
       $0.opened.revision = revision.number
-      $0.opened.limits = self.engine.limits
+      $0.opened.limits = self.engine.admission.limits
       $0.opened.mailboxDepth = UInt32(self.options.mailboxDepth)
       $0.opened.budgetUs = self.options.budget?.wireMicroseconds ?? 0
       $0.opened.outputWindow = UInt32(self.options.outputWindow ?? 0)
@@ -261,63 +277,63 @@ struct Session: Sendable {
       case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
       case nil: break
       }
-      $0.opened.dropPolicy =
-        switch self.options.dropPolicy {
-        case .newestWins: .newestWins
-        case .keepOldest: .keepOldest
-        case .neverDrop: .neverDrop
-        }
+      $0.opened.dropPolicy = Sidelight_V1_DropPolicy(self.options.dropPolicy)
     }
   }
 
-  /// Puts an operator's decision into force that was made for an earlier session of the same lineage,
-  /// perhaps after the token was signed that this one resumes.
+  // MARK: Opening
+
+  /// Applies an operator's decision about an earlier session of the same lineage, which may be
+  /// newer than the token that this session resumes from.
   ///
-  /// To be called when the registry knows the session: a decision from then on finds it there.
+  /// Call it after the registry has added the session: it then receives all later decisions itself.
   ///
-  /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session that runs
-  ///   unfiltered against an operator's decision is worse than none.
-  private func adoptOverride() throws {
+  /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session must not
+  ///   run unfiltered against an operator's decision.
+  private func applyStoredOverride() throws {
     let now = self.engine.clock.now()
-    guard let decision = self.engine.overrides.decision(for: self.handle.lineage, at: now) else {
-      return
-    }
+    guard
+      let decision = self.engine.resumption.overrides.decision(for: self.handle.lineage, at: now)
+    else { return }
     do throws(PipelineError) {
       try self.handle.adopt(decision)
     } catch {
       throw GoogleRPCStatus(
         code: .failedPrecondition,
-        message: "An operator's override is in force, and its pipeline is no longer valid: \(error)",
+        message:
+          "An operator's override is in force, and its pipeline is no longer valid: \(error)",
         details: .errorInfo(
           reason: "OVERRIDE_INVALID", domain: GoogleRPCStatus.errorDomain, metadata: [:]))
     }
   }
 
-  private static func desk(
+  private static func makePipelineState(
     _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine,
     _ tokens: ResumeTokens, _ caller: Caller
-  ) throws(FieldFault) -> (SelectionDesk, SessionLineage) {
+  ) throws(FieldFault) -> (PipelineState, SessionLineage) {
     let now = engine.clock.now()
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
       let state = try tokens.verify(token, at: wallNow)
-      let desk = try SelectionDesk(
+      let pipelineState = try PipelineState(
         resuming: state, at: now, wallNow: wallNow, catalogue: catalogue,
-        overrideCatalogue: engine.catalogue)
-      return (desk, SessionLineage(token: state.lineage))
+        overrideCatalogue: engine.compiler.catalogue)
+      return (pipelineState, SessionLineage(token: state.lineage))
     }
     do throws(PipelineError) {
-      let desk = try SelectionDesk(
-        pipeline: options.pipeline, catalogue: catalogue, overrideCatalogue: engine.catalogue)
+      let pipelineState = try PipelineState(
+        pipeline: options.pipeline, catalogue: catalogue,
+        overrideCatalogue: engine.compiler.catalogue)
       let track = OverrideStore.Track(caller: caller.name, label: options.label)
-      return (desk, engine.overrides.lineage(ofTrack: track, at: now) ?? SessionLineage())
+      let lineage = engine.resumption.overrides.lineage(ofTrack: track, at: now)
+      return (pipelineState, lineage ?? SessionLineage())
     } catch {
       throw FieldFault(error).within("open.pipeline")
     }
   }
 
-  /// 64 random bits: unique enough for logs, and nothing that a stranger could guess.
-  private static func newID() -> String {
+  /// Returns 64 random bits as text: unique enough for logs, and not guessable.
+  private static func makeID() -> String {
     let digits = String(UInt64.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }

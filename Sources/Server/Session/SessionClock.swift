@@ -1,10 +1,11 @@
+import AsyncAlgorithms
 import Tracing
 
-/// Where sessions read the time, so that tests can move it.
+/// The clock of sessions. Tests supply their own.
 package struct SessionClock: Sendable {
-  /// Time since some fixed moment; never goes back.
+  /// Returns the time since a fixed moment. Monotonic.
   package var now: @Sendable () -> Duration
-  /// Nanoseconds since 1970.
+  /// Returns the nanoseconds since 1970.
   package var nanosecondsSince1970: @Sendable () -> UInt64
   /// Returns after the given time, or when the task is cancelled.
   package var wait: @Sendable (Duration) async -> Void
@@ -29,8 +30,41 @@ package struct SessionClock: Sendable {
   }()
 }
 
+extension SessionClock {
+  /// Returns a sequence with an element at the end of each interval. Ends when the task is
+  /// cancelled.
+  func ticks(every interval: Duration) -> AsyncTimerSequence<TimerClock> {
+    AsyncTimerSequence(interval: interval, clock: TimerClock(clock: self))
+  }
+
+  /// The session's clock, for timers of swift-async-algorithms.
+  struct TimerClock: Clock {
+    struct Instant: InstantProtocol {
+      /// The time since the clock's fixed moment.
+      var time: Duration
+
+      func advanced(by duration: Duration) -> Instant { Instant(time: self.time + duration) }
+
+      func duration(to other: Instant) -> Duration { other.time - self.time }
+
+      static func < (one: Instant, other: Instant) -> Bool { one.time < other.time }
+    }
+
+    let clock: SessionClock
+
+    var now: Instant { Instant(time: self.clock.now()) }
+
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+      await self.clock.wait(deadline.time - self.clock.now())
+      try Task.checkCancellation()
+    }
+  }
+}
+
 extension Duration {
-  /// Whole microseconds, as the wire counts time; 0 for negative durations.
+  /// The duration in whole microseconds, as the wire counts time; 0 for negative durations.
   var wireMicroseconds: UInt32 {
     let (seconds, attoseconds) = self.components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

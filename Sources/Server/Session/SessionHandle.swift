@@ -6,25 +6,25 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// A session as the rest of the server sees it: its selection, its counts, and what an operator can
-/// change.
+/// The part of a session that the rest of the server can access: its pipeline state, its counts,
+/// and the operators' controls.
 final class SessionHandle: Sendable {
   private struct State {
-    var desk: SelectionDesk
-    /// Counts the changes of the desk.
+    var pipelineState: PipelineState
+    /// The number of changes to the pipeline state.
     var version: UInt64 = 0
-    /// Whether a state notice waits to be written. It will tell of every change up to then.
+    /// Whether a state message waits to be written. It will report every change up to then.
     var isStateQueued = false
     var lastToken: SignedToken?
-    /// The last frame that arrived and was sound.
+    /// The geometry of the last valid frame.
     var lastGeometry: FrameGeometry?
-    /// The time from receipt to writing of the last frame that went out.
+    /// The time from arrival to writing of the last frame that was sent.
     var lastTotal = Duration.zero
-    /// When the last frame that went out had been received.
+    /// The arrival time of the last frame that was sent.
     var lastReceived: Duration?
   }
 
-  /// The last resume token, and what it holds for.
+  /// The last resume token, and the state that it was signed for.
   private struct SignedToken {
     var token: Data
     var version: UInt64
@@ -36,22 +36,23 @@ final class SessionHandle: Sendable {
   let id: String
   /// The session's number for the scheduler.
   let number: UInt64
-  /// Names the session together with those that it resumes and those that resume it.
+  /// Identifies the session together with its predecessors and successors.
   let lineage: SessionLineage
   let label: String
-  /// The caller, as limits and owners know it.
+  /// The caller's name for limits and ownership.
   let caller: String
-  /// The caller, with everything that is known of it.
+  /// The caller's description for logs and operators.
   let peer: String
   let opened: Duration
-  let outbox: Session.FrameOutbox
+  let outcomes: Session.FrameOutcomeQueue
   private let clock: SessionClock
   private let tokens: ResumeTokens
   private let state: Mutex<State>
 
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
-    outbox: Session.FrameOutbox, desk: SelectionDesk, clock: SessionClock, tokens: ResumeTokens
+    outcomes: Session.FrameOutcomeQueue, pipelineState: PipelineState, clock: SessionClock,
+    tokens: ResumeTokens
   ) {
     self.id = id
     self.number = number
@@ -60,63 +61,63 @@ final class SessionHandle: Sendable {
     self.caller = caller.name
     self.peer = caller.description
     self.opened = clock.now()
-    self.outbox = outbox
+    self.outcomes = outcomes
     self.clock = clock
     self.tokens = tokens
-    self.state = Mutex(State(desk: desk))
+    self.state = Mutex(State(pipelineState: pipelineState))
   }
 
   // MARK: For the session
 
-  /// The selection for a frame that arrives now.
-  func selection(at now: Duration) -> Selection {
+  /// Returns the pipeline for a frame that arrives now.
+  func selection(at now: Duration) -> ActivePipeline {
     let (selection, hasOverrideEnded) = self.state.withLock { state in
       let hasEnded = Self.expireOverride(&state, at: now)
-      return (state.desk.selection(), hasEnded)
+      return (state.pipelineState.selection(), hasEnded)
     }
-    if hasOverrideEnded { self.tellState() }
+    if hasOverrideEnded { self.queueState() }
     return selection
   }
 
-  /// Whether an operator's pipeline is in force.
-  var isOverridden: Bool { self.state.withLock { $0.desk.override != nil } }
+  /// Whether an operator's override is active.
+  var isOverridden: Bool { self.state.withLock { $0.pipelineState.override != nil } }
 
-  /// Whether frames that arrive now are filtered.
-  var pause: SelectionDesk.Pause { self.state.withLock { $0.desk.pause } }
+  /// Whether frames that arrive now are filtered, dropped or passed through.
+  var pause: PipelineState.Pause { self.state.withLock { $0.pipelineState.pause } }
 
-  /// The revision in force.
-  var revision: UInt64 { self.state.withLock { $0.desk.revision } }
+  /// The active revision.
+  var revision: UInt64 { self.state.withLock { $0.pipelineState.revision } }
 
-  /// The stages of the selection, which is what restating it costs.
-  var stageCount: Int { self.state.withLock { $0.desk.stageCount } }
+  /// The stages of the pipelines: the cost of restating the state.
+  var stageCount: Int { self.state.withLock { $0.pipelineState.stageCount } }
 
   /// Changes the participant's pipeline.
   ///
-  /// - Throws: ``FieldFault``, as ``SelectionDesk/change(ifRevision:requestID:_:)`` does.
+  /// - Throws: ``FieldFault``, as ``PipelineState/change(ifRevision:requestID:_:)`` does.
   func change(
     ifRevision revision: UInt64?, requestID: UInt64,
     _ body: (inout Pipeline) throws(FieldFault) -> Void
   ) throws(FieldFault) {
-    try self.update { desk throws(FieldFault) in
-      try desk.change(ifRevision: revision, requestID: requestID, body)
+    try self.update { pipelineState throws(FieldFault) in
+      try pipelineState.change(ifRevision: revision, requestID: requestID, body)
     }
   }
 
-  /// Pauses the session, or ends its pause, and tells the client if that changed anything.
-  func setPause(_ pause: SelectionDesk.Pause) {
-    let isChange = self.update { desk in desk.setPause(pause) }
-    if isChange { self.tellState() }
+  /// Pauses the session or ends its pause, and sends the state if it changed.
+  func setPause(_ pause: PipelineState.Pause) {
+    let isChange = self.update { pipelineState in pipelineState.setPause(pause) }
+    if isChange { self.queueState() }
   }
 
-  /// Notes the form of a frame that arrived and is sound.
-  func note(_ geometry: FrameGeometry) {
+  /// Records the geometry of a valid frame.
+  func recordGeometry(_ geometry: FrameGeometry) {
     self.state.withLock { $0.lastGeometry = geometry }
   }
 
-  /// Notes that a frame was handed to the transport.
+  /// Records that a frame was passed to the transport.
   ///
-  /// - Parameter total: The time since its receipt.
-  func note(total: Duration) {
+  /// - Parameter total: The time since its arrival.
+  func recordLatency(total: Duration) {
     let received = self.clock.now() - total
     self.state.withLock { state in
       state.lastTotal = total
@@ -124,50 +125,52 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// The time from receipt to writing of the last frame that went out.
+  /// The time from arrival to writing of the last frame that was sent.
   var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
-  /// The age of the last frame that went out; `nil` if no frame waits.
+  /// Returns the time since the arrival of the last frame that was sent; `nil` if no frame waits.
   func outputAge(at now: Duration) -> Duration? {
-    guard self.outbox.counts.inFlight > 0 else { return nil }
+    guard self.outcomes.counts.inFlight > 0 else { return nil }
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Sends the client the state of the session. A state that still waits to be written serves for this
-  /// one too, so that a client that does not read gathers no more than one.
-  func tellState() {
+  /// Queues a message with the state of the session. At most one waits: it reports the state at the
+  /// time of writing.
+  func queueState() {
     let isNew = self.state.withLock { state in
       defer { state.isStateQueued = true }
       return !state.isStateQueued
     }
-    if isNew { self.outbox.push(.state) }
+    if isNew { self.outcomes.push(.state) }
   }
 
-  /// The state of the session, to be written now in place of a notice that waited.
-  func takeState() -> Sidelight_V1_State {
-    let desk = self.state.withLock { state in
+  /// Returns the state for the queued message, which is about to be written.
+  func dequeueState() -> Sidelight_V1_State {
+    let pipelineState = self.state.withLock { state in
       state.isStateQueued = false
       _ = Self.expireOverride(&state, at: self.clock.now())
-      return state.desk
+      return state.pipelineState
     }
-    return self.message(desk)
+    return self.message(pipelineState)
   }
 
-  /// The state of the session, as a message.
-  var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.desk }) }
+  /// The state of the session as a message.
+  var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.pipelineState }) }
 
-  /// A token that restores the session, as it is now, elsewhere; empty where nothing is resumed. It is
-  /// signed when it is written, once for each state of the session.
+  /// Returns a token that restores the current state in another session; empty if tokens are
+  /// disabled. Signs once per change of the state.
   func resumeToken() -> Data {
     guard let key = self.tokens.signingKey else { return Data() }
     let now = self.clock.now()
     let lifetime = self.tokens.lifetime
-    let (desk, version, last) = self.state.withLock { ($0.desk, $0.version, $0.lastToken) }
+    let (pipelineState, version, last) = self.state.withLock {
+      ($0.pipelineState, $0.version, $0.lastToken)
+    }
     if let last, last.version == version, last.key == key, now - last.signed < lifetime / 4 {
       return last.token
     }
     let token = self.tokens.sign(
-      desk.resumeState(
+      pipelineState.resumeState(
         of: self.lineage, at: now, wallNow: self.clock.nanosecondsSince1970(), lifetime: lifetime))
     let signed = SignedToken(token: token, version: version, key: key, signed: now)
     self.state.withLock { state in
@@ -178,92 +181,94 @@ final class SessionHandle: Sendable {
 
   // MARK: For operators
 
-  /// Forces a pipeline on the session until the given time. Frames that were filtered before and have
-  /// not gone out are dropped.
+  /// Forces a pipeline on the session until the given time. Drops frames that were filtered before
+  /// and have not been sent.
   ///
   /// - Returns: The revision.
   /// - Throws: ``PipelineError``.
   func override(
     with pipeline: Pipeline, reason: String, until end: Duration
   ) throws(PipelineError) -> UInt64 {
-    let revision = try self.update { desk throws(PipelineError) in
-      try desk.override(with: pipeline, reason: reason, until: end)
-      return desk.revision
+    let revision = try self.update { pipelineState throws(PipelineError) in
+      try pipelineState.override(with: pipeline, reason: reason, until: end)
+      return pipelineState.revision
     }
-    self.outbox.discardPictures(before: revision)
-    self.tellState()
+    self.outcomes.discardPictures(before: revision)
+    self.queueState()
     return revision
   }
 
-  /// Puts a decision into force that was made before the session was opened. The client learns of it
-  /// from the first state that it is sent.
+  /// Applies a decision from before the session was opened. The client learns of it from the first
+  /// state message.
   ///
   /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
   ///   asset that it names is gone. The session must not run without the override then.
   func adopt(_ decision: OverrideStore.Decision) throws(PipelineError) {
-    try self.update { desk throws(PipelineError) in
+    try self.update { pipelineState throws(PipelineError) in
       switch decision {
       case .forced(let pipeline, let reason, let end):
-        try desk.override(with: pipeline, reason: reason, until: end)
-      case .lifted: _ = desk.endOverride()
+        try pipelineState.override(with: pipeline, reason: reason, until: end)
+      case .lifted: _ = pipelineState.endOverride()
       }
     }
   }
 
-  /// Ends an override, if one is in force.
+  /// Ends an override, if one is active.
   ///
   /// - Returns: The revision.
   func endOverride() -> UInt64 {
-    let (hasEnded, revision) = self.update { desk in (desk.endOverride(), desk.revision) }
-    if hasEnded { self.tellState() }
+    let (hasEnded, revision) = self.update { pipelineState in
+      (pipelineState.endOverride(), pipelineState.revision)
+    }
+    if hasEnded { self.queueState() }
     return revision
   }
 
-  /// The session in figures.
+  /// Returns the description of the session for operators.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
-    // Ends an override whose time is over.
+    // This ends an override whose time is over.
     _ = self.selection(at: now)
-    let (desk, geometry, total) = self.state.withLock {
-      ($0.desk, $0.lastGeometry, $0.lastTotal)
+    let (pipelineState, geometry, total) = self.state.withLock {
+      ($0.pipelineState, $0.lastGeometry, $0.lastTotal)
     }
     return .with {
       $0.sessionID = self.id
       $0.label = self.label
       $0.peer = self.peer.clipped(toBytes: ContractLimits.maxListedPeerBytes)
-      $0.state = Self.state(of: desk)
-      $0.pipeline = desk.pipelineInForce.text(
+      $0.state = Self.state(of: pipelineState)
+      $0.pipeline = pipelineState.pipelineInForce.text(
         clippedToBytes: ContractLimits.maxListedPipelineBytes)
-      $0.revision = desk.revision
+      $0.revision = pipelineState.revision
       let age = (now - self.opened).components
       $0.age = Google_Protobuf_Duration(
         seconds: age.seconds, nanos: Int32(age.attoseconds / 1_000_000_000))
-      $0.stats = Sidelight_V1_Stats(self.outbox.counts, isFinal: false)
+      $0.stats = Sidelight_V1_Stats(self.outcomes.counts, isFinal: false)
       if let geometry {
         $0.width = UInt32(geometry.size.width)
         $0.height = UInt32(geometry.size.height)
         $0.format = Sidelight_V1_PixelFormat(geometry.format)
       }
       $0.lastTotalUs = total.wireMicroseconds
-      $0.overrideReason = desk.override?.reason ?? ""
+      $0.overrideReason = pipelineState.override?.reason ?? ""
     }
   }
 
-  // MARK: Within
+  // MARK: Helpers
 
   /// - Returns: Whether an override has ended.
   private static func expireOverride(_ state: inout State, at now: Duration) -> Bool {
-    guard state.desk.expire(at: now) else { return false }
+    guard state.pipelineState.expire(at: now) else { return false }
     state.version += 1
     return true
   }
 
   private func update<Result, Failure: Error>(
-    _ body: (inout SelectionDesk) throws(Failure) -> Result
+    _ body: (inout PipelineState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let result: Swift.Result<Result, Failure> = self.state.withLock { state in
       state.version += 1
       do throws(Failure) {
-        return .success(try body(&state.desk))
+        return .success(try body(&state.pipelineState))
       } catch {
         return .failure(error)
       }
@@ -271,17 +276,17 @@ final class SessionHandle: Sendable {
     return try result.get()
   }
 
-  private func message(_ desk: SelectionDesk) -> Sidelight_V1_State {
+  private func message(_ pipelineState: PipelineState) -> Sidelight_V1_State {
     .with {
-      $0.state = Self.state(of: desk)
-      $0.message = desk.override?.reason ?? ""
-      $0.revision = desk.revision
+      $0.state = Self.state(of: pipelineState)
+      $0.message = pipelineState.override?.reason ?? ""
+      $0.revision = pipelineState.revision
       $0.resumeToken = self.resumeToken()
     }
   }
 
-  private static func state(of desk: SelectionDesk) -> Sidelight_V1_SessionState {
-    if desk.override != nil { return .overridden }
-    return desk.pause == .running ? .running : .paused
+  private static func state(of pipelineState: PipelineState) -> Sidelight_V1_SessionState {
+    if pipelineState.override != nil { return .overridden }
+    return pipelineState.pause == .running ? .running : .paused
   }
 }

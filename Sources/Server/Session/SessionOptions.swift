@@ -1,49 +1,50 @@
-import GRPCCore
 import Foundation
+import GRPCCore
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// What a client asked of a session in `open`, checked.
+/// The valid options of a session, from the client's `open`.
 struct SessionOptions: Sendable {
-  /// For logs and operators.
+  /// The session's label in logs and lists.
   var label: String
-  /// Who goes when frames come too fast.
+  /// The frames to drop when they arrive too fast.
   var dropPolicy: DropPolicy
-  /// Frames that may be without outcome: what the server granted when the session was opened.
+  /// The frames that may be without an outcome, as granted when the session was opened.
   var framesInFlight: Int
-  /// Frames that may wait before the lane.
+  /// The frames that may wait in the mailbox.
   var mailboxDepth: Int
-  /// The time from receipt in which a frame is of use, unless it says otherwise; `nil`: any.
+  /// The time from receipt to output of a frame that states none. `nil` disables the limit.
   var budget: Duration?
-  /// Frames a second beyond which frames are dropped evenly; `nil`: no limit.
+  /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
   var maxFPS: Double?
-  /// Pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  /// The pictures that may be unacknowledged; `nil` if the client does not acknowledge.
   var outputWindow: Int?
   /// Whether frames that no stage changes may come back without pixels.
   var allowUnmodified: Bool
-  /// Whether frames come back without pixels, since only analyses are of interest.
+  /// Whether frames come back without pixels, because the client wants only analyses.
   var analysisOnly: Bool
-  /// Whether a cheaper variant of the pipeline may stand in before frames are dropped.
+  /// Whether the server may use a cheaper variant of the pipeline before it drops frames.
   var allowDegraded: Bool
-  /// What happens to frames whose stage failed.
+  /// The policy for frames whose stage failed.
   var failurePolicy: FailurePolicy
-  /// What comes back.
+  /// The form of the results.
   var output: OutputShape
-  /// How often counts are sent; `nil` for only at the end.
+  /// The interval at which counts are sent. `nil` sends them only at the end.
   var statsInterval: Duration?
-  /// The ring that the client would like; `nil`: none.
+  /// The shared memory that the client requests; `nil` if it requests none.
   var sharedMemory: RingLayout?
   /// The first pipeline.
   var pipeline: Pipeline
-  /// Restores an earlier session's state in place of `pipeline`.
+  /// Restores the state of an earlier session instead of `pipeline`.
   var resumeToken: Data?
 
   /// - Parameters:
-  ///   - framesInFlight: The grant; a deeper mailbox would only hold more memory.
-  ///   - limits: How large a frame may be.
-  /// - Throws: ``FieldFault`` for a value outside its range, or a wish that this server cannot meet:
-  ///   better refused at once than silently not done.
+  ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
+  ///     memory.
+  ///   - limits: The limits of a frame's size.
+  /// - Throws: ``FieldFault`` for a value outside its range, or an option that this server does not
+  ///   support.
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
   ) throws(FieldFault) {
@@ -64,7 +65,7 @@ struct SessionOptions: Sendable {
     }
     self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
-    // Where nothing is dropped a budget has no effect, and `opened` says so.
+    // A session that never drops has no budget, and `opened` says so.
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
@@ -123,7 +124,7 @@ struct SessionOptions: Sendable {
 }
 
 extension Duration {
-  /// - Throws: ``FieldFault`` if it is outside `range`.
+  /// - Throws: ``FieldFault`` if the duration is outside `range`.
   init(
     _ wire: Google_Protobuf_Duration, field: String, in range: ClosedRange<Duration>
   ) throws(FieldFault) {
@@ -135,5 +136,26 @@ extension Duration {
         reason: "is \(duration), the range is \(range.lowerBound) to \(range.upperBound)")
     }
     self = duration
+  }
+}
+
+/// The frames to drop when they arrive faster than they can be filtered.
+package enum DropPolicy: Sendable, Hashable {
+  /// A newer frame displaces the one that waits.
+  case newestWins
+  /// A frame that finds the mailbox full is dropped.
+  case keepOldest
+  /// None; the client has to wait.
+  case neverDrop
+}
+
+extension Sidelight_V1_DropPolicy {
+  init(_ policy: DropPolicy) {
+    self =
+      switch policy {
+      case .newestWins: .newestWins
+      case .keepOldest: .keepOldest
+      case .neverDrop: .neverDrop
+      }
   }
 }

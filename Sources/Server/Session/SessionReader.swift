@@ -1,51 +1,53 @@
 import GRPCCore
 import GRPCProtobuf
+import ServiceLifecycle
 import SidelightKernels
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// Reads a client's messages: frames go to the mailbox, changes to the desk, faults are answered.
+/// Reads a client's messages: offers frames to the mailbox, applies changes to the pipeline state,
+/// and answers errors.
 struct SessionReader: ~Copyable {
-  let session: Session
-  /// What selections come to.
-  var programs: ProgramShelf
-  /// Keeps the frame rate that the client asked for.
-  var decimator: FrameDecimator?
-  var analyses = AnalysisSchedule()
-  /// That of the last frame.
-  var lastSequence: UInt64?
-  /// Faults since something was last found sound.
-  var faultsInARow = 0
+  private let session: Session
+  private let pictures: FramePictureReader
+  private var admission: FrameAdmission
+  private var compiledPipelines: CompiledPipelineCache
+  private var analyses = AnalysisSchedule()
   private var rate: ControlRate
+  /// The errors since the last valid frame or change.
+  private var consecutiveErrors = 0
+
+  private var engine: Engine { self.session.engine }
+  private var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
+  private var handle: SessionHandle { self.session.handle }
 
   init(session: Session) {
+    let engine = session.engine
     self.session = session
-    self.programs = ProgramShelf(
-      engine: session.engine, output: session.options.output,
-      allowsReduced: session.options.allowDegraded)
-    self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
-    self.rate = ControlRate(at: session.engine.clock.now())
+    self.pictures = FramePictureReader(
+      processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
+    self.admission = FrameAdmission(session: session)
+    self.compiledPipelines = CompiledPipelineCache(
+      compiler: engine.compiler, compute: engine.processing.compute,
+      output: session.options.output, allowsReduced: session.options.allowDegraded)
+    self.rate = ControlRate(at: engine.clock.now())
   }
-
-  var engine: Engine { self.session.engine }
-  var outbox: Session.FrameOutbox { self.session.outbox }
-  var handle: SessionHandle { self.session.handle }
 
   /// Reads until the client has closed its side.
   ///
-  /// - Throws: `CancellationError` as soon as the call is cancelled, however much the client has sent
-  ///   that was not read; ``FieldFault`` when the client breaks the order of messages.
+  /// - Throws: `CancellationError` as soon as the call is cancelled, even if messages are still
+  ///   unread; ``FieldFault`` if the client breaks the order of messages.
   mutating func run(_ messages: ClientMessages) async throws {
     while let received = try await messages.next() {
-      // A client that neither reads nor stops talking is held back here. Waiting ends at once when the
-      // task is cancelled, and messages that have arrived are delivered all the same.
-      await self.outbox.waitForRoom()
+      // Back-pressure for a client that sends but does not read. The wait ends on cancellation,
+      // after which the sequence still delivers the messages that have arrived.
+      await self.outcomes.waitForCapacity()
       try Task.checkCancellation()
       if let advice = self.session.quality.takeAdvice() {
-        self.outbox.push(.message(.with { $0.advice = advice }))
+        self.outcomes.push(.message(.with { $0.advice = advice }))
       }
-      try self.checkFiles()
+      try self.checkDecodingErrors()
       if case .frame(let frame)? = received.message.kind {
         self.rate.countFrame()
         try await self.receive(frame, received.pixels)
@@ -55,7 +57,9 @@ struct SessionReader: ~Copyable {
     }
   }
 
-  /// Handles a message that is no frame, when the session's rate allows it.
+  // MARK: Control messages
+
+  /// Handles a control message once the session's rate allows it.
   private mutating func handle(
     _ received: ReceivedMessage<Sidelight_V1_ClientMessage>
   ) async throws {
@@ -70,13 +74,13 @@ struct SessionReader: ~Copyable {
     switch message.kind {
     case .ack(let ack)?: try self.receive(ack)
     case .select(let select)?:
-      try self.receive(select)
+      try self.apply(PipelineChange(select))
       cost += self.handle.stageCount
     case .update(let update)?:
-      try self.receive(update)
+      try self.apply(PipelineChange(update))
       cost += self.handle.stageCount
     case .activate(let activate)?:
-      try self.receive(activate)
+      try self.apply(PipelineChange(activate))
       cost += self.handle.stageCount
     case .pause(let pause)?:
       self.handle.setPause(pause.passThrough ? .passing : .dropping)
@@ -90,9 +94,9 @@ struct SessionReader: ~Copyable {
     case .frame?, nil:
       guard !message.unknownFields.data.isEmpty else {
         throw FieldFault(
-          field: "kind", reason: "is not set, and no field that is unknown is either")
+          field: "kind", reason: "is not set, and the message has no unknown field either")
       }
-      self.outbox.countIgnoredMessage()
+      self.outcomes.countIgnoredMessage()
     }
     self.rate.take(units: cost, byteCount: received.byteCount)
   }
@@ -107,9 +111,38 @@ struct SessionReader: ~Copyable {
     }
   }
 
+  private mutating func apply(_ change: PipelineChange) throws {
+    do throws(FieldFault) {
+      try self.handle.change(
+        ifRevision: change.expectedRevision, requestID: change.requestID, change.apply)
+      self.consecutiveErrors = 0
+    } catch {
+      let fault = error.within(change.field)
+      self.outcomes.push(
+        .message(
+          .with {
+            $0.error.requestID = change.requestID
+            $0.error.status = Google_Rpc_Status(fault.status)
+          }))
+      try self.countError(fault)
+    }
+  }
+
+  private mutating func receive(_ ack: Sidelight_V1_Ack) throws {
+    guard ack.heldSlots.count <= RingLayout.maxSlots else {
+      let fault = FieldFault(
+        field: "ack.held_slots",
+        reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
+      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
+      return try self.countError(fault)
+    }
+    self.session.ring?.acknowledge(ack)
+    self.outcomes.acknowledge(ack.sequence)
+  }
+
   private func answer(_ ping: Sidelight_V1_Ping) {
     let received = self.engine.clock.nanosecondsSince1970()
-    self.outbox.push(
+    self.outcomes.push(
       .message(
         .with {
           $0.pong.id = ping.id
@@ -118,20 +151,161 @@ struct SessionReader: ~Copyable {
         }))
   }
 
-  /// A client that sends nothing but faults is broken; answering it for ever helps nobody.
-  mutating func countFault(_ fault: FieldFault) throws {
-    self.faultsInARow += 1
-    let limit = self.engine.maxConsecutiveErrors
-    if self.faultsInARow > limit {
+  // MARK: Errors
+
+  /// Counts an error, and ends a session that sends nothing but errors.
+  private mutating func countError(_ fault: FieldFault) throws {
+    self.consecutiveErrors += 1
+    let limit = self.engine.admission.maxConsecutiveErrors
+    if self.consecutiveErrors > limit {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
   }
 
-  /// Nor does decoding for ever what turns out to be broken.
-  private func checkFiles() throws {
-    let limit = self.engine.maxConsecutiveErrors
-    if let fault = self.session.unreadable.last(ifMoreThan: limit) {
+  /// Ends a session that sends nothing but files that cannot be decoded.
+  private func checkDecodingErrors() throws {
+    let limit = self.engine.admission.maxConsecutiveErrors
+    if let fault = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {
       throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
     }
+  }
+
+  // MARK: Frames
+
+  /// Checks a frame, then offers it to the mailbox, sends it back, or drops it.
+  private mutating func receive(
+    _ message: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) async throws {
+    let received = self.engine.clock.now()
+    let byteCount = self.pictures.byteCount(of: message.image, pixels)
+    let span = self.engine.observability.tracing.startFrame(
+      message, byteCount: byteCount, in: self.session)
+    let reservation = self.outcomes.reserve(sequence: message.sequence, byteCount: byteCount)
+    let pause = self.handle.pause
+    let isFileInSlot = pixels == nil && message.image.format.isFile
+    let picture: IncomingPicture
+    do throws(FieldFault) {
+      try self.admission.checkSequence(of: message)
+      let slot =
+        pixels == nil
+        ? try self.pictures.takeSlot(of: message.image, for: reservation.arrival) : nil
+      // A file is copied out of its slot only if the frame is accepted.
+      if let slot, isFileInSlot,
+        let reason = await self.admission.refusal(
+          of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
+          at: received)
+      {
+        withExtendedLifetime(slot) {}
+        return self.drop(reservation, span, reason)
+      }
+      let contents = await self.pictures.contents(of: slot, message.image)
+      try self.admission.checkTags(of: message)
+      picture = try self.pictures.picture(of: message, pixels ?? contents)
+      self.consecutiveErrors = 0
+      // Whether a file is valid shows only when the worker decodes it.
+      if case .frame = picture { self.session.resolver.decodingErrors.reset() }
+    } catch {
+      self.session.resolver.drop(
+        reservation, span,
+        Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
+      return try self.countError(error)
+    }
+    self.handle.recordGeometry(picture.form.geometry)
+    let active = self.handle.selection(at: received)
+    if !isFileInSlot,
+      let reason = await self.admission.refusal(
+        of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
+        at: received)
+    {
+      return self.drop(reservation, span, reason)
+    }
+    let compiled = await self.compiledPipelines.compiledPipeline(for: active, picture.form)
+    // An override applies to frames that a pause would let pass.
+    let passes =
+      self.session.options.analysisOnly || (pause == .passing && !active.isOverride)
+    var frame = IncomingFrame(
+      arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
+      compiledPipeline: passes ? nil : compiled, received: received,
+      deadline: self.admission.deadline(of: message, received: received), span: span)
+    let due = self.analyses.due(
+      among: compiled.plan.analyses, isReduced: self.session.quality.isReduced)
+    if !due.isEmpty {
+      try await self.analyze(&frame, due, stages: compiled.plan.analyses.map(\.stage))
+    }
+    guard self.admission.hasTime(for: frame) else {
+      return self.drop(reservation, span, .lateOnArrival)
+    }
+    guard !self.canPassThroughNow(frame) else {
+      return self.session.resolver.passThrough(frame, started: received)
+    }
+    guard let displaced = await self.session.mailbox.offer(frame) else { return }
+    self.session.resolver.drop(
+      displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+  }
+
+  private func drop(
+    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ reason: DropReason
+  ) {
+    self.session.resolver.drop(reservation, span, Drop(reason: reason, stage: .arrival))
+  }
+
+  /// Offers a frame to the analysis worker.
+  ///
+  /// - Parameters:
+  ///   - analyses: The analyses that are due.
+  ///   - stages: The stages of all analyses of the pipeline.
+  /// - Throws: `CancellationError`.
+  private mutating func analyze(
+    _ frame: inout IncomingFrame, _ analyses: [PlannedAnalysis], stages: [String]
+  ) async throws {
+    let analyzers = self.session.analyzers
+    // A picture in shared memory is copied, which delays the frame. Not for analyses that are busy.
+    guard !frame.isInPlace || analyzers.isFree(for: analyses) else {
+      return self.analyses.postpone(analyses)
+    }
+    let picture = try await self.pictures.lastingPicture(of: frame)
+    // The holder of the source is expected to decode: the worker's frame has it, the analyses' has
+    // not.
+    let analyzed = frame
+    if case .file = picture, frame.needsFiltering { frame.samples = SharedSamples.Source() }
+    analyzers.begin(frame.arrival)
+    let displaced = await self.session.analysisJobs.offer(
+      AnalysisJob(
+        frame: analyzed, picture: picture, samples: frame.samples?.samples, analyses: analyses,
+        stages: stages))
+    if let displaced { analyzers.end(displaced.element.frame.arrival) }
+  }
+
+  /// Returns whether a frame comes back with so little work that another thread would only delay
+  /// it. Outcomes stay in the order of arrival.
+  private func canPassThroughNow(_ frame: IncomingFrame) -> Bool {
+    let options = self.session.options
+    guard !frame.needsFiltering, !Task.isShuttingDownGracefully,
+      // The worker relies on the capacity that it waited for.
+      self.session.mailbox.isConsumerWaiting,
+      options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
+    else { return false }
+    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+      || frame.picture.bytes.isTransportable
+      || frame.picture.bytes.byteCount <= Self.smallPictureBytes
+  }
+
+  /// The bytes that are copied in the time that it takes to wake another thread.
+  private static let smallPictureBytes = 64 << 10
+}
+
+/// The messages of one client, in order. The service reads the first, the session's reader the
+/// rest.
+final class ClientMessages: @unchecked Sendable {  // one task reads at a time
+  private var iterator:
+    RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ClientMessage>, any Error>.AsyncIterator
+
+  init(_ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ClientMessage>, any Error>) {
+    self.iterator = messages.makeAsyncIterator()
+  }
+
+  /// Returns the next message; `nil` once the client has closed its side.
+  func next() async throws -> ReceivedMessage<Sidelight_V1_ClientMessage>? {
+    try await self.iterator.next()
   }
 }

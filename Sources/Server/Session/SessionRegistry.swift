@@ -2,27 +2,27 @@ import GRPCCore
 import GRPCProtobuf
 import Synchronization
 
-/// The sessions that stand, and the rule by which new ones are let in.
+/// The open sessions, and the limits on new ones.
 final class SessionRegistry: Sendable {
-  /// How many sessions there may be.
+  /// The limits on new sessions.
   struct Limits: Sendable {
-    /// In all.
+    /// The sessions of all callers.
     var total: Int
-    /// From one caller.
+    /// The sessions of one caller.
     var perCaller: Int
-    /// The load from which on nobody is let in; `nil`: never.
+    /// The load from which on sessions are refused. `nil` disables the limit.
     var load: Double?
   }
 
   private struct State {
     var limits: Limits
-    /// Sessions that stand or are about to, by caller.
+    /// The open and opening sessions, by caller.
     var callers: [String: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
     var nextNumber: UInt64 = 0
-    /// The counts of sessions that are over.
-    var past = FrameCounts()
-    /// Sessions that were not let in.
+    /// The counts of closed sessions.
+    var closedSessionCounts = FrameCounts()
+    /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
   }
 
@@ -34,18 +34,18 @@ final class SessionRegistry: Sendable {
     self.scheduler = scheduler
   }
 
-  /// Lets in by other limits from now on. Sessions that stand are left alone.
-  func adopt(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
+  /// Changes the limits on new sessions. Open sessions continue.
+  func setLimits(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
 
-  /// Sessions that stand.
+  /// The number of open sessions.
   var count: Int { self.state.withLock { $0.callers.values.reduce(0, +) } }
 
-  /// The sessions that stand, the oldest first.
+  /// The open sessions, the oldest first.
   var handles: [SessionHandle] {
     self.state.withLock { $0.handles.values.sorted { $0.number < $1.number } }
   }
 
-  /// A page of the open sessions, the oldest first.
+  /// Returns a page of the open sessions, the oldest first.
   ///
   /// - Parameters:
   ///   - number: The number of the last session of the page before; `nil` for the first page.
@@ -61,30 +61,32 @@ final class SessionRegistry: Sendable {
     return (Array(handles.prefix(count)), handles.count <= count)
   }
 
-  /// The session of that name.
+  /// Returns the open session with an ID.
   func handle(_ id: String) -> SessionHandle? {
     self.state.withLock { $0.handles.values.first { $0.id == id } }
   }
 
-  /// The frames of all sessions; of those that are over, the ones that had their outcome. A call that was
-  /// cut off has nobody left to be told of the others.
+  /// The frames of all sessions. Of a closed session only those that had their outcome: a call that
+  /// was cancelled reports no more outcomes.
   var totals: FrameCounts {
-    let (past, handles) = self.state.withLock { ($0.past, Array($0.handles.values)) }
-    return handles.reduce(into: past) { $0.add($1.outbox.counts) }
+    let (closedSessionCounts, handles) = self.state.withLock {
+      ($0.closedSessionCounts, Array($0.handles.values))
+    }
+    return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
   }
 
-  /// How many sessions were let in, and how many not, since the server began.
+  /// The sessions that were accepted and refused since the server started.
   var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
     self.state.withLock { ($0.nextNumber, $0.refused) }
   }
 
-  /// Makes room for a session while `body` serves it.
+  /// Admits a session for as long as `body` serves it.
   ///
   /// - Parameters:
-  ///   - caller: Whose session it is.
-  ///   - body: Gets the session's number for the scheduler.
-  /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` when there is no room for one more.
-  func withPlace<Result>(
+  ///   - caller: The caller's name.
+  ///   - body: Receives the session's number for the scheduler.
+  /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` if a limit is reached.
+  func withAdmission<Result>(
     for caller: String, _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
     let load = self.scheduler.load
@@ -103,14 +105,14 @@ final class SessionRegistry: Sendable {
       self.state.withLock { state in
         state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
-          state.past.add(handle.outbox.counts.decided)
+          state.closedSessionCounts.add(handle.outcomes.counts.decided)
         }
       }
     }
     return try await body(number)
   }
 
-  /// The session stands.
+  /// Adds a session that is open.
   func add(_ handle: SessionHandle) {
     self.state.withLock { $0.handles[handle.number] = handle }
   }
@@ -123,21 +125,22 @@ final class SessionRegistry: Sendable {
     if total >= limits.total {
       return Self.refusal(
         .sessions, subject: "server", limit: "max_sessions is \(limits.total)",
-        message: "The server holds \(total) sessions, its limit (max_sessions).")
+        message: "The server has \(total) sessions; the limit (max_sessions) is \(limits.total).")
     }
     let own = state.callers[caller] ?? 0
     if own >= limits.perCaller {
       return Self.refusal(
         .sessionsPerCaller, subject: caller,
         limit: "max_sessions_per_caller is \(limits.perCaller)",
-        message: "\(caller) holds \(own) sessions, the limit (max_sessions_per_caller).")
+        message: "\(caller) has \(own) sessions; the limit (max_sessions_per_caller) is "
+          + "\(limits.perCaller).")
     }
     if let limit = limits.load, load >= limit {
       let percent = Int(load * 100)
       return Self.refusal(
         .load, subject: "server", limit: "max_load is \(limit)",
-        message: "The sessions that stand ask for \(percent) % of what the server can compute; "
-          + "above \(Int(limit * 100)) % (max_load) no more are opened.")
+        message: "The open sessions demand \(percent) % of the server's capacity; "
+          + "from \(Int(limit * 100)) % (max_load) on new sessions are refused.")
     }
     return nil
   }
@@ -153,4 +156,14 @@ final class SessionRegistry: Sendable {
         .retryInfo(delay: .seconds(1)))
     )
   }
+}
+
+/// A limit for which new sessions are refused.
+package enum AdmissionLimit: String, Sendable, Hashable, CaseIterable {
+  /// The sessions of all callers.
+  case sessions = "max_sessions"
+  /// The sessions of one caller.
+  case sessionsPerCaller = "max_sessions_per_caller"
+  /// The load of the open sessions.
+  case load = "max_load"
 }

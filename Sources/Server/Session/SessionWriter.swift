@@ -3,24 +3,27 @@ import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// Sends what the outbox puts in order.
+/// Sends the items of the outcome queue to the client.
 struct SessionWriter {
-  let session: Session
-  /// Where large messages are left until the transport writes them; `nil`: it copies them.
-  let deposits: OutboundMessageStore.CallMessages?
+  private let session: Session
+  private let callMessages: OutboundMessageStore.CallMessages?
 
-  /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
+  init(session: Session, callMessages: OutboundMessageStore.CallMessages?) {
+    self.session = session
+    self.callMessages = callMessages
+  }
+
+  /// Runs until the outcome queue is finished and empty, or writing fails because the client is
+  /// gone.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
-    let clock = self.session.engine.clock
-    while let item = await self.session.outbox.next() {
+    while let item = await self.session.outcomes.next() {
       switch item {
-      case .control(.message(var message)):
-        if case .pong? = message.kind {
-          message.pong.serverSentNs = Int64(clamping: clock.nanosecondsSince1970())
-        }
-        try await writer.write(.message(message))
+      case .control(.message(let message)):
+        try await writer.write(.message(self.stamped(message)))
       case .control(.state):
-        try await writer.write(.message(.with { $0.state = self.session.handle.takeState() }))
+        try await writer.write(.message(.with { $0.state = self.session.handle.dequeueState() }))
       case .applied(let revision, let firstSequence):
         try await writer.write(
           .message(
@@ -30,16 +33,9 @@ struct SessionWriter {
               $0.applied.firstSequence = firstSequence
               $0.applied.resumeToken = self.session.handle.resumeToken()
             }))
-      case .frame(let made):
-        var frame = made.payload
-        let total = clock.now() - frame.received
-        frame.timing.totalUs = total.wireMicroseconds
-        self.session.handle.note(total: total)
-        if case .slot(_, let slot) = frame.content {
-          self.session.ring?.handOver(slot, sequence: made.sequence)
-        }
-        try await writer.write(frame.message(leavingAt: self.deposits))
-        frame.span.end(made: made.disposition)
+      case .frame(let finished):
+        try await writer.write(self.message(of: finished))
+        finished.payload.span.end(finished: finished.disposition)
       case .dropped(let run):
         try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
       case .finalCounts(let counts):
@@ -48,4 +44,35 @@ struct SessionWriter {
       }
     }
   }
+
+  /// Returns the message; a pong with the time at which it is sent.
+  private func stamped(_ message: Sidelight_V1_ServerMessage) -> Sidelight_V1_ServerMessage {
+    guard case .pong? = message.kind else { return message }
+    var message = message
+    message.pong.serverSentNs =
+      Int64(clamping: self.session.engine.clock.nanosecondsSince1970())
+    return message
+  }
+
+  /// Completes a finished frame's timing and transfers its output slot to the client.
+  private func message(
+    of finished: FinishedFrame<OutgoingFrame>
+  ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
+    var frame = finished.payload
+    let total = self.session.engine.clock.now() - frame.received
+    frame.timing.totalUs = total.wireMicroseconds
+    self.session.handle.recordLatency(total: total)
+    if case .slot(_, let slot) = frame.content {
+      self.session.ring?.handOver(slot, sequence: finished.sequence)
+    }
+    return frame.message(storedIn: self.callMessages)
+  }
+}
+
+/// A message of a session that is not a frame's outcome, as it waits in the outcome queue.
+enum OutgoingNotice: Sendable {
+  /// The message itself.
+  case message(Sidelight_V1_ServerMessage)
+  /// The state of the session at the time of writing. At most one waits.
+  case state
 }

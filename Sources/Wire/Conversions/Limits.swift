@@ -27,6 +27,12 @@ package enum ContractLimits {
   /// requires every system to propagate. Longer ones are ignored.
   package static let maxTraceContextBytes = 512
 
+  /// The most bytes of the names of filters in an error.
+  package static let maxErrorFilterNameBytes = 256
+  /// The most bytes of a custom filter's error that the server repeats to clients. A longer text is
+  /// clipped.
+  package static let maxFilterErrorBytes = 512
+
   /// The number of units of control messages that a session handles per second.
   package static let controlUnitsPerSecond = 4000
   /// The size of control messages that a session handles per second, in bytes.

@@ -4,7 +4,7 @@ import Testing
 
 /// When free memory goes back, without tasks or time.
 @Suite struct IdleMemoryStateMachineTests {
-  typealias Machine = IdleMemory.StateMachine
+  typealias Machine = IdleMemoryReleaser.StateMachine
 
   /// What a process holds that has as much beside its heap as it had when it began.
   static func heap(used: Int, free: Int = 0, beside: Int = Self.beside) -> HeapUsage {

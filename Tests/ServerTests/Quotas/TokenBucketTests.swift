@@ -50,8 +50,8 @@ import Testing
 
   @Test("Other limits hold at once, for those who are there too")
   func change() async {
-    let desk = QuotaDesk(Quotas(), clock: ManualClock().sessionClock)
-    let allowance = desk.allowance(of: "alice")
+    let desk = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
+    let allowance = desk.limiter(of: "alice")
     for _ in 0 ..< 100 { #expect(await allowance.takeFrame(of: 1, waiting: false)) }
     desk.quotas.framesPerSecond = 1
     #expect(await allowance.takeFrame(of: 1, waiting: false))
@@ -65,15 +65,15 @@ import Testing
     let clock = ManualClock()
     var quotas = Quotas()
     quotas.framesPerSecond = 1
-    let desk = QuotaDesk(quotas, clock: clock.sessionClock)
-    let held = desk.allowance(of: "holder")
+    let desk = RateLimiter(quotas, clock: clock.sessionClock)
+    let held = desk.limiter(of: "holder")
     #expect(await held.takeFrame(of: 1, waiting: false))
     for caller in 0 ..< 100_000 {
-      #expect(await desk.allowance(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
+      #expect(await desk.limiter(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
       clock.advance(by: .milliseconds(10))
     }
     #expect(desk.count < 3000)
     // Whoever is still there is not given a second allowance.
-    #expect(desk.allowance(of: "holder") === held)
+    #expect(desk.limiter(of: "holder") === held)
   }
 }

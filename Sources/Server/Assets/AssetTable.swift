@@ -1,0 +1,124 @@
+import SidelightKernels
+
+/// The assets by owner. A pure state machine; callers pass the time in.
+///
+/// An owner's entry begins with the first asset or session. It ends when the owner has neither
+/// assets nor sessions, or after the lifetime without sessions. Methods return the assets that they
+/// remove, so that callers free them outside of locks.
+struct AssetTable: Sendable {
+  private struct OwnerEntry {
+    var assets: [String: StoredAsset] = [:]
+    var sessions = 0
+    /// The time of the last upload or use of an asset, or of the last end of a session.
+    var lastUse: Duration
+  }
+
+  private let maxPerOwner: Int
+  private let maxTotal: Int
+  private let lifetime: Duration
+  private var owners: [String: OwnerEntry] = [:]
+  /// The number of assets.
+  private(set) var count = 0
+
+  init(_ configuration: AssetConfiguration) {
+    self.maxPerOwner = configuration.maxAssetsPerCaller
+    self.maxTotal = configuration.maxAssets
+    self.lifetime = configuration.lifetime
+  }
+
+  /// All assets, unordered.
+  var all: [StoredAsset] { self.owners.values.flatMap(\.assets.values) }
+
+  /// Returns the assets of an owner, sorted by name.
+  func assets(of owner: String) -> [StoredAsset] {
+    (self.owners[owner]?.assets.values).map { $0.sorted { $0.name < $1.name } } ?? []
+  }
+
+  /// Returns an asset of an owner, and records its use.
+  mutating func use(_ name: String, of owner: String, at now: Duration) -> StoredAsset? {
+    guard let asset = self.owners[owner]?.assets[name] else { return nil }
+    self.owners[owner]?.lastUse = now
+    return asset
+  }
+
+  /// Checks that an asset of that name can be stored.
+  ///
+  /// - Throws: ``AssetError`` if there are too many.
+  func checkCapacity(for name: String, of owner: String) throws(AssetError) {
+    let own = self.owners[owner]?.assets ?? [:]
+    guard own[name] == nil else { return }
+    guard own.count < self.maxPerOwner else {
+      throw .quota(
+        of: owner, "max_assets_per_caller", value: own.count + 1, limit: self.maxPerOwner)
+    }
+    guard self.count < self.maxTotal else {
+      throw .quota(of: "server", "max_assets", value: self.count + 1, limit: self.maxTotal)
+    }
+  }
+
+  /// Stores an asset.
+  ///
+  /// - Returns: The asset that it replaced.
+  /// - Throws: ``AssetError`` if there are too many.
+  mutating func put(
+    _ asset: StoredAsset, of owner: String, at now: Duration
+  ) throws(AssetError) -> StoredAsset? {
+    try self.checkCapacity(for: asset.name, of: owner)
+    let old = self.owners[owner, default: OwnerEntry(lastUse: now)].assets.updateValue(
+      asset, forKey: asset.name)
+    self.owners[owner]?.lastUse = now
+    if old == nil { self.count += 1 }
+    return old
+  }
+
+  /// Removes an asset.
+  mutating func remove(_ name: String, of owner: String) -> StoredAsset? {
+    guard let asset = self.owners[owner]?.assets.removeValue(forKey: name) else { return nil }
+    self.count -= 1
+    self.clear(owner)
+    return asset
+  }
+
+  /// Records that a session of the owner is open.
+  mutating func enter(_ owner: String, at now: Duration) {
+    self.owners[owner, default: OwnerEntry(lastUse: now)].sessions += 1
+  }
+
+  /// Records that a session of the owner is closed.
+  mutating func leave(_ owner: String, at now: Duration) {
+    self.owners[owner]?.sessions -= 1
+    self.owners[owner]?.lastUse = now
+    self.clear(owner)
+  }
+
+  /// Removes the assets of owners whose lifetime is over.
+  mutating func expire(at now: Duration) -> [StoredAsset] {
+    var expired: [StoredAsset] = []
+    for (owner, entry) in self.owners
+    where entry.sessions == 0 && now - entry.lastUse >= self.lifetime {
+      expired += entry.assets.values
+      self.owners[owner] = nil
+    }
+    self.count -= expired.count
+    return expired
+  }
+
+  private mutating func clear(_ owner: String) {
+    guard let entry = self.owners[owner], entry.assets.isEmpty, entry.sessions == 0 else { return }
+    self.owners[owner] = nil
+  }
+}
+
+/// An asset that a caller has uploaded.
+struct StoredAsset: Sendable {
+  let name: String
+  let asset: Asset
+  /// The length of the file.
+  let fileByteCount: Int
+  /// The bytes that count as memory.
+  let memoryByteCount: Int
+  /// The file's SHA-256.
+  let digest: [UInt8]
+  /// The time at which it was stored, on the sessions' clock.
+  let stored: Duration
+}

@@ -1,0 +1,121 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightKernels
+import SidelightTransport
+import SidelightWire
+import SwiftProtobuf
+
+/// The limits by which the server accepts or refuses sessions, frames and still images.
+struct Admission: Sendable {
+  /// The open sessions, and the limits on new ones.
+  let sessions: SessionRegistry
+  /// The rates of frames and bytes of each caller.
+  let rateLimiter: RateLimiter
+  /// The memory of still images.
+  let stillImages: StillBudget
+  /// The size of a frame.
+  let frameLimits: FrameLimits
+  /// The limits that can change while sessions are open.
+  private let sessionLimits: Adjustable<SessionLimits>
+  /// The other limits, as clients receive them.
+  private let fixedLimits: Sidelight_V1_Limits
+
+  /// The bytes of a message that are not pixels: times, tags, a diagnostic.
+  private static let messageOverhead = 8192
+
+  init(_ configuration: ServerConfiguration, scheduler: FrameScheduler, clock: SessionClock) {
+    let sessionLimits = SessionLimits(configuration)
+    self.sessions = SessionRegistry(limits: sessionLimits.admission, scheduler: scheduler)
+    self.rateLimiter = RateLimiter(configuration.quotas, clock: clock)
+    self.stillImages = StillBudget(
+      limit: configuration.guards.maxUnfinishedBytes,
+      limitPerCaller: configuration.guards.maxUnfinishedBytesPerAddress)
+    self.frameLimits = FrameLimits(
+      maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,
+      maxBytes: configuration.transport.maxMessageBytes - Self.messageOverhead)
+    self.sessionLimits = Adjustable(sessionLimits)
+    self.fixedLimits = .with {
+      $0.maxMessageBytes = UInt64(configuration.transport.maxMessageBytes)
+      $0.maxDimension = UInt32(FrameLayout.maxDimension)
+      $0.maxPixels = UInt64(configuration.maxFramePixels)
+      $0.addContractLimits()
+      $0.streamWindowBytes = UInt32(configuration.transport.streamWindowBytes)
+      $0.http2FrameBytes = UInt32(configuration.transport.http2FrameBytes)
+      $0.maxConcurrentStreams = UInt32(configuration.transport.maxConcurrentStreams)
+    }
+  }
+
+  /// The frames of a new session that may be without an outcome.
+  var framesInFlight: Int { self.sessionLimits.value.framesInFlight }
+  /// The time that a custom filter may take for a frame without a budget.
+  var customFilterTimeout: Duration { self.sessionLimits.value.customFilterTimeout }
+  /// The errors in a row after which a session ends.
+  var maxConsecutiveErrors: Int { self.sessionLimits.value.maxConsecutiveErrors }
+
+  /// All limits, as clients receive them.
+  var limits: Sidelight_V1_Limits {
+    let sessions = self.sessionLimits.value
+    var limits = self.fixedLimits
+    limits.maxConsecutiveErrors = UInt32(clamping: sessions.maxConsecutiveErrors)
+    limits.maxSessions = UInt32(clamping: sessions.admission.total)
+    return limits
+  }
+
+  /// Applies the settings that can change while sessions are open.
+  func reconfigure(_ configuration: ServerConfiguration) {
+    let limits = SessionLimits(configuration)
+    self.sessionLimits.value = limits
+    self.sessions.setLimits(limits.admission)
+    self.rateLimiter.quotas = configuration.quotas
+  }
+}
+
+/// The limits of sessions that can change while sessions are open.
+private struct SessionLimits: Sendable {
+  var framesInFlight: Int
+  var customFilterTimeout: Duration
+  var maxConsecutiveErrors: Int
+  var admission: SessionRegistry.Limits
+
+  init(_ configuration: ServerConfiguration) {
+    self.framesInFlight = min(max(1, configuration.framesInFlight), 64)
+    self.customFilterTimeout = configuration.customFilterTimeout
+    self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
+    self.admission = SessionRegistry.Limits(
+      total: configuration.maxSessions, perCaller: configuration.quotas.sessions,
+      load: configuration.maxLoad)
+  }
+}
+
+/// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with their
+/// whole image in memory, and a caller can start any number of calls.
+struct StillBudget: Sendable {
+  private let budget: AddressBudget
+  private let description: String
+
+  /// - Parameters:
+  ///   - limit: The bytes of all callers together.
+  ///   - limitPerCaller: The bytes of one caller.
+  init(limit: Int, limitPerCaller: Int) {
+    self.budget = AddressBudget(limit: limit, limitPerAddress: limitPerCaller)
+    self.description =
+      "still images in progress may hold \(limitPerCaller) bytes per caller, \(limit) in total"
+  }
+
+  /// Reserves the bytes of an image until ``release(_:for:)``.
+  ///
+  /// - Throws: RESOURCE_EXHAUSTED with `QuotaFailure` and `RetryInfo` if the budget is used up.
+  func reserve(_ byteCount: Int, for caller: String) throws(GoogleRPCStatus) {
+    guard !self.budget.take(byteCount, for: caller) else { return }
+    throw GoogleRPCStatus(
+      code: .resourceExhausted,
+      message: "The image of \(byteCount) bytes exceeds the budget: \(self.description).",
+      details: .quotaFailure(violations: [.init(subject: caller, description: self.description)]),
+      .retryInfo(delay: .seconds(1)))
+  }
+
+  /// Releases the bytes of an image.
+  func release(_ byteCount: Int, for caller: String) {
+    self.budget.giveBack(byteCount, for: caller)
+  }
+}

@@ -1,0 +1,70 @@
+import Synchronization
+
+/// An event that occurs once, and that one task can wait for.
+final class Completion: Sendable {
+  private enum State {
+    case pending
+    case waiting(CheckedContinuation<Void, Never>)
+    case over
+  }
+
+  private let state = Mutex(State.pending)
+
+  /// Whether ``finish()`` was called.
+  var isOver: Bool { self.state.withLock { if case .over = $0 { true } else { false } } }
+
+  /// Marks the event as occurred. Later calls do nothing.
+  func finish() {
+    let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
+      defer { state = .over }
+      if case .waiting(let continuation) = state { return continuation }
+      return nil
+    }
+    waiting?.resume()
+  }
+
+  /// Returns when the event has occurred.
+  func wait() async {
+    await self.waitUntilWoken(or: Completion())
+  }
+
+  /// Returns when the event has occurred, or after a time limit.
+  ///
+  /// - Returns: Whether the event has occurred.
+  func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
+    await withTaskGroup(of: Void.self) { group in
+      // Set when the timer ends, so that a waiter that registers later does not miss it.
+      let timer = Completion()
+      // Not on the caller's executor, whose threads may all be occupied by the work that is waited
+      // for.
+      group.addTask(executorPreference: globalConcurrentExecutor) {
+        await clock.wait(limit)
+        timer.finish()
+        self.wake()
+      }
+      await self.waitUntilWoken(or: timer)
+      group.cancelAll()
+    }
+    return self.isOver
+  }
+
+  private func waitUntilWoken(or timer: Completion) async {
+    await withCheckedContinuation { continuation in
+      let isReady = self.state.withLock { state in
+        guard case .pending = state, !timer.isOver else { return true }
+        state = .waiting(continuation)
+        return false
+      }
+      if isReady { continuation.resume() }
+    }
+  }
+
+  private func wake() {
+    let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
+      guard case .waiting(let continuation) = state else { return nil }
+      state = .pending
+      return continuation
+    }
+    waiting?.resume()
+  }
+}

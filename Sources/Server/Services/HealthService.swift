@@ -1,0 +1,124 @@
+import AsyncAlgorithms
+import GRPCCore
+import GRPCProtobuf
+import ServiceLifecycle
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// `grpc.health.v1.Health`, for gRPC clients and Kubernetes probes.
+struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
+  typealias Status = Grpc_Health_V1_HealthCheckResponse.ServingStatus
+
+  let statuses: HealthStatusStore
+
+  func check(
+    request: Grpc_Health_V1_HealthCheckRequest, context: ServerContext
+  ) async throws -> Grpc_Health_V1_HealthCheckResponse {
+    let status = self.status(of: request.service)
+    guard status != .serviceUnknown else {
+      throw FieldFault(
+        code: .notFound, field: "service",
+        reason: "there is no service '\(request.service.clipped(toBytes: 64))'")
+    }
+    return .with { $0.status = status }
+  }
+
+  func list(
+    request: Grpc_Health_V1_HealthListRequest, context: ServerContext
+  ) async throws -> Grpc_Health_V1_HealthListResponse {
+    .with { response in
+      for service in self.statuses.services {
+        response.statuses[service] = .with { $0.status = self.status(of: service) }
+      }
+    }
+  }
+
+  /// Sends the status now and after each change, until the call ends. When the server shuts down,
+  /// sends that status and ends with UNAVAILABLE.
+  func watch(
+    request: Grpc_Health_V1_HealthCheckRequest,
+    response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>, context: ServerContext
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Neither a client that disconnects nor a shutdown ends a handler by itself.
+      group.addTask { try? await context.cancellation.cancelled }
+      group.addTask { try await self.send(request.service, response) }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+    if !self.statuses.isServing {
+      // The shutdown may have ended the wait before the change was sent.
+      try await response.write(.with { $0.status = self.status(of: request.service) })
+      throw GoogleRPCStatus.shuttingDown
+    }
+  }
+
+  private func send(
+    _ service: String, _ response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>
+  ) async throws {
+    try await self.statuses.withChanges { changes in
+      let statuses = chain(CollectionOfOne(()).async, changes)
+        .map { self.status(of: service) }
+        .removeDuplicates()
+      for await status in statuses {
+        // The caller reports the shutdown.
+        guard status != .notServing else { return }
+        try await response.write(.with { $0.status = status })
+      }
+    }
+  }
+
+  private func status(of service: String) -> Status {
+    guard self.statuses.services.contains(service) else { return .serviceUnknown }
+    return self.statuses.isServing ? .serving : .notServing
+  }
+}
+
+/// The serving status of the services.
+///
+/// A service serves from the start of the server until its shutdown begins.
+final class HealthStatusStore: Sendable {
+  private struct State {
+    var isServing = true
+    var nextWatcher = 0
+    var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+  }
+
+  /// The full names of the services; `""` is the server as a whole.
+  let services: Set<String>
+  private let state = Mutex(State())
+
+  init(services: [String]) {
+    self.services = Set(services).union([""])
+  }
+
+  /// Whether the services serve.
+  var isServing: Bool { self.state.withLock { $0.isServing } }
+
+  /// Changes the status of all services to not serving. A second call does nothing.
+  func stopServing() {
+    let watchers = self.state.withLock { state in
+      state.isServing = false
+      return state.watchers.values
+    }
+    for watcher in watchers { watcher.yield() }
+  }
+
+  /// Calls `body` with a stream that has an element after each change.
+  func withChanges<Result>(
+    _ body: (AsyncStream<Void>) async throws -> Result
+  ) async rethrows -> Result {
+    // One pending element is enough: the watcher reads the current status.
+    let (changes, continuation) = AsyncStream<Void>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    let number = self.state.withLock { state in
+      defer { state.nextWatcher += 1 }
+      state.watchers[state.nextWatcher] = continuation
+      return state.nextWatcher
+    }
+    defer { self.state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+    return try await body(changes)
+  }
+}

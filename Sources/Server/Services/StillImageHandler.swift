@@ -1,0 +1,252 @@
+import GRPCCore
+import GRPCProtobuf
+import ServiceLifecycle
+import SidelightCodecs
+package import SidelightKernels
+package import SidelightWire
+import SwiftProtobuf
+
+/// Handles `Apply` and `CheckPipeline`: work that runs on the compute threads without a session.
+///
+/// The scheduler grants these calls turns like those of one session, all of them together.
+struct StillImageHandler: Sendable {
+  private let engine: Engine
+
+  /// The deadline that the scheduler assumes for a call, from its arrival.
+  private static let defaultBudget = Duration.seconds(1)
+  /// The scheduler's number of the session that all calls share.
+  private static let sessionNumber = UInt64.max
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
+
+  // MARK: Apply
+
+  /// Filters a still image.
+  @Sendable
+  func apply(
+    request: ServerRequest<Sidelight_V1_ApplyRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_ApplyResponse> {
+    let request = request.message
+    let started = self.engine.clock.now()
+    guard !request.image.isInSlot else {
+      throw FieldFault(
+        field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
+    }
+    let admission = self.engine.admission
+    let caller = context.caller
+    let byteCount = request.image.inline.count
+    try admission.rateLimiter.takeStill(of: byteCount, by: caller.name)
+    let pipeline: Pipeline
+    do throws(FieldFault) {
+      pipeline = try Pipeline(request.pipeline)
+    } catch {
+      throw error.within("pipeline")
+    }
+    let output: OutputShape
+    do throws(FieldFault) {
+      output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
+    } catch {
+      throw error.within("output")
+    }
+    try admission.stillImages.reserve(byteCount, for: caller.name)
+    defer { admission.stillImages.release(byteCount, for: caller.name) }
+    let outcome = try await context.cancellingWithCall {
+      try await self.apply(
+        pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
+        started, self.engine.catalogue(for: caller))
+    }
+    let elapsed = (self.engine.clock.now() - started).wireMicroseconds
+    let response = Sidelight_V1_ApplyResponse.with {
+      $0.image = outcome.image
+      $0.disposition = outcome.isFiltered ? .filtered : .passedThrough
+      $0.timing.processUs = elapsed
+      $0.timing.totalUs = elapsed
+    }
+    return ServerResponse(message: response)
+  }
+
+  private func apply(
+    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
+    at time: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
+  ) async throws -> StillImageFilter.Outcome {
+    let processing = self.engine.processing
+    let still = StillImageFilter(
+      catalogue: catalogue, executor: processing.executor, codec: processing.codec,
+      limits: self.engine.admission.frameLimits, maxPlanBytes: self.engine.compiler.maxPlanBytes,
+      observer: self.engine.observability.tracing.passObserver)
+    // Custom filters may not return, so their turn is limited.
+    let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.compiler.isCustom) ?? false
+    do {
+      return try await processing.scheduler.withTurn(
+        session: Self.sessionNumber, deadline: started + Self.defaultBudget,
+        limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
+      ) { bands, meter in
+        try await withTaskExecutorPreference(processing.compute) {
+          try await still.apply(
+            pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
+        }
+      }
+    } catch let error as PipelineError {
+      throw FieldFault(error).within("pipeline")
+    } catch let error as CodecError {
+      throw FieldFault(field: "output", reason: "\(error)")
+    }
+  }
+
+  // MARK: CheckPipeline
+
+  /// Compiles a pipeline and describes the result.
+  @Sendable
+  func checkPipeline(
+    request: ServerRequest<Sidelight_V1_CheckPipelineRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_CheckPipelineResponse> {
+    let request = request.message
+    let geometry = try self.geometry(of: request)
+    let (pipeline, resolved) = try Self.resolve(
+      request.source, with: self.engine.catalogue(for: context.caller))
+    let (processing, maxBytes) = (self.engine.processing, self.engine.compiler.maxPlanBytes)
+    let deadline = self.engine.clock.now() + Self.defaultBudget
+    // Compilation takes time and memory, so it waits for a turn.
+    let plan = try await context.cancellingWithCall {
+      try await processing.scheduler.withTurn(
+        session: Self.sessionNumber, deadline: deadline
+      ) { _, _ in
+        await withTaskExecutorPreference(processing.compute) {
+          await Self.plan(resolved, geometry, maxBytes)
+        }
+      }
+    }
+    try plan.checkCost()
+    try self.engine.admission.frameLimits.check(output: plan.output)
+    let response = Sidelight_V1_CheckPipelineResponse(
+      of: pipeline, passes: plan.passes,
+      atMost: request.byteCount + ContractLimits.maxCheckGrowthBytes)
+    return ServerResponse(message: response)
+  }
+
+  @concurrent
+  private static func plan(
+    _ pipeline: ResolvedPipeline, _ geometry: FrameGeometry, _ maxBytes: Int
+  ) async -> Plan {
+    pipeline.plan(for: geometry, maxBytes: maxBytes)
+  }
+
+  private static func resolve(
+    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?, with catalogue: FilterCatalogue
+  ) throws(FieldFault) -> (Pipeline, ResolvedPipeline) {
+    switch source {
+    case .pipeline(let wire)?:
+      do {
+        let pipeline = try Pipeline(wire)
+        return (pipeline, try catalogue.resolve(pipeline))
+      } catch let error as PipelineError {
+        throw FieldFault(error).within("pipeline")
+      } catch let error as FieldFault {
+        throw error.within("pipeline")
+      } catch {
+        throw FieldFault(code: .internalError, field: "pipeline", reason: "\(error)")
+      }
+    case .text(let text)?:
+      do throws(PipelineTextError) {
+        let parsed = try PipelineText(text)
+        let resolved = try parsed.resolve { pipeline throws(PipelineError) in
+          try catalogue.resolve(pipeline)
+        }
+        return (parsed.pipeline, resolved)
+      } catch {
+        throw FieldFault(field: "text", reason: "\(error)")
+      }
+    case nil: throw FieldFault(field: "source", reason: "neither pipeline nor text is set")
+    }
+  }
+
+  private func geometry(
+    of request: Sidelight_V1_CheckPipelineRequest
+  ) throws(FieldFault) -> FrameGeometry {
+    let format = request.format == .unspecified ? .i420 : PixelFormat(request.format)
+    guard let format else {
+      throw FieldFault(field: "format", reason: "\(request.format) is no raw pixel format")
+    }
+    let size = try self.engine.admission.frameLimits.check(
+      width: request.width == 0 ? 1280 : request.width,
+      height: request.height == 0 ? 720 : request.height)
+    return FrameGeometry(format: format, size: size, color: ColorDescription(request.color))
+  }
+}
+
+extension ServerContext {
+  /// Runs the body of a unary call, and cancels it when the client disconnects or the deadline
+  /// passes. gRPC does not cancel the handler's task: without this it would continue, and keep its
+  /// message in memory.
+  ///
+  /// - Throws: CANCELLED once the call is cancelled; the error of `body`.
+  fileprivate func cancellingWithCall<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        try await self.cancellation.cancelled
+        // A shutdown ends this wait too; the call may finish.
+        guard Task.isShuttingDownGracefully else {
+          throw RPCError(
+            code: .cancelled, message: "The call was cancelled, or its deadline has passed.")
+        }
+        return nil
+      }
+      while let result = try await group.next() {
+        if let result { return result }
+      }
+      throw CancellationError()
+    }
+  }
+}
+
+extension Sidelight_V1_CheckPipelineResponse {
+  /// Describes a valid pipeline in a bounded number of bytes. Omits the last passes if they do not
+  /// fit, and counts them; then the text, then the pipeline.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The pipeline.
+  ///   - passes: The passes that it compiles to.
+  ///   - limit: The most bytes of the serialized response.
+  package init(of pipeline: Pipeline, passes: [PassDescription], atMost limit: Int) {
+    self.init()
+    var left = limit - Self.omittedPassesBytes
+    let message = Sidelight_V1_Pipeline(pipeline)
+    if Self.take(message.byteCount, from: &left) { self.pipeline = message }
+    let text = pipeline.text
+    if text.utf8.count <= ContractLimits.maxPipelineTextBytes,
+      Self.take(text.utf8.count, from: &left)
+    {
+      self.text = text
+    }
+    for pass in passes {
+      let compiled = Sidelight_V1_CompiledPass.with {
+        $0.name = pass.name
+        $0.filters = pass.filters
+        $0.description_p = pass.words.clipped(toBytes: ContractLimits.maxPassDescriptionBytes)
+      }
+      guard Self.take(compiled.byteCount, from: &left) else { break }
+      self.passes.append(compiled)
+    }
+    self.omittedPasses = UInt32(clamping: passes.count - self.passes.count)
+  }
+
+  /// The bytes of the tag and the value of `omitted_passes`.
+  private static let omittedPassesBytes = 6
+  /// The most bytes of a field's tag and length; all fields of the message have numbers below 16.
+  private static let fieldOverhead = 6
+
+  /// Takes the bytes of a field from what is left.
+  ///
+  /// - Returns: Whether enough were left.
+  private static func take(_ byteCount: Int, from left: inout Int) -> Bool {
+    guard byteCount + Self.fieldOverhead <= left else { return false }
+    left -= byteCount + Self.fieldOverhead
+    return true
+  }
+}

@@ -1,0 +1,176 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// Analyzes frames of a session in parallel to the worker: a frame never waits for an analysis, and
+/// a slow analysis sees fewer frames.
+struct AnalysisWorker {
+  private let session: Session
+  private var engine: Engine { self.session.engine }
+  private var clock: SessionClock { self.session.engine.clock }
+
+  /// The deadline that the scheduler assumes for an analysis, from the frame's arrival.
+  private static let defaultBudget = Duration.seconds(1)
+
+  init(session: Session) {
+    self.session = session
+  }
+
+  /// Runs until the mailbox of jobs is finished and empty, or the task is cancelled.
+  func run() async {
+    // Analyses that have not returned in time. The session does not wait for them when it ends.
+    var overdue: [DetachedJob] = []
+    defer { for job in overdue { job.abandon() } }
+    while let job = await self.session.analysisJobs.next() {
+      overdue.removeAll(where: \.isDone)
+      overdue += await self.analyze(job)
+      if Task.isCancelled { return }
+    }
+  }
+
+  /// Runs the analyses of a frame, one after the other.
+  ///
+  /// - Returns: The analyses that have not returned in time.
+  private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
+    let analyzers = self.session.analyzers
+    defer { analyzers.end(job.frame.arrival) }
+    // The outcome of the frame reports a file that cannot be decoded.
+    guard let picture = try? await self.frame(of: job) else { return [] }
+    var overdue: [DetachedJob] = []
+    analyzers.removeAll(except: job.stages)
+    for (index, analysis) in job.analyses.enumerated() {
+      let slot = analyzers.slot(for: analysis)
+      // An analyzer that has not returned gets no other frame.
+      guard let analyzer = slot.begin() else { continue }
+      let detached = self.engine.processing.detachedJobs.start { _ in
+        await self.run(analyzer, analysis, on: picture, of: job.frame, slot) {
+          // Before the result is sent: the client may send the next frame in response.
+          if index == job.analyses.count - 1 { analyzers.end(job.frame.arrival) }
+        }
+      }
+      let limit = self.engine.admission.customFilterTimeout
+      guard await detached.wait(atMost: limit, on: self.clock) == false else { continue }
+      overdue.append(detached)
+      if !Task.isCancelled {
+        self.send(
+          GoogleRPCStatus(
+            code: .deadlineExceeded,
+            message:
+              "\(analysis.filter) (\(analysis.stage)) has taken more than \(limit) for frame "
+              + "\(job.frame.message.sequence)."))
+      }
+    }
+    return overdue
+  }
+
+  /// Returns the frame as it arrived, decoded if it is a file; `nil` if it cannot be decoded.
+  private func frame(of job: AnalysisJob) async throws -> Frame? {
+    if case .frame(let frame) = job.picture { return frame }
+    switch await job.samples?.resolution {
+    case .decoded(let frame)?: return frame
+    case .unreadable?: return nil
+    case .abandoned?, nil: break
+    }
+    return try await self.engine.processing.scheduler.withTurn(
+      session: self.session.handle.number, deadline: job.frame.received + Self.defaultBudget
+    ) { _, _ in
+      try await self.engine.processing.codec.decode(job.picture)
+    }
+  }
+
+  /// - Parameter done: Called after the analysis, before its result is sent.
+  private func run(
+    _ analyzer: any FrameAnalyzer, _ analysis: PlannedAnalysis, on picture: Frame,
+    of frame: IncomingFrame, _ slot: AnalyzerSlot, done: @Sendable () -> Void
+  ) async {
+    do {
+      // The scheduler charges the session, and gives frames with less time precedence.
+      let (values, analyzer) = try await self.engine.processing.scheduler.withTurn(
+        session: self.session.handle.number, deadline: frame.received + Self.defaultBudget,
+        limit: FrameScheduler.unknownTurnLimit
+      ) { _, _ in
+        var analyzer = analyzer
+        let values = try await analyzer.analyze(picture, at: FrameMoment(index: frame.arrival))
+        return (values, analyzer)
+      }
+      slot.end(with: analyzer)
+      done()
+      self.send(values, of: analysis, frame)
+    } catch is CancellationError where Task.isCancelled {
+      slot.end(with: analyzer)
+    } catch {
+      // The analyzer keeps its state from before the frame. Only the first error in a row is sent.
+      let isFirstFailure = slot.fail(with: analyzer)
+      done()
+      guard isFirstFailure else { return }
+      self.send(.failedAnalysis(analysis, frame: frame.message.sequence, error))
+    }
+  }
+
+  private func send(
+    _ values: [String: AnalysisValue], of analysis: PlannedAnalysis, _ frame: IncomingFrame
+  ) {
+    let age = self.clock.now() - frame.received
+    self.session.outcomes.pushNotice { _ in
+      .message(
+        .with {
+          $0.analysis = Sidelight_V1_Analysis(values)
+          $0.analysis.sequence = frame.message.sequence
+          $0.analysis.stage = analysis.stage
+          $0.analysis.filter = analysis.filter
+          $0.analysis.ageUs = age.wireMicroseconds
+        })
+    }
+  }
+
+  /// Sends an error that answers no message.
+  private func send(_ status: GoogleRPCStatus) {
+    self.session.outcomes.pushNotice { _ in
+      .message(.with { $0.error.status = Google_Rpc_Status(status) })
+    }
+  }
+}
+
+/// A frame and the analyses that are due for it.
+struct AnalysisJob: Sendable {
+  let frame: IncomingFrame
+  /// The frame's picture, in memory that nothing writes to.
+  let picture: IncomingPicture
+  /// The samples of a file that the worker decodes; `nil` if it does not.
+  let samples: SharedSamples?
+  /// The analyses that are due.
+  let analyses: [PlannedAnalysis]
+  /// The stages of all analyses of the pipeline.
+  let stages: [String]
+}
+
+extension Sidelight_V1_Analysis {
+  /// Puts each value of a result into the field of its kind.
+  fileprivate init(_ values: [String: AnalysisValue]) {
+    self.init()
+    for (name, value) in values { self.add(value, as: name) }
+  }
+
+  private mutating func add(_ value: AnalysisValue, as name: String) {
+    switch value {
+    case .number(let number): self.figures[name] = number
+    case .vector(let numbers): self.rows[name] = .with { $0.values = numbers }
+    case .text(let text): self.words[name] = text
+    case .list(let values):
+      for value in values { self.add(value, as: name) }
+    case .region(let region, let confidence, let id):
+      self.detections.append(
+        .with {
+          $0.kind = name
+          $0.trackingID = id
+          $0.confidence = confidence
+          $0.x = region.origin.x.value
+          $0.y = region.origin.y.value
+          $0.width = region.width.value
+          $0.height = region.height.value
+        })
+    }
+  }
+}

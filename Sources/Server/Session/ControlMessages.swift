@@ -1,0 +1,139 @@
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// A change to the session's pipeline that a client requests: `select`, `update` or `activate`.
+struct PipelineChange {
+  /// The message's field, for errors.
+  let field: String
+  let requestID: UInt64
+  /// The revision that must be active; `nil` accepts any.
+  let expectedRevision: UInt64?
+  /// Applies the change.
+  let apply: (inout Pipeline) throws(FieldFault) -> Void
+
+  /// Replaces the pipeline.
+  init(_ select: Sidelight_V1_Select) {
+    self.field = "select"
+    self.requestID = select.requestID
+    self.expectedRevision = select.hasIfRevision ? select.ifRevision : nil
+    self.apply = { pipeline throws(FieldFault) in
+      do throws(FieldFault) {
+        pipeline = try Pipeline(select.pipeline)
+      } catch {
+        throw error.within("pipeline")
+      }
+    }
+  }
+
+  /// Changes parameters of stages.
+  init(_ update: Sidelight_V1_Update) {
+    self.field = "update"
+    self.requestID = update.requestID
+    self.expectedRevision = update.hasIfRevision ? update.ifRevision : nil
+    self.apply = { pipeline throws(FieldFault) in
+      try ContractLimits.check(
+        count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
+      for (index, stage) in update.stages.enumerated() {
+        do throws(FieldFault) {
+          try pipeline.apply(stage)
+        } catch {
+          throw error.within("stages[\(index)]")
+        }
+      }
+    }
+  }
+
+  /// Turns stages on and off.
+  init(_ activate: Sidelight_V1_Activate) {
+    self.field = "activate"
+    self.requestID = activate.requestID
+    self.expectedRevision = activate.hasIfRevision ? activate.ifRevision : nil
+    self.apply = { pipeline throws(FieldFault) in
+      try ContractLimits.check(
+        count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
+      for (name, isActive) in activate.stages {
+        do throws(PipelineError) {
+          try pipeline.setActive(isActive, stage: name)
+        } catch {
+          throw FieldFault(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
+        }
+      }
+    }
+  }
+}
+
+extension Pipeline {
+  /// Changes the parameters that a message names.
+  fileprivate mutating func apply(
+    _ update: Sidelight_V1_Update.StageParameters
+  ) throws(FieldFault) {
+    try ContractLimits.check(
+      count: update.parameters.count, atMost: Self.maxParameters, field: "parameters")
+    var parameters: [String: ParameterValue] = [:]
+    for (name, value) in update.parameters {
+      do throws(FieldFault) {
+        parameters[name] = try ParameterValue(value)
+      } catch {
+        throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
+      }
+    }
+    do throws(PipelineError) {
+      try self.setParameters(parameters, stage: update.stage)
+    } catch {
+      throw FieldFault(error)
+    }
+  }
+}
+
+/// Limits the cost of a session's control messages: all messages except frames.
+///
+/// The server never refuses a control message for its rate. It delays a client that exceeds the
+/// rate: it reads the next control message, and everything after it, once the budget allows.
+/// Acknowledgements that answer a frame are free, since there are no more of them than frames.
+///
+/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of
+/// its stages. A burst may spend at once what ``ContractLimits`` allows for a second.
+package struct ControlRate: Sendable {
+  /// The acknowledgements of earlier frames that are free.
+  private static let maxFreeAcknowledgements = 64
+
+  private var units: TokenBucket
+  private var bytes: TokenBucket
+  private var freeAcknowledgements = ControlRate.maxFreeAcknowledgements
+
+  /// - Parameter now: The time; both budgets are full then.
+  package init(at now: Duration) {
+    self.units = TokenBucket(
+      perSecond: Double(ContractLimits.controlUnitsPerSecond), at: now)
+    self.bytes = TokenBucket(
+      perSecond: Double(ContractLimits.controlBytesPerSecond), at: now)
+  }
+
+  /// Returns the time until the next control message may be handled; zero if it may now.
+  package mutating func delay(at now: Duration) -> Duration {
+    max(self.units.delay(for: 1, at: now), self.bytes.delay(for: 1, at: now))
+  }
+
+  /// Accounts for a control message that was handled.
+  ///
+  /// - Parameters:
+  ///   - units: The cost, at least 1.
+  ///   - byteCount: The length on the wire.
+  package mutating func take(units: Int, byteCount: Int) {
+    self.units.take(Double(units))
+    self.bytes.take(Double(byteCount))
+  }
+
+  /// Accounts for a frame, whose outcome may be acknowledged.
+  package mutating func countFrame() {
+    self.freeAcknowledgements = min(self.freeAcknowledgements + 1, Self.maxFreeAcknowledgements)
+  }
+
+  /// Returns whether an acknowledgement is free, and accounts for it.
+  package mutating func takeFreeAcknowledgement() -> Bool {
+    guard self.freeAcknowledgements > 0 else { return false }
+    self.freeAcknowledgements -= 1
+    return true
+  }
+}

@@ -1,0 +1,89 @@
+import SidelightKernels
+import SidelightWire
+
+/// Finds the pixels of a session's frames, inline or in shared memory, and checks the pictures.
+struct FramePictureReader: Sendable {
+  private let processing: FrameProcessing
+  private let limits: FrameLimits
+  private let ring: SessionRing?
+
+  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  init(processing: FrameProcessing, limits: FrameLimits, ring: SessionRing?) {
+    self.processing = processing
+    self.limits = limits
+    self.ring = ring
+  }
+
+  /// Returns the bytes of a frame's pixels.
+  ///
+  /// - Parameter pixels: The inline pixels, if there are any.
+  func byteCount(of image: Sidelight_V1_Image, _ pixels: PixelBuffer?) -> Int {
+    pixels?.byteCount ?? self.ring?.byteCount(of: image) ?? 0
+  }
+
+  /// Takes the input slot that an image names. It belongs to the frame until the outcome is sent.
+  ///
+  /// - Returns: The slot's pixels; `nil` if the image names no slot or the session has no ring.
+  /// - Throws: ``FieldFault`` if the client may not use that slot, or that many of its bytes.
+  func takeSlot(
+    of image: Sidelight_V1_Image, for arrival: UInt64
+  ) throws(FieldFault) -> PixelBuffer? {
+    guard case .sharedMemory(let reference)? = image.pixels, let ring = self.ring else {
+      return nil
+    }
+    let pixels: PixelBuffer
+    do throws(FieldFault) {
+      pixels = try ring.take(reference, for: arrival)
+    } catch {
+      throw error.within("frame.image")
+    }
+    guard image.format.isFile else { return pixels }
+    guard pixels.byteCount <= self.limits.maxBytes else {
+      throw FieldFault(
+        field: "frame.image.shared_memory.length",
+        reason: "is \(pixels.byteCount), the limit of a file is \(self.limits.maxBytes)")
+    }
+    return pixels
+  }
+
+  /// Returns a slot's pixels. Copies a file, on a compute thread: the client can write to the slot
+  /// at any time, and a parser must see the same bytes each time it reads them.
+  func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
+    guard let slot, image.format.isFile else { return slot }
+    let pool = self.processing.pool
+    return await withTaskExecutorPreference(self.processing.compute) {
+      await Self.copy(slot, pool)
+    }
+  }
+
+  @concurrent
+  private static func copy(_ slot: PixelBuffer, _ pool: BufferPool) async -> PixelBuffer {
+    slot.copy(in: pool)
+  }
+
+  /// Checks a frame's picture.
+  ///
+  /// - Throws: ``FieldFault`` that names the field.
+  func picture(
+    of frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
+  ) throws(FieldFault) -> IncomingPicture {
+    do throws(FieldFault) {
+      return try IncomingPicture(
+        frame.image, over: pixels, limits: self.limits, jpeg: self.processing.codec.jpeg)
+    } catch {
+      throw error.within("frame.image")
+    }
+  }
+
+  /// Returns a picture that stays valid after the frame's outcome. Copies a picture in shared
+  /// memory, whose slot then belongs to the client again.
+  ///
+  /// - Throws: `CancellationError`.
+  func lastingPicture(of frame: IncomingFrame) async throws -> IncomingPicture {
+    guard frame.isInPlace, case .frame(let picture) = frame.picture else { return frame.picture }
+    return try await withTaskExecutorPreference(self.processing.compute) {
+      try Task.checkCancellation()
+      return .frame(picture.copy(in: self.processing.pool))
+    }
+  }
+}

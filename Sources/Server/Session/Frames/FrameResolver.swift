@@ -1,0 +1,170 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// Gives the frames of a session their outcomes: ends a frame's span, releases its input slot, and
+/// resolves its place in the outcome queue. The reader and the worker share it.
+struct FrameResolver: Sendable {
+  private let outcomes: Session.FrameOutcomeQueue
+  private let handle: SessionHandle
+  private let options: SessionOptions
+  private let ring: SessionRing?
+  private let quality: SessionQuality
+  private let clock: SessionClock
+  /// The files in a row that could not be decoded although their headers were valid.
+  let decodingErrors = ConsecutiveErrorCounter()
+
+  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  init(
+    outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
+    ring: SessionRing?, quality: SessionQuality, clock: SessionClock
+  ) {
+    self.outcomes = outcomes
+    self.handle = handle
+    self.options = options
+    self.ring = ring
+    self.quality = quality
+    self.clock = clock
+  }
+
+  /// Returns the shared memory for a frame's result. Results travel as their frames did: `nil` if
+  /// the frame's pixels came inline.
+  func ring(for frame: IncomingFrame) -> SessionRing? {
+    frame.message.image.isInSlot ? self.ring : nil
+  }
+
+  // MARK: Dropped frames
+
+  /// Drops a frame that did not get as far as the mailbox.
+  func drop(
+    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
+  ) {
+    span.end(dropped: drop)
+    self.resolve(reservation.arrival, dropped: drop)
+  }
+
+  /// Drops a frame that will not be filtered, or whose filters failed.
+  func drop(_ frame: IncomingFrame, _ drop: Drop) {
+    frame.span.end(dropped: drop)
+    // Analyses that wait for the frame's samples decode the file themselves.
+    frame.samples?.resolve(.abandoned)
+    let lateness = drop.reason == .lateInPipeline ? self.lateness(of: frame) : .zero
+    self.resolve(frame.arrival, dropped: drop, lateness: lateness)
+    switch (drop.reason, drop.stage) {
+    case (.lateInPipeline, _), (.superseded, .mailbox), (.queueFull, _): self.quality.recordLost()
+    default: break
+    }
+  }
+
+  /// Drops a frame whose file cannot be decoded although its header is valid, whatever the failure
+  /// policy.
+  func drop(_ frame: IncomingFrame, undecodable fault: FieldFault) {
+    let fault = fault.within("frame.image")
+    self.decodingErrors.count(fault)
+    self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
+  }
+
+  private func lateness(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
+  }
+
+  // MARK: Finished frames
+
+  /// Sends a frame back unchanged, or a note that it did not change.
+  ///
+  /// - Parameters:
+  ///   - failure: The reason why a frame comes back that should have been filtered.
+  ///   - started: The time at which the session began to work on it.
+  func passThrough(
+    _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
+  ) {
+    var outcome = frame.outcome(.passedThrough, failure: failure)
+    guard !self.options.allowUnmodified, !self.options.analysisOnly else {
+      outcome.image.pixels = nil
+      outcome.unmodified = true
+      return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
+    }
+    // A frame in shared memory comes back in its own slot.
+    guard !frame.message.image.isInSlot else {
+      return self.finish(
+        frame, .bare(outcome), byteCount: frame.picture.bytes.byteCount, .passedThrough,
+        started: started)
+    }
+    do {
+      let picture = try OutgoingPicture(passing: frame.picture.bytes, outcome: outcome)
+      self.finish(frame, picture, .passedThrough, started: started)
+    } catch {
+      frame.span.record(error)
+      let status = GoogleRPCStatus(
+        code: .internalError, message: "The frame cannot be sent back: \(error)")
+      self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+    }
+  }
+
+  /// Finishes a frame with a picture.
+  ///
+  /// - Parameter started: The time at which the session began to work on it.
+  func finish(
+    _ frame: IncomingFrame, _ picture: OutgoingPicture, _ disposition: Disposition,
+    started: Duration
+  ) {
+    self.finish(
+      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+  }
+
+  private func finish(
+    _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
+    _ disposition: Disposition, started: Duration
+  ) {
+    // An override applies to every frame that has not been written, whatever it was filtered with.
+    guard frame.activePipeline.isOverride || !self.handle.isOverridden else {
+      return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
+    }
+    let timing = Sidelight_V1_FrameTiming.with {
+      $0.queueUs = (started - frame.received).wireMicroseconds
+      $0.processUs = (self.clock.now() - started).wireMicroseconds
+    }
+    self.ring?.giveBack(inputOf: frame.arrival)
+    self.outcomes.resolve(
+      frame.arrival,
+      finished: FinishedFrame(
+        sequence: frame.message.sequence, disposition: disposition,
+        revision: frame.activePipeline.revision, byteCount: byteCount,
+        deadline: frame.message.mustProcess ? nil : frame.deadline,
+        mustStay: frame.message.mustProcess,
+        payload: OutgoingFrame(
+          content: content, timing: timing, received: frame.received, span: frame.span)))
+  }
+
+  // MARK: The place in the queue
+
+  /// Resolves a frame as dropped. Its slot belongs to the client again, which learns so from the
+  /// outcome.
+  private func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
+    self.ring?.giveBack(inputOf: arrival)
+    self.outcomes.resolve(arrival, dropped: drop, lateness: lateness)
+  }
+}
+
+/// Counts errors in a row.
+final class ConsecutiveErrorCounter: Sendable {
+  private let state = Mutex<(count: Int, last: FieldFault?)>((0, nil))
+
+  /// Counts an error.
+  func count(_ fault: FieldFault) {
+    self.state.withLock { $0 = ($0.count + 1, fault) }
+  }
+
+  /// Starts again from zero, after a success.
+  func reset() {
+    self.state.withLock { $0 = (0, nil) }
+  }
+
+  /// Returns the last error if there were more than `limit` in a row.
+  func last(ifMoreThan limit: Int) -> FieldFault? {
+    self.state.withLock { $0.count > limit ? $0.last : nil }
+  }
+}

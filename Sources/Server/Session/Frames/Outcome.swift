@@ -1,0 +1,282 @@
+package import GRPCProtobuf
+import SidelightWire
+import SwiftProtobuf
+
+/// How a frame that comes back was produced.
+package enum Disposition: Sendable, Hashable, CaseIterable {
+  /// By the pipeline in full.
+  case filtered
+  /// Unchanged: it is the input.
+  case passedThrough
+  /// By a cheaper variant of the pipeline.
+  case degraded
+
+  /// The name in metrics and traces.
+  package var name: String {
+    switch self {
+    case .filtered: "filtered"
+    case .passedThrough: "passed_through"
+    case .degraded: "degraded"
+    }
+  }
+}
+
+/// A finished frame that waits to be written.
+package struct FinishedFrame<Payload: Sendable>: Sendable {
+  /// The client's number.
+  package var sequence: UInt64
+  package var disposition: Disposition
+  /// The revision of the pipeline that filtered it.
+  package var revision: Revision
+  /// The bytes of pixels.
+  package var byteCount: Int
+  /// The time from which on it is useless, on the session's clock. `nil` disables the deadline.
+  package var deadline: Duration?
+  /// Whether no other frame may displace it, however long it waits.
+  package var mustStay: Bool
+  /// The message without the fields that are known only when it is written.
+  package var payload: Payload
+
+  package init(
+    sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int,
+    deadline: Duration? = nil, mustStay: Bool = false, payload: Payload
+  ) {
+    self.sequence = sequence
+    self.disposition = disposition
+    self.revision = revision
+    self.byteCount = byteCount
+    self.deadline = deadline
+    self.mustStay = mustStay
+    self.payload = payload
+  }
+}
+
+/// Why a frame was dropped.
+package enum DropReason: Sendable, Hashable, CaseIterable {
+  /// A newer frame displaced it in the mailbox.
+  case superseded
+  /// The mailbox was full of frames with precedence.
+  case queueFull
+  /// On arrival, the expected work did not fit into its budget.
+  case lateOnArrival
+  /// Before or between two passes its budget was spent, or too short for the expected work.
+  case lateInPipeline
+  /// Its budget was spent before it was written.
+  case lateOnOutput
+  /// More frames were without an outcome than were granted.
+  case noCredit
+  /// It exceeded the session's or the caller's rate.
+  case rateLimited
+  /// The session is paused.
+  case paused
+  /// The frame is invalid.
+  case invalidFrame
+  /// A stage failed, and the failure policy is to drop.
+  case stageFailed
+  /// The server is shutting down.
+  case draining
+  /// A newer frame displaced it before it was written.
+  case outputSuperseded
+
+  /// The name in metrics and traces: the wire's name in lower case.
+  package var name: String {
+    switch self {
+    case .superseded: "superseded"
+    case .queueFull: "queue_full"
+    case .lateOnArrival: "late_on_arrival"
+    case .lateInPipeline: "late_in_pipeline"
+    case .lateOnOutput: "late_on_output"
+    case .noCredit: "no_credit"
+    case .rateLimited: "rate_limited"
+    case .paused: "paused"
+    case .invalidFrame: "invalid_frame"
+    case .stageFailed: "stage_failed"
+    case .draining: "draining"
+    case .outputSuperseded: "output_superseded"
+    }
+  }
+}
+
+/// Where a frame was dropped.
+package enum DropStage: Sendable, Hashable {
+  /// In the reader.
+  case arrival
+  /// In the mailbox.
+  case mailbox
+  /// In the worker.
+  case pipeline
+  /// In the outcome queue.
+  case outbox
+}
+
+/// Why and where a frame was dropped.
+package struct Drop: Sendable, Hashable {
+  package var reason: DropReason
+  package var stage: DropStage
+  /// The error, if an error is the reason.
+  package var diagnostic: GoogleRPCStatus?
+
+  package init(reason: DropReason, stage: DropStage, diagnostic: GoogleRPCStatus? = nil) {
+    self.reason = reason
+    self.stage = stage
+    self.diagnostic = diagnostic
+  }
+}
+
+/// Consecutive frames that were dropped for the same reason.
+package struct DropRun: Sendable, Hashable {
+  package var firstSequence: UInt64
+  package var lastSequence: UInt64
+  package var count: UInt32
+  package var drop: Drop
+  /// The time by which the last frame exceeded its budget; zero for other reasons.
+  package var lateness: Duration = .zero
+
+  /// Merges the following run into this one if both have the same reason and no diagnostic.
+  ///
+  /// - Returns: Whether it did.
+  package mutating func absorb(_ next: DropRun) -> Bool {
+    guard self.drop == next.drop, self.drop.diagnostic == nil else { return false }
+    let (count, isOverflow) = self.count.addingReportingOverflow(next.count)
+    guard !isOverflow else { return false }
+    self.lastSequence = next.lastSequence
+    self.lateness = next.lateness
+    self.count = count
+    return true
+  }
+}
+
+/// The counts of one session's frames. Once no frame is in flight,
+/// `received == filtered + passedThrough + degraded + the sum of dropped`.
+package struct FrameCounts: Sendable, Hashable {
+  /// The frames that arrived.
+  package var received: UInt64 = 0
+  /// The frames that the pipeline filtered in full.
+  package var filtered: UInt64 = 0
+  /// The frames that came back unchanged.
+  package var passedThrough: UInt64 = 0
+  /// The frames that a cheaper variant of the pipeline filtered.
+  package var degraded: UInt64 = 0
+  /// The dropped frames, by reason.
+  package var dropped: [DropReason: UInt64] = [:]
+  /// The bytes of pixels received.
+  package var bytesIn: UInt64 = 0
+  /// The bytes of pixels sent.
+  package var bytesOut: UInt64 = 0
+  /// The messages of kinds that this build does not know.
+  package var ignoredMessages: UInt64 = 0
+
+  package init() {}
+
+  /// The frames without an outcome.
+  package var inFlight: UInt64 { self.received - self.delivered - self.allDropped }
+
+  /// The frames that came back.
+  var delivered: UInt64 { self.filtered + self.passedThrough + self.degraded }
+
+  /// The dropped frames, for all reasons.
+  var allDropped: UInt64 { self.dropped.values.reduce(0, +) }
+
+  /// The counts without the frames in flight.
+  package var decided: FrameCounts {
+    var decided = self
+    decided.received -= self.inFlight
+    return decided
+  }
+
+  /// Returns the frames with a disposition.
+  func count(of disposition: Disposition) -> UInt64 {
+    switch disposition {
+    case .filtered: self.filtered
+    case .passedThrough: self.passedThrough
+    case .degraded: self.degraded
+    }
+  }
+
+  /// Adds the counts of another session.
+  package mutating func add(_ other: FrameCounts) {
+    self.received += other.received
+    self.filtered += other.filtered
+    self.passedThrough += other.passedThrough
+    self.degraded += other.degraded
+    self.dropped.merge(other.dropped, uniquingKeysWith: +)
+    self.bytesIn += other.bytesIn
+    self.bytesOut += other.bytesOut
+    self.ignoredMessages += other.ignoredMessages
+  }
+}
+
+// MARK: Messages
+
+extension Sidelight_V1_Dropped {
+  init(_ run: DropRun) {
+    self.init()
+    self.firstSequence = run.firstSequence
+    self.lastSequence = run.lastSequence
+    self.count = run.count
+    self.reason = Sidelight_V1_DropReason(run.drop.reason)
+    self.stage =
+      switch run.drop.stage {
+      case .arrival: .arrival
+      case .mailbox: .mailbox
+      case .pipeline: .pipeline
+      case .outbox: .outbox
+      }
+    self.lateUs = run.lateness.wireMicroseconds
+    if let diagnostic = run.drop.diagnostic { self.diagnostic = Google_Rpc_Status(diagnostic) }
+  }
+}
+
+extension Sidelight_V1_Disposition {
+  init(_ disposition: Disposition) {
+    self =
+      switch disposition {
+      case .filtered: .filtered
+      case .passedThrough: .passedThrough
+      case .degraded: .degraded
+      }
+  }
+}
+
+extension Sidelight_V1_DropReason {
+  init(_ reason: DropReason) {
+    self =
+      switch reason {
+      case .superseded: .superseded
+      case .queueFull: .queueFull
+      case .lateOnArrival: .lateOnArrival
+      case .lateInPipeline: .lateInPipeline
+      case .lateOnOutput: .lateOnOutput
+      case .noCredit: .noCredit
+      case .rateLimited: .rateLimited
+      case .paused: .paused
+      case .invalidFrame: .invalidFrame
+      case .stageFailed: .stageFailed
+      case .draining: .draining
+      case .outputSuperseded: .outputSuperseded
+      }
+  }
+}
+
+extension Sidelight_V1_Stats {
+  init(_ counts: FrameCounts, isFinal: Bool) {
+    self.init()
+    self.received = counts.received
+    self.filtered = counts.filtered
+    self.passedThrough = counts.passedThrough
+    self.degraded = counts.degraded
+    self.inFlight = UInt32(clamping: counts.inFlight)
+    self.bytesIn = counts.bytesIn
+    self.bytesOut = counts.bytesOut
+    self.ignoredMessages = counts.ignoredMessages
+    self.final = isFinal
+    // In the order of the enumeration, so that the same counts give the same bytes.
+    self.dropped = DropReason.allCases.compactMap { reason in
+      guard let count = counts.dropped[reason] else { return nil }
+      return .with {
+        $0.reason = Sidelight_V1_DropReason(reason)
+        $0.count = count
+      }
+    }
+  }
+}

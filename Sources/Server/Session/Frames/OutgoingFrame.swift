@@ -1,0 +1,134 @@
+import GRPCCore
+import SidelightKernels
+import SidelightTransport
+import SidelightWire
+import SwiftProtobuf
+
+/// A finished frame on its way to the writer.
+struct OutgoingFrame: Sendable {
+  /// The outcome's message.
+  enum Content: Sendable {
+    /// A message with its pixels, encoded.
+    case picture(PixelEnvelope<Sidelight_V1_ServerMessage>)
+    /// A message with its pixels in a slot, which belongs to the client once the message is sent.
+    case slot(Sidelight_V1_FilteredFrame, SessionRing.Output)
+    /// A message without pixels.
+    case bare(Sidelight_V1_FilteredFrame)
+  }
+
+  /// The message without its timing.
+  let content: Content
+  /// The timing without its total.
+  var timing: Sidelight_V1_FrameTiming
+  /// The time of the frame's arrival, on the session's clock.
+  let received: Duration
+  /// The span from arrival to outcome.
+  let span: FrameSpan
+
+  /// Returns the message with its timing.
+  ///
+  /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
+  ///   them.
+  func message(
+    storedIn callMessages: OutboundMessageStore.CallMessages?
+  ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
+    switch self.content {
+    case .picture(let envelope):
+      envelope.setTiming(self.timing)
+      return .envelope(envelope, callMessages)
+    case .bare(var frame), .slot(var frame, _):
+      frame.timing = self.timing
+      return .message(.with { $0.frame = frame })
+    }
+  }
+}
+
+/// An outcome's picture. Its pixels are written where the transport sends them from, or into the
+/// client's slot.
+struct OutgoingPicture: Sendable {
+  /// The outcome's message.
+  let content: OutgoingFrame.Content
+  /// The bytes of pixels.
+  let byteCount: Int
+  /// The layout of the planes in the message or slot; `nil` if the picture is complete.
+  private let layout: FrameLayout?
+  private let memory: PixelBuffer
+
+  /// Allocates a picture of samples.
+  ///
+  /// - Parameters:
+  ///   - outcome: The message without the picture.
+  ///   - ring: The shared memory to use if a slot is free and large enough; else the message holds
+  ///     the pixels.
+  /// - Throws: `FrameLayoutError` for a size that no frame can have.
+  init(
+    shapedAs geometry: FrameGeometry, orientation: Orientation,
+    outcome: Sidelight_V1_FilteredFrame, ring: SessionRing? = nil
+  ) throws {
+    let layout = try FrameLayout(packed: geometry.format, size: geometry.size)
+    var outcome = outcome
+    outcome.image = Sidelight_V1_Image()
+    outcome.image.describe(geometry, orientation: orientation)
+    self.layout = layout
+    self.byteCount = layout.byteCount
+    if let output = ring?.makeOutput(byteCount: layout.byteCount) {
+      outcome.image.sharedMemory.slot = UInt32(output.slot)
+      outcome.image.sharedMemory.length = UInt64(layout.byteCount)
+      self.content = .slot(outcome, output)
+      self.memory = output.memory
+    } else {
+      let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: layout.byteCount)
+      self.content = .picture(envelope)
+      self.memory = envelope.pixels
+    }
+  }
+
+  /// Copies a JPEG file into a message. The length of a file is known only once it is encoded, so
+  /// it cannot be encoded in place; it is about a tenth of its samples.
+  ///
+  /// - Parameter outcome: The message without the picture.
+  /// - Throws: ``FieldFault`` for a file that exceeds the limits.
+  init(
+    jpeg file: RawSpan, of size: FrameSize, orientation: Orientation,
+    outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
+  ) throws {
+    guard file.byteCount <= limits.maxBytes else {
+      throw FieldFault(
+        code: .resourceExhausted, field: "output",
+        reason: "would be a frame of \(file.byteCount) bytes, the limit is \(limits.maxBytes)")
+    }
+    var outcome = outcome
+    outcome.image = Sidelight_V1_Image()
+    outcome.image.describe(jpegOf: size, orientation: orientation)
+    self.layout = nil
+    self.byteCount = file.byteCount
+    let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: file.byteCount)
+    self.content = .picture(envelope)
+    self.memory = envelope.pixels
+    file.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
+  }
+
+  /// Sends a frame's own pixels back, without a copy if the transport can send them from their
+  /// memory.
+  ///
+  /// - Parameter outcome: The message, with the frame's own image.
+  init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
+    self.layout = nil
+    self.byteCount = pixels.byteCount
+    if let envelope = try PixelEnvelope.outcome(outcome, passing: pixels) {
+      self.content = .picture(envelope)
+      self.memory = pixels
+    } else {
+      let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: pixels.byteCount)
+      self.content = .picture(envelope)
+      self.memory = envelope.pixels
+      self.memory.copy(pixels)
+    }
+  }
+
+  /// The picture's memory, to be written once.
+  var frame: MutableFrame {
+    guard let layout else { preconditionFailure("the picture is complete") }
+    return MutableFrame(layout: layout, buffer: self.memory)
+  }
+}

@@ -1,0 +1,134 @@
+import GRPCCore
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+
+/// A pipeline compiled for pictures of one form.
+final class CompiledPipeline: Sendable {
+  /// The form of the pictures.
+  let form: PictureForm
+  let plan: Plan
+  /// The form of the results.
+  let delivery: OutputShape.Delivery
+  /// The settings of JPEG results.
+  let jpeg: JPEGSettings
+  /// Whether pictures come back unchanged, byte for byte.
+  let changesNothing: Bool
+  /// The expected cost of a frame.
+  let cost: CostEstimate
+  /// Whether custom filters are among the active filters. They may take any time.
+  let isCustom: Bool
+  /// A cheaper variant for sessions that are short of time; `nil` if there is none.
+  let reduced: CompiledPipeline?
+
+  init(
+    form: PictureForm, plan: Plan, output: OutputShape, changesNothing: Bool, cost: CostEstimate,
+    isCustom: Bool, reduced: CompiledPipeline? = nil
+  ) {
+    self.form = form
+    self.plan = plan
+    self.delivery = output.delivery(of: form)
+    self.jpeg = output.jpeg
+    self.changesNothing = changesNothing
+    self.cost = cost
+    self.isCustom = isCustom
+    self.reduced = reduced
+  }
+
+  /// Checks that the pipeline has a plan, and that its results are within the limits.
+  ///
+  /// - Throws: ``FieldFault`` if the plan was refused or the output is too large.
+  func check(_ limits: FrameLimits) throws(FieldFault) {
+    try self.plan.checkCost()
+    var limits = limits
+    // The length of a file is known only once it is encoded.
+    if self.delivery.coding.isFile { limits.maxBytes = .max }
+    try limits.check(
+      output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
+  }
+
+  /// The bytes that the plan and that of the cheaper variant hold in memory.
+  var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
+
+  /// The cheaper variant, unless it is known not to be cheaper for these pictures.
+  var cheaperVariant: CompiledPipeline? {
+    guard let reduced, let own = self.cost.expected, let its = reduced.cost.expected else {
+      return self.reduced
+    }
+    return its < own ? reduced : nil
+  }
+}
+
+extension Plan {
+  /// Checks that the plan was not refused for the memory that it would hold.
+  ///
+  /// - Throws: ``FieldFault`` with RESOURCE_EXHAUSTED.
+  func checkCost() throws(FieldFault) {
+    guard let refusal else { return }
+    let limit =
+      refusal.isShared
+      ? "\(refusal.limit) are left of what all pipelines may hold (max_total_plan_bytes)"
+      : "the limit is \(refusal.limit) (max_plan_bytes)"
+    throw FieldFault(
+      code: .resourceExhausted, field: "pipeline",
+      reason: "would hold at least \(refusal.byteCount) bytes of images and fields for frames of "
+        + "\(self.input.size), \(limit)")
+  }
+}
+
+/// The compiled pipelines of a session's last frames. Sizes may alternate from frame to frame
+/// (simulcast), so it keeps several; together they hold no more memory than one plan may.
+struct CompiledPipelineCache: ~Copyable {
+  private struct Entry {
+    var revision: UInt64
+    var form: PictureForm
+    var compiled: CompiledPipeline
+  }
+
+  private static let capacity = 4
+
+  private let compiler: PipelineCompiler
+  private let compute: ComputePool
+  private let output: OutputShape
+  private let allowsReduced: Bool
+  private var entries: [Entry] = []
+
+  /// - Parameters:
+  ///   - compute: The threads that compile.
+  ///   - output: The form of the results.
+  ///   - allowsReduced: Whether to compile cheaper variants too.
+  init(
+    compiler: PipelineCompiler, compute: ComputePool, output: OutputShape, allowsReduced: Bool
+  ) {
+    self.compiler = compiler
+    self.compute = compute
+    self.output = output
+    self.allowsReduced = allowsReduced
+  }
+
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one on a compute
+  /// thread: compilation may take long, and the caller's thread serves other connections too.
+  mutating func compiledPipeline(
+    for active: ActivePipeline, _ form: PictureForm
+  ) async -> CompiledPipeline {
+    let cached = self.entries.first {
+      $0.revision == active.revision.number && $0.form == form
+    }
+    if let cached { return cached.compiled }
+    let (compiler, output, allowsReduced) = (self.compiler, self.output, self.allowsReduced)
+    let compiled = await withTaskExecutorPreference(self.compute) {
+      await compiler.compile(
+        active.pipeline, for: form, as: output, allowsReduced: allowsReduced)
+    }
+    while self.entries.count >= Self.capacity
+      || (!self.entries.isEmpty && self.byteCost + compiled.byteCost > compiler.maxPlanBytes)
+    {
+      self.entries.removeFirst()
+    }
+    self.entries.append(
+      Entry(revision: active.revision.number, form: form, compiled: compiled))
+    return compiled
+  }
+
+  private var byteCost: Int { self.entries.reduce(0) { $0 + $1.compiled.byteCost } }
+}

@@ -1,0 +1,82 @@
+import SidelightKernels
+
+/// Compiles pipelines for pictures of a form, and caches plans and cost estimates for all sessions.
+struct PipelineCompiler: Sendable {
+  /// The filters, with the assets that the server itself provides.
+  let catalogue: FilterCatalogue
+  /// The plans that are in use or were lately.
+  let plans: PlanCache
+  /// The cost estimates of pipelines.
+  let costs = CostTable()
+  /// The bytes that one plan may hold, and all compiled pipelines of one session together.
+  let maxPlanBytes: Int
+
+  init(_ configuration: ServerConfiguration, catalogue: FilterCatalogue) {
+    self.catalogue = catalogue
+    self.plans = PlanCache(
+      maxBytes: configuration.maxTotalPlanBytes / 4, maxPlanBytes: configuration.maxPlanBytes,
+      maxLiveBytes: configuration.maxTotalPlanBytes)
+    self.maxPlanBytes = configuration.maxPlanBytes
+  }
+
+  /// Compiles a pipeline on the task's preferred executor.
+  ///
+  /// - Parameters:
+  ///   - form: The form of the pictures.
+  ///   - output: The form of the results.
+  ///   - allowsReduced: Whether to compile a cheaper variant too, if there is one.
+  @concurrent
+  func compile(
+    _ pipeline: ResolvedPipeline, for form: PictureForm, as output: OutputShape,
+    allowsReduced: Bool
+  ) async -> CompiledPipeline {
+    self.compiledPipeline(for: pipeline, form, as: output, allowsReduced: allowsReduced)
+  }
+
+  /// Compiles a replacement for frames that must not be shown unfiltered.
+  ///
+  /// Averages blocks of an eighth of the short side and blurs them into each other: faces and text
+  /// become unrecognizable.
+  func compileBlur(
+    for form: PictureForm, as output: OutputShape
+  ) throws(PipelineError) -> CompiledPipeline {
+    self.compiledPipeline(for: try Self.blur.get(), form, as: output, allowsReduced: false)
+  }
+
+  /// Returns whether custom filters are among the active filters of a pipeline. They may not
+  /// return.
+  func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
+    pipeline.activeFilters.contains { name in
+      guard let description = self.catalogue.description(named: name) else { return false }
+      return description.fidelity == .custom && description.category != .analysis
+    }
+  }
+
+  private static let blur = Result { () throws(PipelineError) in
+    try FilterCatalogue.builtIn.resolve([
+      .filter("pixellate", ["scale": .length(Length(0.125, .shortSide))]),
+      .filter("gaussianBlur", ["radius": .length(Length(0.0625, .shortSide))]),
+    ])
+  }
+
+  private func compiledPipeline(
+    for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape,
+    allowsReduced: Bool
+  ) -> CompiledPipeline {
+    let reduced =
+      allowsReduced ? self.catalogue.reduced(pipeline, for: form.geometry.size) : nil
+    let delivery = output.delivery(of: form)
+    let shaped = pipeline.shaped(delivery.shape)
+    let plan = self.plans.plan(for: shaped, form.geometry, as: delivery.encoding)
+    return CompiledPipeline(
+      form: form, plan: plan, output: output,
+      changesNothing: delivery.changesNothing(in: form) {
+        self.plans.plan(for: shaped, form.geometry)
+      },
+      cost: self.costs.estimate(for: pipeline, form, as: output),
+      isCustom: self.isCustom(pipeline),
+      reduced: reduced.map {
+        self.compiledPipeline(for: $0, form, as: output, allowsReduced: false)
+      })
+  }
+}

@@ -1,0 +1,257 @@
+import GRPCCore
+package import SidelightKernels
+package import SidelightWire
+import SwiftProtobuf
+
+/// The active pipeline of a session: the participant's own pipeline, its pause, and an operator's
+/// override. A pure state machine; callers pass the time in.
+///
+/// States: running or paused, each with or without an override. An override lasts from
+/// ``override(with:reason:until:)`` to ``endOverride()`` or its end time. The participant can
+/// change its own pipeline during an override; it is active again afterwards.
+package struct PipelineState: Sendable {
+  /// Whether frames are filtered.
+  package enum Pause: Sendable, Hashable {
+    case running
+    /// Frames are dropped as PAUSED.
+    case dropping
+    /// Frames come back unchanged.
+    case passing
+  }
+
+  /// A pipeline that an operator forced.
+  package struct Override: Sendable {
+    package var pipeline: Pipeline
+    package var resolved: ResolvedPipeline
+    package var reason: String
+    /// The end time, on the session's clock.
+    package var end: Duration
+  }
+
+  /// The participant's own pipeline.
+  package private(set) var pipeline: Pipeline
+  private var resolved: ResolvedPipeline
+  /// The request that last changed it.
+  private var requestID: UInt64
+  package private(set) var pause = Pause.running
+  package private(set) var override: Override?
+  /// The active revision.
+  package private(set) var revision: UInt64
+  private let catalogue: FilterCatalogue
+  private let overrideCatalogue: FilterCatalogue
+
+  /// - Parameters:
+  ///   - pipeline: The first pipeline.
+  ///   - catalogue: The filters and assets of the participant's pipelines.
+  ///   - overrideCatalogue: The filters and assets of operators' pipelines, which cannot use the
+  ///     participant's assets. `nil` uses `catalogue`.
+  /// - Throws: ``PipelineError`` if the pipeline is invalid.
+  package init(
+    pipeline: Pipeline, revision: UInt64 = 1, catalogue: FilterCatalogue,
+    overrideCatalogue: FilterCatalogue? = nil
+  ) throws(PipelineError) {
+    self.resolved = try catalogue.resolve(pipeline)
+    self.pipeline = pipeline
+    self.requestID = 0
+    self.revision = revision
+    self.catalogue = catalogue
+    self.overrideCatalogue = overrideCatalogue ?? catalogue
+  }
+
+  /// Returns the active pipeline and its revision.
+  package func selection() -> ActivePipeline {
+    ActivePipeline(
+      pipeline: self.override?.resolved ?? self.resolved,
+      revision: Revision(
+        number: self.revision, requestID: self.override == nil ? self.requestID : 0),
+      isOverride: self.override != nil)
+  }
+
+  /// The stages of the participant's pipeline and of an override, including nested ones: the cost
+  /// of restating the state.
+  package var stageCount: Int {
+    self.pipeline.stageCount + (self.override?.pipeline.stageCount ?? 0)
+  }
+
+  /// The active pipeline before resolution.
+  package var pipelineInForce: Pipeline { self.override?.pipeline ?? self.pipeline }
+
+  // MARK: The participant
+
+  /// Changes the participant's pipeline.
+  ///
+  /// - Parameters:
+  ///   - revision: The revision that must be active; `nil` accepts any.
+  ///   - requestID: The request's number, which ``Revision`` repeats.
+  ///   - change: Changes the pipeline.
+  /// - Throws: ``FieldFault`` with ABORTED if another revision is active; the error of `change`; or
+  ///   that of the catalogue. The pipeline then stays as it was.
+  package mutating func change(
+    ifRevision revision: UInt64?, requestID: UInt64,
+    _ change: (inout Pipeline) throws(FieldFault) -> Void
+  ) throws(FieldFault) {
+    if let revision, revision != self.revision {
+      throw FieldFault(
+        code: .aborted, field: "if_revision",
+        reason: "is \(revision), in force is \(self.revision)")
+    }
+    var pipeline = self.pipeline
+    try change(&pipeline)
+    do throws(FieldFault) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
+    do throws(PipelineError) {
+      self.resolved = try self.catalogue.resolve(pipeline)
+    } catch {
+      throw FieldFault(error).within("pipeline")
+    }
+    self.pipeline = pipeline
+    self.requestID = requestID
+    // During an override the frames do not change, but every change gets a revision.
+    self.revision += 1
+  }
+
+  /// Pauses the session or ends its pause.
+  ///
+  /// - Returns: Whether that was a change.
+  package mutating func setPause(_ pause: Pause) -> Bool {
+    defer { self.pause = pause }
+    return self.pause != pause
+  }
+
+  // MARK: Operators
+
+  /// Forces a pipeline.
+  ///
+  /// - Throws: ``PipelineError`` if the pipeline is invalid. The state then stays as it was.
+  package mutating func override(
+    with pipeline: Pipeline, reason: String, until end: Duration
+  ) throws(PipelineError) {
+    self.override = Override(
+      pipeline: pipeline, resolved: try self.overrideCatalogue.resolve(pipeline), reason: reason,
+      end: end)
+    self.revision += 1
+  }
+
+  /// Ends the override.
+  ///
+  /// - Returns: Whether there was one.
+  package mutating func endOverride() -> Bool {
+    guard self.override != nil else { return false }
+    self.override = nil
+    self.revision += 1
+    return true
+  }
+
+  /// Ends an override whose time is over.
+  ///
+  /// - Returns: Whether there was one.
+  package mutating func expire(at now: Duration) -> Bool {
+    guard let override, now >= override.end else { return false }
+    return self.endOverride()
+  }
+
+  // MARK: Resume tokens
+
+  /// Returns the state for a resume token.
+  ///
+  /// - Parameters:
+  ///   - now: The time on the session's clock.
+  ///   - wallNow: The same moment in nanoseconds since 1970.
+  ///   - lifetime: The time for which the token is valid.
+  package func resumeState(
+    of lineage: SessionLineage, at now: Duration, wallNow: UInt64, lifetime: Duration
+  ) -> Sidelight_V1_ResumeState {
+    func wall(_ time: Duration) -> Int64 {
+      Int64(clamping: wallNow) &+ (time - now).wireNanoseconds
+    }
+    return .with {
+      $0.expiresNs = wall(now + lifetime)
+      $0.pipeline = Sidelight_V1_Pipeline(self.pipeline)
+      $0.revision = self.revision
+      $0.lineage = lineage.bytes
+      $0.pause =
+        switch self.pause {
+        case .running: .running
+        case .dropping: .dropping
+        case .passing: .passing
+        }
+      if let override = self.override {
+        $0.override = Sidelight_V1_Pipeline(override.pipeline)
+        $0.overrideExpiresNs = wall(override.end)
+        $0.overrideReason = override.reason
+      }
+    }
+  }
+
+  /// Restores the state of a resume token. Ignores an override whose time is over.
+  ///
+  /// - Throws: ``FieldFault`` if a pipeline is invalid on this server.
+  package init(
+    resuming state: Sidelight_V1_ResumeState, at now: Duration, wallNow: UInt64,
+    catalogue: FilterCatalogue, overrideCatalogue: FilterCatalogue? = nil
+  ) throws(FieldFault) {
+    do {
+      try self.init(
+        pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
+        overrideCatalogue: overrideCatalogue)
+      let left = state.overrideExpiresNs - Int64(clamping: wallNow)
+      // The token's revision was that of the override, which is over.
+      if state.hasOverride, left <= 0 { self.revision += 1 }
+      if state.hasOverride, left > 0 {
+        try self.override(
+          with: try Pipeline(state.override), reason: state.overrideReason,
+          until: now + .nanoseconds(left))
+      }
+    } catch let error as PipelineError {
+      throw FieldFault(error).within("open.resume_token.pipeline")
+    } catch let error as FieldFault {
+      throw error.within("open.resume_token.pipeline")
+    } catch {
+      throw FieldFault(code: .internalError, field: "open.resume_token", reason: "\(error)")
+    }
+    switch state.pause {
+    case .dropping: _ = self.setPause(.dropping)
+    case .passing: _ = self.setPause(.passing)
+    case .running, .unspecified, .UNRECOGNIZED: break
+    }
+  }
+}
+
+/// A pipeline and the revision under which it is active.
+///
+/// Each frame keeps the one that was active when it arrived, so no result mixes two.
+package struct ActivePipeline: Sendable {
+  package var pipeline: ResolvedPipeline
+  package var revision: Revision
+  /// Whether an operator forced it. A frame that cannot be filtered then never comes back
+  /// unfiltered.
+  package var isOverride: Bool
+
+  package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
+    self.pipeline = pipeline
+    self.revision = revision
+    self.isOverride = isOverride
+  }
+}
+
+/// The number of an active pipeline, and the message that requested it.
+package struct Revision: Sendable, Hashable {
+  /// The number, which counts up from 1 with each change.
+  package var number: UInt64
+  /// The message's number; 0 for `open` and for overrides.
+  package var requestID: UInt64
+
+  package init(number: UInt64, requestID: UInt64) {
+    self.number = number
+    self.requestID = requestID
+  }
+}
+
+extension Duration {
+  /// The duration in whole nanoseconds, as the wire counts moments; limited to about 292 years.
+  fileprivate var wireNanoseconds: Int64 {
+    let (seconds, attoseconds) = self.components
+    let (nanoseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !isOverflow else { return seconds < 0 ? .min : .max }
+    return nanoseconds &+ attoseconds / 1_000_000_000
+  }
+}

@@ -1,0 +1,155 @@
+import Crypto
+public import Foundation
+import GRPCCore
+import SidelightWire
+import SwiftProtobuf
+
+/// Signs the state of a session as a token, and verifies tokens.
+///
+/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
+/// proves that a server with the key wrote it, so that a client cannot remove an operator's
+/// override with a token of its own. A token from before an override is valid until it expires: the
+/// server of the override finds the override by the token's lineage (``OverrideStore``), and on
+/// other servers the short lifetime bounds the use of such a token.
+package struct ResumeTokens: Sendable {
+  private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
+  /// The caller for whom tokens are signed; empty if callers are not authenticated.
+  private var owner = ""
+
+  /// - Parameters:
+  ///   - keys: The first key signs; all are accepted. An empty list disables tokens.
+  ///   - lifetime: The time for which a token is valid.
+  package init(keys: [ResumeKey], lifetime: Duration) {
+    self.terms = Adjustable((keys, lifetime))
+  }
+
+  /// Changes keys and lifetime, also for copies that are bound to a caller.
+  package func update(keys: [ResumeKey], lifetime: Duration) {
+    self.terms.value = (keys, lifetime)
+  }
+
+  /// The time for which a token is valid.
+  package var lifetime: Duration { self.terms.value.lifetime }
+
+  /// Returns a copy whose tokens are valid for one caller only.
+  ///
+  /// The signature covers the caller's name, but the token does not contain it, so that a token
+  /// does not reveal its owner.
+  ///
+  /// - Parameter owner: The caller's authenticated name; `nil` if callers are not authenticated,
+  ///   because addresses change from one connection to the next.
+  package func bound(to owner: String?) -> ResumeTokens {
+    var tokens = self
+    tokens.owner = owner ?? ""
+    return tokens
+  }
+
+  /// Whether tokens are enabled.
+  package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
+
+  /// The key that signs; `nil` if tokens are disabled.
+  package var signingKey: ResumeKey? { self.terms.value.keys.first }
+
+  /// Returns a signed token; empty if tokens are disabled.
+  package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
+    guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes()
+    else {
+      return Data()
+    }
+    let token = Sidelight_V1_ResumeToken.with {
+      $0.keyID = key.id
+      $0.state = bytes
+      $0.signature = Data(
+        HMAC<SHA256>.authenticationCode(
+          for: self.message(key, bytes), using: SymmetricKey(data: key.secret)))
+    }
+    return (try? token.serializedBytes()) ?? Data()
+  }
+
+  /// Verifies a token and returns its state.
+  ///
+  /// - Parameter now: The time in nanoseconds since 1970.
+  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that has expired or is invalid.
+  ///   The error does not say why a token is invalid.
+  package func verify(_ token: Data, at now: UInt64) throws(FieldFault) -> Sidelight_V1_ResumeState
+  {
+    let refused = FieldFault(
+      code: .failedPrecondition, field: "open.resume_token",
+      reason: "is not one of this server's; open a session with a pipeline")
+    guard token.count <= ContractLimits.maxResumeTokenBytes,
+      let parsed = try? Sidelight_V1_ResumeToken(serializedBytes: token),
+      let key = self.terms.value.keys.first(where: { $0.id == parsed.keyID }),
+      HMAC<SHA256>.isValidAuthenticationCode(
+        parsed.signature, authenticating: self.message(key, parsed.state),
+        using: SymmetricKey(data: key.secret)),
+      let state = try? Sidelight_V1_ResumeState(serializedBytes: parsed.state)
+    else { throw refused }
+    guard Int64(clamping: now) < state.expiresNs else {
+      throw FieldFault(
+        code: .failedPrecondition, field: "open.resume_token",
+        reason: "has expired; open a session with a pipeline")
+    }
+    return state
+  }
+
+  /// Returns the signed bytes: the names of key and owner with their lengths, then the state. The
+  /// lengths make the encoding unambiguous.
+  private func message(_ key: ResumeKey, _ state: Data) -> Data {
+    var message = Data()
+    for name in [key.id, self.owner] {
+      withUnsafeBytes(of: UInt32(name.utf8.count).littleEndian) { message.append(contentsOf: $0) }
+      message.append(contentsOf: name.utf8)
+    }
+    message.append(state)
+    return message
+  }
+}
+
+/// A secret key that signs resume tokens. Servers with the same key accept each other's tokens.
+public struct ResumeKey: Sendable, Hashable {
+  /// The key's name in tokens, for key rotation; at most 64 bytes.
+  public let id: String
+  /// At least 32 random bytes.
+  public let secret: Data
+
+  /// - Parameters:
+  ///   - id: The key's name in tokens, at most 64 bytes.
+  ///   - secret: At least 32 random bytes.
+  /// - Precondition: The secret and the name have these lengths.
+  public init(id: String, secret: Data) {
+    precondition(secret.count >= 32, "a resume key must have at least 32 bytes")
+    precondition(id.utf8.count <= 64, "the name of a resume key must have at most 64 bytes")
+    self.id = id
+    self.secret = secret
+  }
+
+  /// Returns a random key: sessions can be resumed on this server only, until it stops.
+  public static func random() -> ResumeKey {
+    var generator = SystemRandomNumberGenerator()
+    return ResumeKey(
+      id: "random",
+      secret: Data((0 ..< 32).map { _ in .random(in: .min ... .max, using: &generator) })
+    )
+  }
+}
+
+/// The identity of a session and of all sessions that resume it: 16 random bytes, which resume
+/// tokens contain.
+package struct SessionLineage: Sendable, Hashable {
+  /// The bytes in a token.
+  package let bytes: Data
+
+  /// Creates a new lineage.
+  package init() {
+    var generator = SystemRandomNumberGenerator()
+    self.bytes = Data((0 ..< 16).map { _ in .random(in: .min ... .max, using: &generator) })
+  }
+
+  /// Creates the lineage that a token names.
+  ///
+  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they
+  ///   create a new lineage.
+  package init(token bytes: Data) {
+    self.bytes = bytes.count == 16 ? bytes : Self().bytes
+  }
+}

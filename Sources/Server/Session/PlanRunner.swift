@@ -1,0 +1,102 @@
+import GRPCCore
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the
+/// result.
+struct PlanRunner: Sendable {
+  let processing: FrameProcessing
+  let limits: FrameLimits
+  let resolver: FrameResolver
+
+  /// Filters a frame, spread over a number of threads.
+  ///
+  /// - Parameters:
+  ///   - outcome: The message without the picture.
+  ///   - bands: The threads to spread each pass over.
+  ///   - meter: Measures the work of all threads.
+  func run(
+    _ compiled: CompiledPipeline, on frame: IncomingFrame, outcome: Sidelight_V1_FilteredFrame,
+    bands: Int, observer: some PassObserver, meter: WorkMeter
+  ) async throws -> OutgoingPicture {
+    let codec = self.processing.codec
+    let executor = self.processing.executor
+    let input = try await codec.decode(frame.picture, observer: observer)
+    frame.samples?.resolve(.decoded(input))
+    if case .file = frame.picture { self.resolver.decodingErrors.reset() }
+    let time = FrameMoment(index: frame.arrival)
+    guard compiled.delivery.coding.isFile else {
+      // The last pass writes into the outgoing message, or into the client's slot.
+      let picture = try OutgoingPicture(
+        shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
+        outcome: outcome, ring: self.resolver.ring(for: frame))
+      try await executor.run(
+        compiled.plan, on: input, into: picture.frame, at: time, bands: bands, observer: observer,
+        meter: meter)
+      return picture
+    }
+    let result = try await executor.run(
+      compiled.plan, on: input, at: time, bands: bands, observer: observer, meter: meter)
+    return try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
+      try OutgoingPicture(
+        jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
+        limits: self.limits)
+    }
+  }
+}
+
+/// Observes the passes of a frame: stops between two passes once the deadline has passed, opens a
+/// span for each pass, names the pass that fails, and remembers the slowest.
+struct WorkerPassObserver: PassObserver {
+  /// The frame's deadline passed between two passes.
+  struct Expired: Error {
+    /// Where the frame was.
+    var stage: DropStage
+  }
+
+  /// A pass failed.
+  struct Failure: Error {
+    /// The filters of the pass.
+    var filters: [String]
+    var cause: any Error
+  }
+
+  /// The pass that took longest.
+  final class Slowest: Sendable {
+    private let state = Mutex<(name: String, elapsed: Duration)>(("", .zero))
+
+    /// The name of the pass; empty before the first.
+    var name: String { self.state.withLock { $0.name } }
+
+    fileprivate func record(_ name: String, _ elapsed: Duration) {
+      self.state.withLock { state in
+        if elapsed > state.elapsed { state = (name, elapsed) }
+      }
+    }
+  }
+
+  let tracing: FramePassObserver
+  let clock: SessionClock
+  /// The frame's deadline; `nil` disables the check.
+  let deadline: Duration?
+  let slowest = Slowest()
+
+  func pass<Result: Sendable>(
+    _ description: PassDescription, _ body: () async throws -> Result
+  ) async throws -> Result {
+    let start = self.clock.now()
+    if let deadline, start > deadline { throw Expired(stage: .pipeline) }
+    do {
+      let result = try await self.tracing.pass(description, body)
+      self.slowest.record(description.name, self.clock.now() - start)
+      return result
+    } catch let error as CancellationError where Task.isCancelled {
+      throw error
+    } catch {
+      throw Failure(filters: description.filters, cause: error)
+    }
+  }
+}

@@ -1,0 +1,297 @@
+import DequeModule
+import Synchronization
+
+/// A bounded queue between the reader of a session and its worker, with a policy for a full queue.
+/// It returns displaced elements to the producer, so that every frame gets an outcome.
+///
+/// For one producer task and one consumer task.
+package final class Mailbox<Element: Sendable>: Sendable {
+  private let state: Mutex<StateMachine>
+
+  /// - Parameters:
+  ///   - depth: The elements that may wait, at least 1.
+  ///   - policy: The elements to displace when the mailbox is full.
+  ///   - standing: What an element may claim against others.
+  package init(
+    depth: Int = 1, policy: DropPolicy = .newestWins,
+    evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority()
+    }
+  ) {
+    self.state = Mutex(
+      StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
+  }
+
+  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting
+  /// task closes the mailbox.
+  ///
+  /// - Returns: The displaced element, which may be the offered one, and the reason; `nil` if none
+  ///   was displaced.
+  package func offer(_ element: Element) async -> Displaced? {
+    let action = self.state.withLock { $0.offer(element) }
+    switch action {
+    case .deliver(let consumer):
+      consumer.resume(returning: element)
+      return nil
+    case .accept: return nil
+    case .reject(let displaced): return displaced
+    case .wait: break
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // The consumer may have taken an element between the two locks.
+        let action = self.state.withLock { state in
+          let action = state.offer(element)
+          if case .wait = action { state.suspendProducer(element, continuation) }
+          return action
+        }
+        switch action {
+        case .deliver(let consumer):
+          consumer.resume(returning: element)
+          continuation.resume(returning: nil)
+        case .accept: continuation.resume(returning: nil)
+        case .reject(let displaced): continuation.resume(returning: displaced)
+        case .wait: break
+        }
+      }
+    } onCancel: {
+      self.finish()
+    }
+  }
+
+  /// Removes the oldest element. Waits for one.
+  ///
+  /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
+  package func next() async -> Element? {
+    await self.element(takes: true)
+  }
+
+  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it
+  /// until ``take(where:)``: a consumer that still has to wait for something else gets the newest
+  /// that way.
+  ///
+  /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
+  package func first() async -> Element? {
+    await self.element(takes: false)
+  }
+
+  /// Removes the oldest element if there is one and the condition holds for it.
+  package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
+    let (element, producer) = self.state.withLock { state in
+      if case .take(let element, _) = state.look(), isWanted(element),
+        case .take(let element, let producer) = state.take()
+      {
+        return (Element?.some(element), producer)
+      }
+      return (nil, nil)
+    }
+    producer?.resume(returning: nil)
+    return element
+  }
+
+  private func element(takes: Bool) async -> Element? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let action = self.state.withLock { state in
+          let action = takes ? state.take() : state.look()
+          if case .wait = action {
+            state.suspendConsumer(.init(takes: takes, continuation: continuation))
+          }
+          return action
+        }
+        switch action {
+        case .take(let element, let producer):
+          producer?.resume(returning: nil)
+          continuation.resume(returning: element)
+        case .finish: continuation.resume(returning: nil)
+        case .wait: break
+        }
+      }
+    } onCancel: {
+      self.finish()
+    }
+  }
+
+  /// Whether the consumer waits for an element.
+  package var isConsumerWaiting: Bool { self.state.withLock { $0.isConsumerWaiting } }
+
+  /// Closes the mailbox: it returns later offers, and ``next()`` ends once it is empty.
+  package func finish() {
+    let (consumer, producer) = self.state.withLock { $0.finish() }
+    consumer?.resume(returning: nil)
+    if let producer {
+      producer.continuation.resume(
+        returning: Displaced(element: producer.element, reason: .draining))
+    }
+  }
+}
+
+/// The precedence of a frame in a full mailbox.
+package struct EvictionPriority: Sendable, Hashable {
+  /// The frame with the lowest priority is evicted first.
+  package var priority: Int32
+  /// Whether the frame is never evicted.
+  package var mustStay: Bool
+
+  package init(priority: Int32 = 0, mustStay: Bool = false) {
+    self.priority = priority
+    self.mustStay = mustStay
+  }
+}
+
+extension Mailbox {
+  /// An element that left the mailbox unused, and the reason.
+  package struct Displaced: Sendable {
+    package var element: Element
+    package var reason: DropReason
+  }
+
+  /// The decisions of a mailbox. It returns actions and never waits itself.
+  package struct StateMachine: ~Copyable {
+    package typealias Producer = (
+      element: Element, continuation: CheckedContinuation<Displaced?, Never>
+    )
+
+    /// A consumer that waits for an element.
+    package struct Consumer {
+      /// Whether it removes the element.
+      package var takes: Bool
+      package var continuation: CheckedContinuation<Element?, Never>
+
+      package init(takes: Bool, continuation: CheckedContinuation<Element?, Never>) {
+        self.takes = takes
+        self.continuation = continuation
+      }
+    }
+
+    private let depth: Int
+    private let policy: DropPolicy
+    private let evictionPriority: @Sendable (Element) -> EvictionPriority
+    private var elements: Deque<Element> = []
+    private var consumer: Consumer?
+    /// Whether the consumer has seen the first element and will take it. Until then the element
+    /// does not count against the depth: without the wait the consumer would have removed it
+    /// already.
+    private var isFirstAwaited = false
+    private var producer: Producer?
+    private var isFinished = false
+
+    package init(
+      depth: Int, policy: DropPolicy,
+      evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in
+        EvictionPriority()
+      }
+    ) {
+      precondition(depth >= 1, "the depth of a mailbox must be at least 1")
+      self.depth = depth
+      self.policy = policy
+      self.evictionPriority = evictionPriority
+    }
+
+    package enum OfferAction {
+      /// The element is accepted; resume the consumer with it.
+      case deliver(CheckedContinuation<Element?, Never>)
+      /// The element is accepted.
+      case accept
+      /// Return a displaced element, which may be the offered one.
+      case reject(Displaced)
+      /// The mailbox is full and may not drop anything: the producer waits.
+      case wait
+    }
+
+    /// Handles the offer of an element.
+    package mutating func offer(_ element: Element) -> OfferAction {
+      guard !self.isFinished else {
+        return .reject(Displaced(element: element, reason: .draining))
+      }
+      if let consumer = self.consumer.take() {
+        if !consumer.takes {
+          self.elements.append(element)
+          self.isFirstAwaited = true
+        }
+        return .deliver(consumer.continuation)
+      }
+      if self.elements.count < self.depth + (self.isFirstAwaited ? 1 : 0) {
+        self.elements.append(element)
+        return .accept
+      }
+      guard self.policy != .neverDrop else { return .wait }
+      guard let victim = self.evictionCandidate(for: element) else { return .wait }
+      let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
+      guard victim < self.elements.count else {
+        // The offered element has the lowest priority.
+        return .reject(Displaced(element: element, reason: .queueFull))
+      }
+      let displaced = self.elements.remove(at: victim)
+      self.elements.append(element)
+      return .reject(Displaced(element: displaced, reason: reason))
+    }
+
+    /// Returns the index of the element to evict: among those with the lowest priority, the oldest
+    /// or the newest, depending on the policy. The index after the last is the offered element.
+    /// `nil` if all must stay.
+    private func evictionCandidate(for element: Element) -> Int? {
+      let standings = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
+      let droppable = standings.indices.filter { !standings[$0].mustStay }
+      guard let lowest = droppable.map({ standings[$0].priority }).min() else { return nil }
+      let candidates = droppable.filter { standings[$0].priority == lowest }
+      return self.policy == .newestWins ? candidates.first : candidates.last
+    }
+
+    /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the
+    /// element if the mailbox closes first.
+    package mutating func suspendProducer(
+      _ element: Element, _ continuation: CheckedContinuation<Displaced?, Never>
+    ) {
+      self.producer = (element, continuation)
+    }
+
+    package enum TakeAction {
+      /// The element, and the producer to resume if one waited for capacity.
+      case take(Element, resume: CheckedContinuation<Displaced?, Never>?)
+      /// The mailbox is empty: the consumer waits.
+      case wait
+      /// The mailbox is empty and finished.
+      case finish
+    }
+
+    /// Returns the first element without removing it. A newer one may displace it before
+    /// ``take()``.
+    package mutating func look() -> TakeAction {
+      guard let element = self.elements.first else { return self.isFinished ? .finish : .wait }
+      self.isFirstAwaited = true
+      return .take(element, resume: nil)
+    }
+
+    /// Removes the first element.
+    package mutating func take() -> TakeAction {
+      self.isFirstAwaited = false
+      if let element = self.elements.popFirst() {
+        guard let (waiting, continuation) = self.producer.take() else {
+          return .take(element, resume: nil)
+        }
+        self.elements.append(waiting)
+        return .take(element, resume: continuation)
+      }
+      return self.isFinished ? .finish : .wait
+    }
+
+    /// Whether the consumer waits.
+    var isConsumerWaiting: Bool { self.consumer != nil }
+
+    /// Suspends the consumer.
+    package mutating func suspendConsumer(_ consumer: Consumer) {
+      self.consumer = consumer
+    }
+
+    /// Accepts no more elements. The consumer can still take those that are in.
+    ///
+    /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its
+    ///   element.
+    package mutating func finish() -> (
+      consumer: CheckedContinuation<Element?, Never>?, producer: Producer?
+    ) {
+      self.isFinished = true
+      return (self.consumer.take()?.continuation, self.producer.take())
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import DequeModule
+
+/// The times at which a client is notified of frames that were superseded by newer ones.
+///
+/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times the
+/// frames that can be filtered would be notified of nine superseded frames at once, send nine more,
+/// and only be notified of those too. So the credits of superseded frames return at a rate that
+/// follows the session's own: a number for each finished frame. The client keeps the rest, where
+/// the newest frame supersedes the others too.
+package struct NoticePacer: Sendable {
+  /// A longer interval counts as a pause.
+  private static let maxInterval = Duration.seconds(1)
+
+  private let noticesPerFrame: Int
+  /// The moving average of the interval between finished frames.
+  private var interval: Duration?
+  private var lastFinished: Duration?
+  private var lastNotice: Duration?
+
+  /// - Parameter noticesPerFrame: The notices for each finished frame, at least 1.
+  package init(noticesPerFrame: Int) {
+    self.noticesPerFrame = noticesPerFrame
+  }
+
+  /// Whether the rate is known: after two finished frames.
+  package var isKnown: Bool { self.interval != nil }
+
+  /// The time from which on the next notice may be sent.
+  package var next: Duration {
+    guard let interval = self.interval, let last = self.lastNotice else { return .zero }
+    return last + interval / self.noticesPerFrame
+  }
+
+  /// Records that a finished frame is sent.
+  package mutating func recordFinished(at now: Duration) {
+    if let lastFinished = self.lastFinished, now - lastFinished <= Self.maxInterval {
+      let interval = now - lastFinished
+      let average = self.interval ?? interval
+      self.interval = average + (interval - average) / 4
+    }
+    self.lastFinished = now
+  }
+
+  /// Records that a notice is sent.
+  package mutating func recordNotice(at now: Duration) {
+    self.lastNotice = now
+  }
+}
+
+/// Counts the pictures that were sent and are not acknowledged.
+///
+/// The transport's flow control counts bytes, and queues seconds of small pictures for a client
+/// that does not keep up. A client that acknowledges never has more pictures in flight than it
+/// requested.
+package struct OutputWindow: ~Copyable {
+  private let size: Int?
+  private var unacknowledged: Deque<UInt64> = []
+
+  /// - Parameter size: The pictures that may be unacknowledged. `nil` disables the limit, for
+  ///   clients that do not acknowledge.
+  package init(size: Int?) {
+    self.size = size
+  }
+
+  /// Whether a picture may be sent.
+  package var isOpen: Bool { self.size.map { self.unacknowledged.count < $0 } ?? true }
+
+  /// Records that a picture is sent.
+  package mutating func send(_ sequence: UInt64) {
+    if self.size != nil { self.unacknowledged.append(sequence) }
+  }
+
+  /// Records that the client has consumed a picture and all before it. Ignores numbers that were
+  /// never sent.
+  package mutating func acknowledge(_ sequence: UInt64) {
+    while let first = self.unacknowledged.first, first <= sequence {
+      self.unacknowledged.removeFirst()
+    }
+  }
+}

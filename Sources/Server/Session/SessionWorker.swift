@@ -1,0 +1,318 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// Takes frames out of the mailbox and filters them, one at a time, when the scheduler grants a
+/// turn.
+///
+/// A frame stays in the mailbox until the turn has come, so that the worker always filters the
+/// newest frame of the session.
+struct SessionWorker {
+  private let session: Session
+  private let runner: PlanRunner
+  private var engine: Engine { self.session.engine }
+  private var resolver: FrameResolver { self.session.resolver }
+  private var clock: SessionClock { self.session.engine.clock }
+
+  /// The deadline that the scheduler assumes for a frame without a budget.
+  private static let defaultBudget = Duration.milliseconds(200)
+
+  init(session: Session) {
+    self.session = session
+    self.runner = PlanRunner(
+      processing: session.engine.processing, limits: session.engine.admission.frameLimits,
+      resolver: session.resolver)
+  }
+
+  /// Runs until the mailbox is finished and empty, or the task is cancelled.
+  func run() async {
+    while let first = await self.session.mailbox.first() {
+      await self.waitForCapacity()
+      guard !Task.isCancelled else { return }
+      if first.needsFiltering, !first.isCustom {
+        await self.process(first) {
+          // A newer frame may have displaced it, with custom filters, which need supervision.
+          self.session.mailbox.take { !$0.isCustom }
+        }
+      } else if let frame = self.session.mailbox.take() {
+        await self.serve(frame)
+      }
+      // With another frame waiting and a free turn this task would never leave its thread, and
+      // starve others, such as the compilation of a new session's first pipeline.
+      await Task.yield()
+    }
+  }
+
+  /// Gives a frame that was taken out of the mailbox its outcome.
+  private func serve(_ frame: IncomingFrame) async {
+    var next: IncomingFrame? = frame
+    while let frame = next.take() {
+      if frame.isCustom {
+        next = await self.supervise(frame)
+      } else {
+        await self.process(frame) { frame }
+      }
+    }
+  }
+
+  /// Waits until another picture fits into the outcome queue, unless the drop policy allows it to
+  /// displace one.
+  private func waitForCapacity() async {
+    guard self.session.options.dropPolicy != .newestWins else { return }
+    await self.session.outcomes.waitForPictureCapacity()
+  }
+
+  // MARK: One frame
+
+  /// Waits for a turn, then gives a frame its outcome.
+  ///
+  /// - Parameters:
+  ///   - first: The frame whose deadline decides about the turn.
+  ///   - started: Finished when the turn has come.
+  ///   - take: Returns the frame to filter once the turn has come; `nil` if there is none.
+  private func process(
+    _ first: IncomingFrame, _ started: Completion? = nil, take: () -> IncomingFrame?
+  ) async {
+    guard let compiled = first.compiledPipeline, !compiled.changesNothing else {
+      if let frame = take() { self.resolver.passThrough(frame, started: self.clock.now()) }
+      return
+    }
+    guard !self.isTooLate(first) else {
+      guard let frame = take() else { return }
+      // A newer frame may still be in time.
+      guard self.isTooLate(frame) else { return await self.process(frame, started) { frame } }
+      return self.refuse(frame)
+    }
+    do {
+      let attempt = try await self.engine.processing.scheduler.withTurn(
+        session: self.session.handle.number, deadline: self.turnDeadline(of: first),
+        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil
+      ) { bands, meter -> Attempt? in
+        started?.finish()
+        guard let frame = take() else { return nil }
+        frame.span.leaveQueue()
+        return await self.attempt(frame, bands, meter)
+      }
+      guard let attempt, !Task.isCancelled else { return }
+      await self.conclude(attempt)
+    } catch {
+      // There is no turn. After a cancellation the frame needs no outcome.
+      guard !Task.isCancelled, let frame = take() else { return }
+      await self.fail(frame, error, started: self.clock.now())
+    }
+  }
+
+  private func turnDeadline(of frame: IncomingFrame) -> Duration {
+    frame.deadline ?? frame.received + Self.defaultBudget
+  }
+
+  /// Returns the cheaper variant of a pipeline while the session is short of time.
+  private func variant(
+    of compiled: CompiledPipeline
+  ) -> (compiled: CompiledPipeline, disposition: Disposition) {
+    guard self.session.quality.isReduced, let cheaper = compiled.cheaperVariant else {
+      return (compiled, .filtered)
+    }
+    return (cheaper, .degraded)
+  }
+
+  /// Returns whether the expected work would end after the frame's deadline.
+  private func isTooLate(_ frame: IncomingFrame) -> Bool {
+    guard let deadline = frame.deadline, let compiled = frame.compiledPipeline else { return false }
+    let expected = self.variant(of: compiled).compiled.cost.expected ?? .zero
+    return self.clock.now() + expected > deadline
+  }
+
+  /// Drops a frame that would be too late.
+  private func refuse(_ frame: IncomingFrame) {
+    if let compiled = frame.compiledPipeline, let deadline = frame.deadline,
+      self.clock.now() <= deadline
+    {
+      self.variant(of: compiled).compiled.cost.recordRefusal()
+    }
+    self.resolver.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
+  }
+
+  /// A frame whose turn came, and the result.
+  private struct Attempt {
+    var frame: IncomingFrame
+    var started: Duration
+    var outcome: Outcome
+
+    enum Outcome {
+      case finished(OutgoingPicture, Disposition, slowest: String)
+      case unchanged
+      case tooLate
+      case failed(any Error)
+    }
+  }
+
+  private func attempt(
+    _ frame: IncomingFrame, _ bands: Int, _ meter: WorkMeter
+  ) async -> Attempt {
+    var attempt = Attempt(frame: frame, started: self.clock.now(), outcome: .unchanged)
+    guard let full = frame.compiledPipeline, !full.changesNothing else { return attempt }
+    // The deadline may have passed during the wait for the turn.
+    guard !self.isTooLate(frame) else {
+      attempt.outcome = .tooLate
+      return attempt
+    }
+    let (compiled, disposition) = self.variant(of: full)
+    let observer = WorkerPassObserver(
+      tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
+    do {
+      let picture = try await self.filter(frame, compiled, disposition, bands, observer, meter)
+      attempt.outcome = .finished(picture, disposition, slowest: observer.slowest.name)
+    } catch {
+      attempt.outcome = .failed(error)
+    }
+    return attempt
+  }
+
+  private func filter(
+    _ frame: IncomingFrame, _ compiled: CompiledPipeline, _ disposition: Disposition,
+    _ bands: Int, _ observer: WorkerPassObserver, _ meter: WorkMeter
+  ) async throws -> OutgoingPicture {
+    let start = self.clock.now()
+    try compiled.check(self.runner.limits)
+    let picture = try await self.runner.run(
+      compiled, on: frame, outcome: frame.outcome(disposition), bands: bands, observer: observer,
+      meter: meter)
+    let elapsed = self.clock.now() - start
+    compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
+    return picture
+  }
+
+  private func conclude(_ attempt: Attempt) async {
+    let frame = attempt.frame
+    switch attempt.outcome {
+    case .finished(let picture, let disposition, let slowest):
+      self.session.quality.recordFinished(
+        fullCost: frame.compiledPipeline?.cost.expected, slowest: slowest)
+      self.resolver.finish(frame, picture, disposition, started: attempt.started)
+    case .unchanged:
+      self.resolver.passThrough(frame, started: attempt.started)
+    case .tooLate:
+      self.refuse(frame)
+    case .failed(let expired as WorkerPassObserver.Expired):
+      frame.compiledPipeline?.cost.record(atLeast: self.clock.now() - attempt.started)
+      self.resolver.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
+    case .failed(let error):
+      await self.fail(frame, error, started: attempt.started)
+    }
+  }
+
+  // MARK: Failures
+
+  /// Ends a frame after an error: drops a file that cannot be decoded, and applies the failure
+  /// policy to all others.
+  private func fail(_ frame: IncomingFrame, _ error: any Error, started: Duration) async {
+    let failure = error as? WorkerPassObserver.Failure
+    frame.span.record(failure?.cause ?? error)
+    if let unreadable = failure?.cause as? PictureCodec.Unreadable {
+      frame.samples?.resolve(.unreadable)
+      return self.resolver.drop(frame, undecodable: unreadable.fault(in: frame.message.image))
+    }
+    let status =
+      failure.map { GoogleRPCStatus.failedPass($0.filters, $0.cause) }
+      ?? (error as? FieldFault)?.status ?? error as? GoogleRPCStatus ?? .failedFrame(error)
+    await self.fail(
+      frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
+  }
+
+  /// Returns the failure policy of the stage that failed, else that of the session. Under an
+  /// override a frame never comes back unfiltered.
+  private func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
+    let pipeline = frame.activePipeline.pipeline
+    let stated = filters.flatMap { pipeline.failurePolicy(ofPassWith: $0) }
+    let policy = stated ?? self.session.options.failurePolicy
+    return frame.activePipeline.isOverride ? max(policy, .blur) : policy
+  }
+
+  /// Ends a frame by a failure policy.
+  private func fail(
+    _ frame: IncomingFrame, _ status: GoogleRPCStatus, _ policy: FailurePolicy, started: Duration
+  ) async {
+    switch policy {
+    case .passThrough:
+      self.resolver.passThrough(frame, failure: status, started: started)
+    case .drop:
+      self.resolver.drop(
+        frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+    case .blur:
+      guard let blurred = try? await self.blur(frame, status) else {
+        return self.resolver.drop(
+          frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+      }
+      self.resolver.finish(frame, blurred, .degraded, started: started)
+    }
+  }
+
+  private func blur(
+    _ frame: IncomingFrame, _ status: GoogleRPCStatus
+  ) async throws -> OutgoingPicture {
+    try await self.engine.processing.scheduler.withTurn(
+      session: self.session.handle.number, deadline: self.turnDeadline(of: frame)
+    ) { bands, meter in
+      let blur = try self.engine.compiler.compileBlur(
+        for: frame.picture.form, as: self.session.options.output)
+      try blur.check(self.runner.limits)
+      return try await self.runner.run(
+        blur, on: frame, outcome: frame.outcome(.degraded, failure: status), bands: bands,
+        observer: NoPassObserver(), meter: meter)
+    }
+  }
+
+  // MARK: Custom filters
+
+  /// Filters a frame with custom filters. If they take ten times the frame's budget, the failure
+  /// policy applies to the frame and to those that arrive until the filters return.
+  ///
+  /// - Returns: A frame that was taken out of the mailbox when the filters had just returned, and
+  ///   has no outcome yet.
+  private func supervise(_ frame: IncomingFrame) async -> IncomingFrame? {
+    let job = self.engine.processing.detachedJobs.start { started in
+      await self.process(frame, started) { frame }
+    }
+    // The session does not wait for the filters when it ends.
+    defer { job.abandon() }
+    // The wait for the turn does not count.
+    await job.waitUntilStarted()
+    let limit = self.timeout(of: frame)
+    // The wait also ends with the session; then nothing has timed out.
+    guard await job.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else {
+      return nil
+    }
+    let status = GoogleRPCStatus(
+      code: .deadlineExceeded, message: "A custom filter has taken more than \(limit).")
+    await self.fail(frame, status, self.policy(for: frame, failed: nil), started: self.clock.now())
+    while !job.isDone, let next = await self.session.mailbox.next() {
+      await self.waitForCapacity()
+      guard !Task.isCancelled else { return nil }
+      guard !job.isDone else { return next }
+      guard next.needsFiltering else {
+        self.resolver.passThrough(next, started: self.clock.now())
+        continue
+      }
+      await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())
+    }
+    return nil
+  }
+
+  /// Returns the time after which the failure policy applies.
+  private func timeout(of frame: IncomingFrame) -> Duration {
+    frame.deadline.map { ($0 - frame.received) * 10 }
+      ?? self.engine.admission.customFilterTimeout
+  }
+
+  /// Returns the time after which the scheduler grants the turn to others, while the filters
+  /// continue.
+  private func turnLimit(for frame: IncomingFrame, _ compiled: CompiledPipeline) -> Duration {
+    min(
+      self.timeout(of: frame),
+      max(FrameScheduler.unknownTurnLimit, (compiled.cost.expected ?? .zero) * 4))
+  }
+}

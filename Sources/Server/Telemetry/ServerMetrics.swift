@@ -1,0 +1,252 @@
+package import Metrics
+import SidelightKernels
+import SidelightTransport
+import Synchronization
+
+/// The server's metrics, reported through swift-metrics.
+///
+/// Durations are recorded as they occur. Counts that sessions keep anyway are read from there, once
+/// a second and on request: that costs no time per frame, and equals what clients receive.
+package final class ServerMetrics: Sendable {
+  /// The counters by name and labels, and the totals that they have reported.
+  private struct Totals {
+    var counters: [String: Counter] = [:]
+    var reported: [String: UInt64] = [:]
+  }
+
+  /// The most names of passes, which depend on clients' pipelines. Further passes are named
+  /// `other`.
+  private static let passLimit = 64
+  /// The most bytes of a pass's name.
+  private static let passNameLimit = 256
+
+  private let factory: any MetricsFactory
+  private let frames: [String: Timer]
+  private let queue: Timer
+  private let passes = Mutex<[String: Timer]>([:])
+  private let totals = Mutex(Totals())
+  private let gauges: ServerGauges
+  /// The durations of the frames of the last second, for the status page.
+  let recent = Mutex(DurationHistogram())
+
+  package init(factory: any MetricsFactory) {
+    self.factory = factory
+    let outcomes = ["filtered", "passed_through", "degraded", "dropped"]
+    self.frames = Dictionary(
+      uniqueKeysWithValues: outcomes.map { outcome in
+        (
+          outcome,
+          Timer(
+            label: "sidelight_frame_seconds", dimensions: [("outcome", outcome)], factory: factory)
+        )
+      })
+    self.queue = Timer(label: "sidelight_frame_queue_seconds", factory: factory)
+    self.gauges = ServerGauges(factory: factory)
+  }
+
+  // MARK: Events
+
+  /// Records the outcome of a frame.
+  package func recordFrame(outcome: String, after elapsed: Duration) {
+    self.frames[outcome]?.recordNanoseconds(elapsed.nanoseconds)
+    if outcome != "dropped" { self.recent.withLock { $0.add(elapsed) } }
+  }
+
+  /// Records the time that a frame waited for its turn.
+  package func recordQueue(_ elapsed: Duration) {
+    self.queue.recordNanoseconds(elapsed.nanoseconds)
+  }
+
+  /// Records a pass over a frame.
+  package func recordPass(_ name: String, _ elapsed: Duration) {
+    // Bounds the label's value: a pass can have many filters.
+    let name = name.clipped(toBytes: Self.passNameLimit)
+    let timer = self.passes.withLock { passes in
+      if let known = passes[name] { return known }
+      let name = passes.count < Self.passLimit ? name : "other"
+      if let known = passes[name] { return known }
+      let timer = Timer(
+        label: "sidelight_pass_seconds", dimensions: [("pass", name)], factory: self.factory)
+      passes[name] = timer
+      return timer
+    }
+    timer.recordNanoseconds(elapsed.nanoseconds)
+  }
+
+  /// Records the end of a call.
+  func recordCall(method: String, status: String, _ elapsed: Duration) {
+    Timer(
+      label: "sidelight_rpc_seconds", dimensions: [("method", method), ("status", status)],
+      factory: self.factory
+    ).recordNanoseconds(elapsed.nanoseconds)
+  }
+
+  // MARK: Totals
+
+  /// Reports the counts of the server's parts.
+  func update(from engine: Engine) {
+    let now = engine.clock.now()
+    self.totals.withLock { totals in
+      // Read within the lock: of two concurrent updates, the later must not report older counts.
+      let frames = engine.admission.sessions.totals
+      let pool = engine.processing.pool.statistics
+      let admissions = engine.admission.sessions.admissions
+      for disposition in [Disposition.filtered, .passedThrough, .degraded] {
+        self.report(
+          frames.count(of: disposition), of: "sidelight_frames_total",
+          [("outcome", disposition.name), ("reason", "none")], &totals)
+      }
+      for reason in DropReason.allCases {
+        self.report(
+          frames.dropped[reason] ?? 0, of: "sidelight_frames_total",
+          [("outcome", "dropped"), ("reason", reason.name)], &totals)
+      }
+      for (direction, bytes) in [("in", frames.bytesIn), ("out", frames.bytesOut)] {
+        self.report(bytes, of: "sidelight_frame_bytes_total", [("direction", direction)], &totals)
+      }
+      for (result, count) in [("hit", pool.hits), ("miss", pool.misses)] {
+        self.report(
+          UInt64(count), of: "sidelight_pool_requests_total", [("result", result)], &totals)
+      }
+      self.report(admissions.opened, of: "sidelight_sessions_opened_total", [], &totals)
+      for limit in AdmissionLimit.allCases {
+        self.report(
+          admissions.refused[limit] ?? 0, of: "sidelight_sessions_refused_total",
+          [("limit", limit.rawValue)], &totals)
+      }
+      let connections = engine.observability.connections.counts
+      for end in ConnectionEnd.allCases {
+        self.report(
+          connections.ended[end] ?? 0, of: "sidelight_connections_closed_total",
+          [("reason", end.rawValue)], &totals)
+      }
+      for each in Guard.allCases {
+        self.report(
+          UInt64(connections.guards[each] ?? 0), of: "sidelight_guard_actions_total",
+          [("guard", each.rawValue)], &totals)
+      }
+      self.gauges.update(from: engine, frames: frames, pool: pool, at: now)
+    }
+  }
+
+  private func report(
+    _ total: UInt64, of name: String, _ dimensions: [(String, String)], _ totals: inout Totals
+  ) {
+    let key = dimensions.reduce(name) { "\($0) \($1.1)" }
+    let counter =
+      totals.counters[key] ?? Counter(label: name, dimensions: dimensions, factory: self.factory)
+    totals.counters[key] = counter
+    let reported = totals.reported[key] ?? 0
+    guard total > reported else { return }
+    counter.increment(by: total - reported)
+    totals.reported[key] = total
+  }
+}
+
+extension Duration {
+  /// The duration in whole nanoseconds.
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, attoseconds) = self.components
+    return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+  }
+}
+
+/// The server's gauges.
+struct ServerGauges: Sendable {
+  private let sessions: Gauge
+  private let framesInFlight: Gauge
+  private let outputAge: Gauge
+  private let load: Gauge
+  private let threads: Gauge
+  private let replacementThreads: Gauge
+  private let connections: Gauge
+  private let poolInUse: Gauge
+  private let poolIdle: Gauge
+  private let rings: Gauge
+  private let assets: Gauge
+  private let assetMemory: Gauge
+  private let assetUploads: Gauge
+
+  init(factory: any MetricsFactory) {
+    func gauge(_ label: String, _ dimensions: [(String, String)] = []) -> Gauge {
+      Gauge(label: label, dimensions: dimensions, factory: factory)
+    }
+    self.sessions = gauge("sidelight_sessions")
+    self.framesInFlight = gauge("sidelight_frames_in_flight")
+    self.outputAge = gauge("sidelight_output_age_seconds")
+    self.load = gauge("sidelight_scheduler_load")
+    self.threads = gauge("sidelight_compute_threads")
+    self.replacementThreads = gauge("sidelight_stand_in_threads")
+    self.connections = gauge("sidelight_connections")
+    self.poolInUse = gauge("sidelight_pool_bytes", [("state", "in_use")])
+    self.poolIdle = gauge("sidelight_pool_bytes", [("state", "idle")])
+    self.rings = gauge("sidelight_ring_bytes")
+    self.assets = gauge("sidelight_assets")
+    self.assetMemory = gauge("sidelight_asset_bytes", [("state", "decoded")])
+    self.assetUploads = gauge("sidelight_asset_bytes", [("state", "upload")])
+    gauge("sidelight_build_info", [("version", SidelightVersion.current)]).record(1)
+  }
+
+  func update(
+    from engine: Engine, frames: FrameCounts, pool: BufferPool.Statistics, at now: Duration
+  ) {
+    self.sessions.record(engine.admission.sessions.count)
+    self.framesInFlight.record(frames.inFlight)
+    let ages = engine.admission.sessions.handles.compactMap { $0.outputAge(at: now) }
+    self.outputAge.record((ages.max() ?? .zero) / .seconds(1))
+    self.load.record(engine.processing.scheduler.load)
+    self.threads.record(engine.processing.compute.threadCount)
+    self.replacementThreads.record(engine.processing.scheduler.overdueThreadCount)
+    self.connections.record(engine.observability.connections.counts.open)
+    self.poolInUse.record(pool.bytesInUse)
+    self.poolIdle.record(pool.bytesIdle)
+    self.rings.record(engine.rings?.bytesTaken ?? 0)
+    let assets = engine.assets.contents
+    self.assets.record(assets.count)
+    self.assetMemory.record(assets.bytes)
+    self.assetUploads.record(assets.uploadBytes)
+  }
+}
+
+extension SidelightServer {
+  /// The help texts of the server's metrics, by name. Times are in seconds.
+  public static let metricDescriptions = [
+    "sidelight_asset_bytes":
+      "Bytes of assets that callers have uploaded: decoded, including deleted assets that sessions "
+      + "still use; and of files during upload.",
+    "sidelight_assets": "Assets that callers have uploaded.",
+    "sidelight_build_info": "Always 1; the label has the version.",
+    "sidelight_compute_threads": "Threads that filter.",
+    "sidelight_connections": "Open connections.",
+    "sidelight_connections_closed_total":
+      "Closed connections by reason: client, server (orderly), guard, tls, http2, socket, other.",
+    "sidelight_frame_bytes_total": "Bytes of pixels that were received and sent.",
+    "sidelight_frame_queue_seconds":
+      "Time from a frame's arrival to the start of its first pass, for filtered frames.",
+    "sidelight_frame_seconds": "Time from a frame's arrival to its outcome, by outcome.",
+    "sidelight_frames_in_flight": "Frames whose outcome has not been sent.",
+    "sidelight_frames_total":
+      "Frames by outcome (filtered, passed_through, degraded, dropped) and by reason (none unless "
+      + "dropped). Equals the outcomes that clients receive.",
+    "sidelight_guard_actions_total":
+      "Actions of each guard.",
+    "sidelight_output_age_seconds":
+      "Time since the arrival of the last frame that was sent; the maximum over all sessions in which "
+      + "a frame waits.",
+    "sidelight_pass_seconds": "Duration of a pass over a frame, by its filters.",
+    "sidelight_pool_bytes": "Bytes of frame buffers, in use and idle.",
+    "sidelight_pool_requests_total":
+      "Requests for frame buffers, by whether an idle buffer was available.",
+    "sidelight_ring_bytes": "Bytes of mapped shared memory.",
+    "sidelight_rpc_seconds": "Duration of calls, by method and status.",
+    "sidelight_scheduler_load":
+      "Work that arrives, relative to the capacity of the compute threads; above 1, frames are "
+      + "dropped.",
+    "sidelight_sessions": "Open sessions.",
+    "sidelight_sessions_opened_total": "Sessions that were opened.",
+    "sidelight_sessions_refused_total":
+      "Sessions that were refused, by the limit that was reached.",
+    "sidelight_stand_in_threads":
+      "Threads that are occupied by filters whose turn is over, and that have replacement threads.",
+  ]
+}
