@@ -1,6 +1,7 @@
 """Tables of what was measured."""
 
 from driver import Times
+from reporting import table
 from rows import Row, Target
 
 OURS = "ours"
@@ -10,11 +11,6 @@ def number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
-
-
-def table(header: list[str], lines: list[list[str]]) -> str:
-    rows = [header, ["---"] + ["--:"] * (len(header) - 1), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
 class Report:

@@ -4,6 +4,7 @@ from cells import (COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, FRAMES, GENERATED, 
                    PYTHON, SOCKETS, TCP, UHD_BGRA, UNIX, Cell, Frame)
 from driver import Result
 from plot import Axis, Panel, Series, rounds, svg
+from reporting import table
 from results import Results
 from targets import checks
 
@@ -17,12 +18,6 @@ def number(value: float) -> str:
         return "-"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{digits}f}"
-
-
-def table(header: list[str], lines: list[list[str]], words: int = 1) -> str:
-    """The first columns, as many as `words` says, hold words."""
-    rows = [header, ["---"] * words + ["--:"] * (len(header) - words), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
 class Report:

@@ -6,7 +6,7 @@ from pathlib import Path
 from sidelight_testing.contract import REPOSITORY
 
 SWIFT_TESTS = REPOSITORY / ".build/release/sidelightPackageTests.xctest"
-REALTIME = REPOSITORY / "Benchmarks/Realtime/.build/release/realtime"
+REALTIME = REPOSITORY / ".build/release/realtime"
 
 
 @dataclass

@@ -10,7 +10,7 @@ enum PlanTiming {
     let made = Self.times { _ = pipeline.plan(for: geometry) }
     let cache = PlanCache()
     let found = Self.times { _ = cache.plan(for: pipeline, geometry) }
-    return "ok " + (made + found).map { fixed($0) }.joined(separator: " ")
+    return "ok " + (made + found).map { $0.fourDecimals }.joined(separator: " ")
   }
 
   private static let pipeline: Pipeline = [

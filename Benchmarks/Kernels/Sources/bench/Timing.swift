@@ -59,3 +59,12 @@ struct Timing {
     return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
   }
 }
+
+extension Double {
+  /// The number with four decimals.
+  var fourDecimals: String {
+    let parts = Int((self * 10000).rounded())
+    let fraction = String(parts % 10000)
+    return "\(parts / 10000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
+  }
+}

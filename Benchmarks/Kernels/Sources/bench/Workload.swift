@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightKernels
 
 /// A pipeline on frames of one format.
@@ -44,9 +45,9 @@ struct Workload {
     "matrix-premultiplied": Workload(.bgra8, alpha: .premultiplied, [.filter("sepiaTone")]),
     "matrix-i420": Workload(.i420, "sepiaTone"),
     "matrix-rgb24": Workload(.rgb24, "sepiaTone"),
-    "five-bgra": Workload(.bgra8, Self.five),
-    "five-i420": Workload(.i420, Self.five),
-    "five-nv12": Workload(.nv12, Self.five),
+    "five-bgra": Workload(.bgra8, .fiveStages),
+    "five-i420": Workload(.i420, .fiveStages),
+    "five-nv12": Workload(.nv12, .fiveStages),
     "chain": Workload(.bgra8, Self.chain),
     "chain-i420": Workload(.i420, Self.chain),
     "gaussian10": Workload(.bgra8, "gaussianBlur"),
@@ -78,15 +79,6 @@ struct Workload {
     "i420-nv12": Workload(.i420, to: .nv12),
     "rgb24-bgra": Workload(.rgb24, to: .bgra8),
     "bgra-rgb24": Workload(.bgra8, to: .rgb24),
-  ]
-
-  /// Sepia, temperature, vignette, controls, grain.
-  private static let five: Pipeline = [
-    .filter("sepiaTone", ["intensity": .number(0.8)]),
-    .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
-    .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
-    .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
-    .filter("grain"),
   ]
 
   /// A curve, a look and a user's kernel: nothing that folds.

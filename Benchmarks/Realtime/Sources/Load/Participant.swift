@@ -1,3 +1,4 @@
+import BenchmarkClient
 import GRPCCore
 import Synchronization
 

@@ -1,3 +1,5 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Foundation
 
 /// A participant who only pings, in a process of its own: what another caller sees of a server whose
@@ -50,12 +52,12 @@ struct PingProcess: Sendable {
   static func main(_ arguments: some Sequence<String>) async throws {
     let values = arguments.compactMap(Double.init)
     guard values.count == 3 else {
-      throw Settings.UsageError(description: "\(Self.option) takes a port and two times.")
+      throw UsageError(description: "\(Self.option) takes a port and two times.")
     }
     let participant = Participant(Load(pace: .never, pingsPerSecond: Self.pingsPerSecond))
     let start = ContinuousClock.now
     let end = start + .seconds(values[1] + values[2])
-    try await Connection.open(to: Int(values[0])) { connection in
+    try await Connection.open(to: .loopback(Int(values[0]))) { connection in
       try await participant.run(on: connection) {
         Timetable(start: .now, end: end, phase: 0)
       }

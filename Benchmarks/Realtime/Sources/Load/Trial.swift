@@ -1,3 +1,5 @@
+import BenchmarkClient
+
 /// Loads that are sent together, for a time.
 struct Trial: Sendable {
   /// What was seen.
@@ -45,7 +47,7 @@ struct Trial: Sendable {
       for (index, participant) in participants.enumerated() {
         let phase = Double(index) / Double(self.loads.count)
         group.addTask {
-          try await Connection.open(to: server.port) { connection in
+          try await Connection.open(to: .loopback(server.port)) { connection in
             try await participant.run(on: connection) {
               let start = try await startLine.wait()
               return Timetable(start: start, end: start + length, phase: phase)

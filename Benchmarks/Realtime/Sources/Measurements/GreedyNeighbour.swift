@@ -1,3 +1,5 @@
+import BenchmarkSupport
+
 /// One session that asks for everything, beside seven that do not.
 struct GreedyNeighbour: Measurement {
   private static let modestSessions = 7

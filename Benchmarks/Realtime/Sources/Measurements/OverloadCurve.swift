@@ -1,3 +1,5 @@
+import BenchmarkSupport
+
 /// From half of what the server can do to ten times that.
 struct OverloadCurve: Measurement {
   static let sessions = 16

@@ -1,3 +1,5 @@
+import BenchmarkSupport
+
 /// How soon pings are answered while all processors are at work.
 struct PingLatency: Measurement {
   private struct Case {

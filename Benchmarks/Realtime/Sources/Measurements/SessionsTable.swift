@@ -1,3 +1,5 @@
+import BenchmarkSupport
+
 /// More and more sessions at 30 frames a second: what comes out, how old it is, and what it costs.
 struct SessionsTable: Measurement {
   private static let rate = 30.0

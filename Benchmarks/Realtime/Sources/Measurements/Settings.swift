@@ -1,10 +1,7 @@
+import BenchmarkSupport
+
 /// How long and how much is measured.
 struct Settings: Sendable {
-  /// A fault in the arguments.
-  struct UsageError: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// What can be measured.
   enum Part: String, CaseIterable, Sendable {
     case sessions, overload, greedy, ping

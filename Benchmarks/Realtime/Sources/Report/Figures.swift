@@ -1,14 +1,5 @@
 import Foundation
 
-extension [Duration] {
-  /// The value that so many percent do not exceed; zero if there is none.
-  func percentile(_ percent: Double) -> Duration {
-    guard !self.isEmpty else { return .zero }
-    let rank = Int((percent / 100 * Double(self.count)).rounded(.up))
-    return self.sorted()[Swift.min(Swift.max(0, rank - 1), self.count - 1)]
-  }
-}
-
 extension Duration {
   /// In milliseconds, with one digit after the point.
   var milliseconds: String { (self / .milliseconds(1)).text(1) }

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 
 /// Says on standard error how far the run is.

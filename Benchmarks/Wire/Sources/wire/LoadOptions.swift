@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightClient
 
 /// What is sent, how, and for how long. The peers take the same options, as far as they concern them.

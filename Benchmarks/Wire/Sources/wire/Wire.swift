@@ -1,3 +1,5 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Foundation
 
 /// One side of the wire, or what it carries measured apart; `bench.py` starts it and reads what it says.
@@ -16,7 +18,7 @@ struct Wire {
       case "load": try await Load(options).run()
       case "features":
         let features = try await Connection.open(to: options.address) { try await $0.features() }
-        Output.say(features.joined(separator: " "))
+        StandardOutput.printLine(features.joined(separator: " "))
       case "kernel": try await KernelTime(options).run()
       case "jpeg": try await JPEGTime(options).run()
       default: throw UsageError(description: "'\(verb)' is none of load, features, kernel, jpeg.")

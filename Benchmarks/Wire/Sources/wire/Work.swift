@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightClient
 
 /// What is done to frames.
@@ -14,14 +15,7 @@ enum Work: String {
     switch self {
     case .none: []
     case .vintage: [.filter("vintage")]
-    case .five:
-      [
-        .filter("sepiaTone", ["intensity": .number(0.8)]),
-        .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
-        .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
-        .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
-        .filter("grain"),
-      ]
+    case .five: .fiveStages
     }
   }
 }

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightClient
 
 /// Decode, a pipeline and encode, one after the other without a wire.
@@ -45,7 +46,8 @@ struct JPEGTime {
       times.encode.append(clock.now - worked)
     }
     return ApartFigures(
-      decodeUs: times.decode.percentile(50), workUs: times.work.percentile(50),
-      encodeUs: times.encode.percentile(50), frames: times.work.count)
+      decodeUs: times.decode.percentile(50).microseconds,
+      workUs: times.work.percentile(50).microseconds,
+      encodeUs: times.encode.percentile(50).microseconds, frames: times.work.count)
   }
 }

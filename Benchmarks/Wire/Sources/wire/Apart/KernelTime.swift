@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightClient
 
 /// A pipeline on frames in memory: what remains of a session when the wire is taken away.
@@ -24,7 +25,8 @@ struct KernelTime {
   func run() async throws {
     let compute = ComputePool()
     let times = try await withTaskExecutorPreference(compute) { try await self.times(compute) }
-    try Output.finish(ApartFigures(workUs: times.percentile(50), frames: times.count))
+    try Output.finish(
+      ApartFigures(workUs: times.percentile(50).microseconds, frames: times.count))
   }
 
   /// On a thread of the pool, as a session's lane is.

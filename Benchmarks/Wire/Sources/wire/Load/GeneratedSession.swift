@@ -1,3 +1,5 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Contract
 import Foundation
 import GRPCCore

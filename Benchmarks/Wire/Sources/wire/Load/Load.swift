@@ -1,3 +1,5 @@
+import BenchmarkClient
+import BenchmarkSupport
 import SidelightClient
 
 /// Sessions that send the same frame again and again.
@@ -49,18 +51,19 @@ struct Load {
   private func measure() async throws -> Figures {
     await self.course.waitUntilOpen()
     try await Task.sleep(for: self.options.warmUp)
-    Output.say("begin")
+    StandardOutput.printLine("begin")
     let begin = ContinuousClock.now
     try await Task.sleep(for: self.options.duration)
     let end = ContinuousClock.now
-    Output.say("end")
+    StandardOutput.printLine("end")
     self.course.end()
     let arrivals = self.tracks.map { $0.arrivals(begin ..< end) }
     let all = arrivals.flatMap(\.self)
     let roundTrips = all.map(\.roundTrip)
     return Figures(
-      frames: all.count, seconds: (end - begin) / .seconds(1), p50Us: roundTrips.percentile(50),
-      p99Us: roundTrips.percentile(99), workUs: all.map(\.work).percentile(50),
+      frames: all.count, seconds: (end - begin) / .seconds(1),
+      p50Us: roundTrips.percentile(50).microseconds, p99Us: roundTrips.percentile(99).microseconds,
+      workUs: all.map(\.work).percentile(50).microseconds,
       dropped: self.tracks.reduce(0) { $0 + $1.dropped },
       least: arrivals.map(\.count).min() ?? 0, most: arrivals.map(\.count).max() ?? 0)
   }
