@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
@@ -68,6 +68,9 @@ gallery: ## Draw every filter, into docs/reference/gallery.md (SIDELIGHT_TEST_ME
 
 reference: ## Write docs/reference/filters.md, docs/reference/configuration.md and deploy/sidelight.yaml from what they describe
 	@dev/reference
+
+docs: ## Build the documentation of the libraries into out/docs (BASE=path under which it is published, PORT=8000 serves it)
+	@PORT=$(PORT) dev/docs $(BASE)
 
 examples: ## Build the Swift packages in Examples/
 	@dev/examples
