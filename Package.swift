@@ -39,9 +39,19 @@ let package = Package(
     .library(name: "SidelightSupervisor", targets: ["SidelightSupervisor"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
+  traits: [
+    .trait(name: "Admin", description: "SidelightAdmin, the admin endpoint (fetches Hummingbird)"),
+    .trait(name: "Identity", description: "SidelightIdentity, JSON Web Tokens (fetches JWTKit)"),
+    .trait(
+      name: "Command",
+      description: "The sidelight command (fetches Yams and packages for settings and arguments)",
+      enabledTraits: ["Admin", "Identity"]),
+    .default(enabledTraits: ["Command"]),
+  ],
   dependencies: [
-    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
-    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    // Pinned to a minor version, since SidelightTransport depends on details of these.
+    .package(url: "https://github.com/grpc/grpc-swift-2", .upToNextMinor(from: "2.4.3")),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", .upToNextMinor(from: "2.9.2")),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
@@ -50,7 +60,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", .upToNextMinor(from: "1.46.0")),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -164,9 +174,12 @@ let package = Package(
       name: "SidelightAdmin",
       dependencies: [
         "SidelightServer", logging, lifecycle,
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Admin"])),
+        .product(
+          name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Admin"])),
+        .product(
+          name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Admin"])),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Admin",
@@ -181,7 +194,7 @@ let package = Package(
       name: "SidelightIdentity",
       dependencies: [
         "SidelightServer", grpcCore, logging,
-        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Identity"])),
       ],
       path: "Sources/Identity",
       swiftSettings: strict
@@ -201,8 +214,10 @@ let package = Package(
       name: "SidelightConfiguration",
       dependencies: [
         "SidelightServer", "SidelightIdentity", "SidelightWire", "SidelightTelemetry", logging,
-        .product(name: "Configuration", package: "swift-configuration"),
-        .product(name: "Yams", package: "Yams"),
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Command"])),
+        .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
       swiftSettings: strict
@@ -214,7 +229,9 @@ let package = Package(
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
         "SidelightWire",
         "SidelightKernels",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser",
+          condition: .when(traits: ["Command"])),
         .product(name: "NIOPosix", package: "swift-nio"),
         grpcCore, logging, metrics, lifecycle, protobuf, asyncAlgorithms,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -112,7 +112,7 @@ def test_check_reads_the_same_files(folder):
 BROKEN_FILES = {
     "none.cube": (None, ["No such file"]),
     "words.txt": ("These are words.\n", ["no PNG, no JPEG and no .cube"]),
-    "short.cube": ("LUT_1D_SIZE 3\n0 0 0\n1 1 1\n", ["2 entries", "says 3"]),
+    "short.cube": ("LUT_1D_SIZE 3\n0 0 0\n1 1 1\n", ["2 entries", "requires 3"]),
     "word.cube": ("# look\nLUT_1D_SIZE 2\n0 0 0\n1 one 1\n", ["line 4", "one"]),
     "long.cube": ("LUT_3D_SIZE 500\n", ["line 1", "500", "129"]),
     "cut.png": (b"\x89PNG\r\n\x1a\n\0\0\0", ["cut.png"]),

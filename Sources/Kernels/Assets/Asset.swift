@@ -1,19 +1,21 @@
-/// Something that a filter uses beside the frame, decoded and ready.
+import Synchronization
+
+/// Decoded data that a filter uses in addition to the frame.
 ///
-/// Two assets are equal if they are the same object: an asset that was put again under the same name
-/// is another one, and plans that were made with the old one are not taken for it.
+/// Two assets are equal if they are the same object. An asset that replaces another under the same
+/// name is a different one, so plans that use the old one are not reused for it.
 public enum Asset: Sendable, Hashable {
   /// A picture: a sticker, a background, a mask.
   case image(ImageAsset)
   /// A colour lookup table.
   case cube(CubeAsset)
 
-  /// The name that, where a filter composites with another picture, stands for the frame as it came
-  /// in, before the first stage: `randomGenerator, multiplyCompositing(backgroundImage: source)`.
-  /// Reserved: an asset of this name is never found.
+  /// The reserved name of the frame as it was before the first stage, for parameters of filters
+  /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
+  /// source)`. No provider is asked for an asset of this name.
   public static let sourceName = "source"
 
-  /// What kinds of asset there are.
+  /// The kinds of asset.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A picture.
     case image
@@ -21,7 +23,7 @@ public enum Asset: Sendable, Hashable {
     case cube
   }
 
-  /// Whether somebody counts its memory.
+  /// Whether the asset's memory is counted by an ``AssetLease``.
   package var isLeased: Bool {
     switch self {
     case .image(let image): image.isLeased
@@ -29,7 +31,7 @@ public enum Asset: Sendable, Hashable {
     }
   }
 
-  /// What kind this one is.
+  /// The kind of this asset.
   public var kind: Kind {
     switch self {
     case .image: .image
@@ -37,3 +39,52 @@ public enum Asset: Sendable, Hashable {
     }
   }
 }
+
+/// A source of the assets that pipelines name.
+///
+/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. Calls come
+/// from any thread, several at the same time, and must return without waiting: assets are fetched
+/// and decoded before.
+public protocol AssetProvider: Sendable {
+  /// The asset of that name; `nil` if there is none.
+  func asset(named name: String) -> Asset?
+
+  /// The names of all assets, for suggestions in errors. May be empty.
+  var names: [String] { get }
+}
+
+/// Assets in memory, by name.
+public final class AssetStore: AssetProvider {
+  private let assets: Mutex<[String: Asset]>
+
+  /// Creates a store with the given assets.
+  public init(_ assets: [String: Asset] = [:]) {
+    self.assets = Mutex(assets)
+  }
+
+  /// The asset of that name; `nil` if there is none.
+  public func asset(named name: String) -> Asset? {
+    self.assets.withLock { $0[name] }
+  }
+
+  /// The names of all assets, sorted.
+  public var names: [String] { self.assets.withLock { $0.keys.sorted() } }
+
+  /// Stores an asset under a name. Pipelines that were resolved before keep the asset they resolved
+  /// to.
+  public func put(_ asset: Asset, named name: String) {
+    self.assets.withLock { $0[name] = asset }
+  }
+
+  /// Removes the asset of that name.
+  ///
+  /// - Returns: The removed asset; `nil` if there was none.
+  @discardableResult
+  public func remove(named name: String) -> Asset? {
+    self.assets.withLock { $0.removeValue(forKey: name) }
+  }
+}
+
+/// An object that an asset retains. Its `deinit` reports that no name, no session and no plan holds
+/// the asset any more, so that its memory can be released from a quota.
+package protocol AssetLease: AnyObject, Sendable {}

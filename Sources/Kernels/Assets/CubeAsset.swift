@@ -2,12 +2,12 @@
 public final class CubeAsset: Sendable {
   /// The shape of a table.
   public enum Shape: Sendable, Hashable {
-    /// A curve each for red, green and blue, with so many entries.
+    /// Three curves, for red, green and blue, of `count` entries each.
     case curves(count: Int)
-    /// A cube with so many entries along each side.
+    /// A cube with `size` entries along each side.
     case cube(size: Int)
 
-    /// How many entries there are in all.
+    /// The number of entries.
     var entryCount: Int {
       switch self {
       case .curves(let count): count
@@ -15,8 +15,8 @@ public final class CubeAsset: Sendable {
       }
     }
 
-    /// The bytes that a table of this shape takes: the entries in threes, and once more as rows take
-    /// them.
+    /// The bytes of a table of this shape: the entries, and a second copy in the order that the C
+    /// rows read.
     package var byteCount: Int {
       switch self {
       case .curves(let count): 24 * count
@@ -25,21 +25,21 @@ public final class CubeAsset: Sendable {
     }
   }
 
-  /// What the file calls itself; empty if it does not.
+  /// The title in the file; empty if it has none.
   public let title: String
   /// The shape of the table.
   public let shape: Shape
-  /// The red, green and blue that the first entries stand for.
+  /// The red, green and blue of the first entries.
   public let domainLow: SIMD3<Float>
-  /// The red, green and blue that the last entries stand for.
+  /// The red, green and blue of the last entries.
   public let domainHigh: SIMD3<Float>
-  /// Red, green and blue of each entry; in a cube red runs fastest.
+  /// Red, green and blue of each entry; in a cube red changes fastest.
   package let entries: FloatTable
-  /// The same as three curves, one after the other; empty for a cube.
+  /// The entries as three curves, one after the other; empty for a cube.
   let curves: FloatTable
-  /// The entries of a cube in four numbers each, the last of them 0, as rows take them.
+  /// The entries of a cube as four numbers each, the last of them 0, as the C rows read them.
   let texels: FloatTable
-  /// Goes when the table does.
+  /// Retained as long as the table.
   private let lease: (any AssetLease)?
 
   /// The most entries of a curve.
@@ -47,9 +47,11 @@ public final class CubeAsset: Sendable {
   /// The longest side of a cube.
   public static let maxCubeSize = 129
 
-  /// - Parameter lease: Is kept for as long as the table is.
+  /// Creates a table.
+  ///
+  /// - Parameter lease: An object that the table retains.
   /// - Precondition: There are three numbers for each entry, at least two entries along each side,
-  ///   and the domain's highs exceed its lows.
+  ///   and each channel of `domainHigh` exceeds that of `domainLow`.
   package init(
     title: String, shape: Shape, domainLow: SIMD3<Float>, domainHigh: SIMD3<Float>,
     entries: [Float], lease: (any AssetLease)? = nil
@@ -78,7 +80,7 @@ public final class CubeAsset: Sendable {
     precondition(all(domainLow .< domainHigh), "the domain is empty")
   }
 
-  /// Whether somebody counts its memory.
+  /// Whether the table's memory is counted by a lease.
   var isLeased: Bool { self.lease != nil }
 }
 

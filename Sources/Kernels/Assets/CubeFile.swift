@@ -1,11 +1,11 @@
-/// Reads `.cube` files: Adobe's "Cube LUT Specification" 1.0, with the two `INPUT_RANGE` keywords
-/// that grading programs write.
+/// A reader of `.cube` files: Adobe's "Cube LUT Specification" 1.0, with the two `INPUT_RANGE`
+/// keywords that grading programs write.
 ///
-/// A file has keywords (`TITLE`, `LUT_1D_SIZE` or `LUT_3D_SIZE`, `DOMAIN_MIN`, `DOMAIN_MAX`), comments
-/// from `#`, and then one line of three numbers an entry. What is computed and kept is bounded by the
-/// file's length and by the sizes that ``CubeAsset`` states.
+/// A file has keywords (`TITLE`, `LUT_1D_SIZE` or `LUT_3D_SIZE`, `DOMAIN_MIN`, `DOMAIN_MAX`),
+/// comments from `#`, and then one line of three numbers per entry. Time and memory are bounded by
+/// the file's length and by the size limits of ``CubeAsset``.
 public struct CubeFile {
-  /// The longest file that is read: 64 MiB.
+  /// The longest accepted file: 64 MiB.
   public static let maxByteCount = 64 << 20
 
   private var title = ""
@@ -19,13 +19,15 @@ public struct CubeFile {
 
   /// Reads a table.
   ///
-  /// - Parameter bytes: The file: ASCII or UTF-8, lines ended in any of the usual ways.
-  /// - Throws: ``CubeFileError`` with the line of the first fault.
+  /// - Parameter bytes: The file: ASCII or UTF-8, with any of the usual line endings.
+  /// - Throws: ``CubeFileError`` with the line of the first error.
   public static func read(_ bytes: [UInt8]) throws(CubeFileError) -> CubeAsset {
     try self.read(bytes, lease: nil)
   }
 
-  /// - Parameter lease: Is kept for as long as the table is.
+  /// Reads a table.
+  ///
+  /// - Parameter lease: An object that the table retains.
   package static func read(
     _ bytes: [UInt8], lease: (any AssetLease)?
   ) throws(CubeFileError) -> CubeAsset {
@@ -34,9 +36,9 @@ public struct CubeFile {
     return try file.finish(lease)
   }
 
-  /// The shape of the table that a file says it is, read without its entries.
+  /// Reads the shape of a file's table without its entries.
   ///
-  /// - Throws: ``CubeFileError`` with the line of the first fault up to there.
+  /// - Throws: ``CubeFileError`` with the line of the first error up to the size.
   package static func shape(of bytes: [UInt8]) throws(CubeFileError) -> CubeAsset.Shape {
     var file = CubeFile()
     try file.readLines(bytes) { $0.shape == nil }
@@ -44,7 +46,7 @@ public struct CubeFile {
     return shape
   }
 
-  /// Reads line by line, to the end or for as long as `goesOn` says.
+  /// Reads line by line, to the end or while `goesOn` returns true.
   private mutating func readLines(
     _ bytes: [UInt8], while goesOn: (CubeFile) -> Bool
   ) throws(CubeFileError) {
@@ -92,12 +94,13 @@ public struct CubeFile {
       let range = try self.numbers(words.dropFirst(), count: 2)
       (self.low, self.high) = (SIMD3(repeating: range[0]), SIMD3(repeating: range[1]))
     default:
-      throw self.error("\(keyword) is no keyword of a .cube file")
+      throw self.error("\(keyword) is not a keyword of a .cube file")
     }
   }
 
-  /// A keyword and three numbers at most; one more, or whatever a line goes on with, makes a fault of it. A
-  /// line of a million words would take a hundred times its length to keep.
+  /// Splits a line into a keyword and at most three numbers. A longer line yields one more word,
+  /// which makes it invalid; splitting a line of a million words would take a hundred times its
+  /// length in memory.
   private static func words(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
     let end = line.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? line.startIndex
@@ -109,7 +112,7 @@ public struct CubeFile {
       throw self.error("numbers before LUT_1D_SIZE or LUT_3D_SIZE")
     }
     guard self.entries.count < 3 * expected else {
-      throw self.error("more than the \(expected) entries that the size says")
+      throw self.error("more than the \(expected) entries of the stated size")
     }
     let color = try self.colors(words[...])
     self.entries += [color.x, color.y, color.z]
@@ -117,7 +120,7 @@ public struct CubeFile {
 
   private mutating func set(_ shape: CubeAsset.Shape) throws(CubeFileError) {
     guard self.shape == nil else {
-      throw self.error("a second size; a table is either of curves or a cube")
+      throw self.error("a second size; a table has either curves or a cube")
     }
     self.shape = shape
     self.entries.reserveCapacity(3 * min(shape.entryCount, 1 << 16))
@@ -129,7 +132,7 @@ public struct CubeFile {
     guard self.entries.count == 3 * expected else {
       throw CubeFileError(
         line: 0,
-        message: "the file has \(self.entries.count / 3) entries, its size says \(expected)")
+        message: "the file has \(self.entries.count / 3) entries; its size requires \(expected)")
     }
     guard all(self.low .< self.high) else {
       throw CubeFileError(
@@ -159,25 +162,48 @@ public struct CubeFile {
     _ words: ArraySlice<ArraySlice<UInt8>>, count: Int
   ) throws(CubeFileError) -> [Float] {
     guard words.count == count else {
-      throw self.error("\(words.count) numbers where \(count) belong")
+      throw self.error("\(words.count) numbers; there must be \(count)")
     }
     var numbers: [Float] = []
     for word in words {
       let text = Self.excerpt(word)
       guard word.count <= 64, let number = Float(text), abs(number) <= 1e6 else {
-        throw self.error("\"\(text)\" is no number between -1e6 and 1e6")
+        throw self.error("\"\(text)\" is not a number between -1e6 and 1e6")
       }
       numbers.append(number)
     }
     return numbers
   }
 
-  /// A word, or its beginning: no keyword and no number that is meant is longer.
+  /// A word, or its first 64 bytes: no keyword and no valid number is longer.
   private static func excerpt(_ word: ArraySlice<UInt8>) -> String {
     String(decoding: word.prefix(64), as: UTF8.self)
   }
 
   private func error(_ message: String) -> CubeFileError {
     CubeFileError(line: self.line, message: message)
+  }
+}
+
+/// An invalid `.cube` file.
+public struct CubeFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The invalid line, from 1; 0 for the file as a whole.
+  public let line: Int
+  /// The error with its figures, in one sentence.
+  public let message: String
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - line: From 1; 0 for the file as a whole.
+  ///   - message: One sentence.
+  public init(line: Int, message: String) {
+    self.line = line
+    self.message = message
+  }
+
+  /// The line, if there is one, and the message.
+  public var description: String {
+    self.line == 0 ? self.message : "line \(self.line): \(self.message)"
   }
 }

@@ -1,25 +1,27 @@
 import CKernels
 import Synchronization
 
-/// A picture to be laid over frames, under them, or to mask them: premultiplied red, green, blue and
-/// alpha, at a thirty-second of a level.
+/// A picture that is composited with frames or masks them: premultiplied red, green, blue and
+/// alpha, in units of 1/32 level.
 public final class ImageAsset: Sendable {
   /// The size in pixels.
   public let size: FrameSize
   private let raster: Raster
   private let linear = Mutex<Raster?>(nil)
   let placements = ImagePlacements()
-  /// Goes when the pixels do.
+  /// Retained as long as the pixels.
   private let lease: (any AssetLease)?
 
-  /// Converts a frame of any format. Its orientation is left to whoever decoded it.
+  /// Converts a frame of any format. The frame's orientation is ignored; the decoder applies it.
   ///
-  /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
+  /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``FrameLayout/maxDimension``.
   public convenience init(_ frame: Frame) throws(FrameLayoutError) {
     try self.init(frame, lease: nil)
   }
 
-  /// - Parameter lease: Is kept for as long as the pixels are.
+  /// Converts a frame of any format.
+  ///
+  /// - Parameter lease: An object that the image retains.
   package init(_ frame: Frame, lease: (any AssetLease)?) throws(FrameLayoutError) {
     self.size = frame.size
     self.lease = lease
@@ -29,20 +31,20 @@ public final class ImageAsset: Sendable {
     Self.convert(frame, to: self.raster)
   }
 
-  /// Whether somebody counts its memory.
+  /// Whether the image's memory is counted by a lease.
   var isLeased: Bool { self.lease != nil }
 
-  /// Keeps nothing: images stay for long, and no two need be alike.
+  /// A pool without idle buffers: images live long, and few have the same size.
   private static let pool = BufferPool(maxIdleBytes: 0, usesPages: true)
 
-  /// The most bytes that an image of a size takes, with its pixels in both working spaces. What is
-  /// resampled for frames belongs to the plans that use it.
+  /// The most bytes of an image of a size, with its pixels in both working spaces. Copies resampled
+  /// for frames belong to the plans that use them.
   package static func maxByteCount(of size: FrameSize) -> Int {
-    // Rows of four samples of two bytes, and what keeps them aligned.
+    // Rows of four samples of two bytes, and their padding.
     2 * size.height * (8 * size.width + 256)
   }
 
-  /// The pixels in a working space; those in linear light are made when they are first asked for.
+  /// The pixels in a working space. Pixels in linear light are computed on first use.
   func raster(in space: WorkingSpace) -> Raster {
     guard space == .sRGBLinear else { return self.raster }
     return self.linear.withLock { linear in
@@ -74,7 +76,7 @@ public final class ImageAsset: Sendable {
         destination.store(strip)
       }
     }
-    // The rows above are addresses only.
+    // The rows above are addresses without ownership.
     withExtendedLifetime(raster) {}
     return raster
   }
@@ -109,7 +111,7 @@ public final class ImageAsset: Sendable {
         destination.store(strip)
       }
     }
-    // The rows above are addresses only.
+    // The rows above are addresses without ownership.
     withExtendedLifetime((source, raster)) {}
   }
 }

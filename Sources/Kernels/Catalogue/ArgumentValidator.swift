@@ -1,16 +1,17 @@
-/// Checks one call's parameters against the filter's description.
+/// A check of one filter call's parameters against the filter's description.
 struct ArgumentValidator {
-  /// What the filter takes.
+  /// The filter's description.
   let description: FilterDescription
-  /// Where the call stands: `stages[0].filter`.
+  /// The path of the call: `stages[0].filter`.
   let path: String
 
-  /// Numbers beyond this are refused even where a description states no limits: nothing a filter
-  /// computes from them overflows.
+  /// The limits of numbers whose description states none. No filter overflows within them.
   static let defaultLimits: ClosedRange<Double> = -1e6 ... 1e6
 
-  /// - Returns: One value a parameter of the description.
-  /// - Throws: ``PipelineError`` for the first fault, parameters in alphabetical order.
+  /// Validates the values of a call and adds defaults.
+  ///
+  /// - Returns: One value for each parameter of the description.
+  /// - Throws: ``PipelineError`` for the first error, parameters in alphabetical order.
   func validate(_ given: [String: ParameterValue]) throws(PipelineError) -> Arguments {
     var values: [String: ParameterValue] = [:]
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
@@ -112,7 +113,8 @@ struct ArgumentValidator {
     }
   }
 
-  /// A relative length is bounded in frames, because its pixels are not known yet.
+  /// Checks a length. A relative length is limited in frame sizes, because its pixels are not known
+  /// yet.
   private static func check(
     _ length: Length, _ limits: ClosedRange<Double>, _ name: String, _ path: String
   ) throws(PipelineError) {
@@ -125,7 +127,7 @@ struct ArgumentValidator {
 }
 
 extension ParameterDescription.Kind {
-  /// For messages: `a number`.
+  /// The kind in error messages: `a number`.
   var words: String {
     switch self {
     case .number: "a number"
@@ -141,7 +143,7 @@ extension ParameterDescription.Kind {
 }
 
 extension ParameterValue {
-  /// For messages: `a number`.
+  /// The kind in error messages: `a number`.
   var words: String {
     switch self {
     case .number: "a number"

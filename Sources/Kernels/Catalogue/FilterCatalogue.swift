@@ -1,8 +1,8 @@
 /// The filters that pipelines may name.
 ///
-/// A value: a server copies it at start, adds filters of its own, and shares it freely.
+/// A catalogue is a value: a server copies it at start, adds its own filters, and shares it.
 public struct FilterCatalogue: Sendable {
-  /// How a filter is made from a call.
+  /// A description and the function that creates the filter from a call.
   package struct Entry: Sendable {
     package let description: FilterDescription
     package let make: @Sendable (Arguments) -> any Filter
@@ -10,28 +10,29 @@ public struct FilterCatalogue: Sendable {
 
   private var entries: [String: Entry] = [:]
 
-  /// Where the assets are found that pipelines name; at first there are none.
+  /// The source of the assets that pipelines name; empty by default.
   public var assets: any AssetProvider = AssetStore()
 
-  /// A catalogue without filters.
+  /// Creates a catalogue without filters.
   public init() {}
 
-  /// Adds a type of filter, or replaces the one of that name.
+  /// Adds a type of filter. It replaces a filter of the same name.
   public mutating func register<F: CatalogueFilter>(_ type: F.Type) {
     self.register(F.description) { F($0) }
   }
 
-  /// Adds a filter that is one value, without parameters, or replaces the one of that name.
+  /// Adds a filter without parameters. It replaces a filter of the same name.
   public mutating func register(_ filter: some Filter) {
     self.register(filter.description) { _ in filter }
   }
 
-  /// Adds a filter by its description and a function that makes it, or replaces the one of that
-  /// name.
+  /// Adds a filter by its description and a function that creates it. It replaces a filter of the
+  /// same name.
   ///
   /// - Parameters:
-  ///   - description: What the filter is called and takes.
-  ///   - make: Called with one validated value a parameter of the description.
+  ///   - description: The filter's name, parameters and properties.
+  ///   - make: Creates a filter; called with one validated value for each parameter of the
+  ///     description.
   public mutating func register(
     _ description: FilterDescription, make: @escaping @Sendable (Arguments) -> any Filter
   ) {
@@ -39,25 +40,85 @@ public struct FilterCatalogue: Sendable {
       description: description, make: make)
   }
 
-  /// What every filter is called, takes and promises, sorted by name.
+  /// The descriptions of all filters, sorted by name.
   public var descriptions: [FilterDescription] {
     self.entries.values.map(\.description).sorted { $0.name < $1.name }
   }
 
-  /// The description of a filter, named as it is or as in Core Image (`CISepiaTone`); `nil` if there
-  /// is none.
+  /// The description of a filter by its name or its name in Core Image (`CISepiaTone`); `nil` if
+  /// there is none.
   public func description(named name: String) -> FilterDescription? {
     self.entry(named: name)?.description
   }
 
-  /// The name of the filter that is spelled most like the given one; `nil` if none is near.
+  /// The name of the filter whose spelling is nearest to the given one; `nil` if none is near.
   public func nearestName(to name: String) -> String? {
     Spelling.nearest(
       to: Spelling.canonicalFilter(name), among: self.entries.values.map(\.description.name))
   }
 
-  /// How the filter of that name is made.
+  /// The entry of the filter of that name.
   package func entry(named name: String) -> Entry? {
     self.entries[Spelling.canonicalFilter(name)]
+  }
+}
+
+/// Matching of names of filters and parameters: the names of this library, those of Core Image, and
+/// near misses.
+package enum Spelling {
+  /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
+  static func canonicalFilter(_ name: String) -> String {
+    Self.stripping("CI", from: name)
+  }
+
+  /// `inputIntensity` becomes `intensity`; other names do not change.
+  static func canonicalParameter(_ name: String) -> String {
+    Self.stripping("input", from: name)
+  }
+
+  /// Returns the candidate with the fewest edits to the given name, if they are at most a third of
+  /// the name's length (but two are always allowed); otherwise the shortest candidate that begins
+  /// with the name, such as `sepiaTone` for `sepia`. Of several it returns the first in
+  /// alphabetical order.
+  package static func nearest(to name: String, among candidates: [String]) -> String? {
+    // The time is quadratic in the name's length.
+    guard name.utf8.count <= 64 else { return nil }
+    let folded = Array(name.lowercased().utf8)
+    let candidates = candidates.sorted()
+    let misspelt =
+      candidates
+      .map { (name: $0, distance: Self.distance(folded, Array($0.lowercased().utf8))) }
+      .filter { $0.distance <= max(2, folded.count / 3) }
+      .min { $0.distance < $1.distance }?
+      .name
+    if let misspelt { return misspelt }
+    guard folded.count >= 3 else { return nil }
+    return
+      candidates
+      .filter { $0.lowercased().hasPrefix(name.lowercased()) }
+      .min { $0.count < $1.count }
+  }
+
+  private static func stripping(_ prefix: String, from name: String) -> String {
+    guard name.hasPrefix(prefix) else { return name }
+    let rest = name.dropFirst(prefix.count)
+    guard let first = rest.first, first.isUppercase else { return name }
+    return first.lowercased() + rest.dropFirst()
+  }
+
+  /// The Levenshtein distance: insertions, deletions and replacements.
+  private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var previous = Array(0 ... right.count)
+    for (row, byte) in left.enumerated() {
+      var current = [row + 1]
+      for (column, other) in right.enumerated() {
+        current.append(
+          min(
+            previous[column] + (byte == other ? 0 : 1), previous[column + 1] + 1,
+            current[column] + 1))
+      }
+      previous = current
+    }
+    return previous[right.count]
   }
 }

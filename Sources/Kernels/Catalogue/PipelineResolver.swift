@@ -1,4 +1,21 @@
-/// Walks a pipeline once, checks it, and makes its filters.
+extension FilterCatalogue {
+  /// Looks up the filters that a pipeline names, and validates all of its values.
+  ///
+  /// Filters and parameters may have the names of this library or of Core Image. A bare number is
+  /// accepted for a length (pixels), a vector of two numbers for a point (pixels), and a vector of
+  /// three or four for a colour.
+  ///
+  /// - Throws: ``PipelineError`` with the path of the first error.
+  public func resolve(_ pipeline: Pipeline) throws(PipelineError) -> ResolvedPipeline {
+    try pipeline.checkSizes()
+    var resolver = PipelineResolver(catalogue: self)
+    let space = pipeline.workingSpace ?? .sRGBGamma
+    let items = try resolver.resolve(pipeline, in: space, path: "", depth: 1)
+    return ResolvedPipeline(items: items, workingSpace: space)
+  }
+}
+
+/// A walk over a pipeline that checks it and creates its filters.
 struct PipelineResolver {
   private let catalogue: FilterCatalogue
   private var stageCount = 0
@@ -8,9 +25,11 @@ struct PipelineResolver {
     self.catalogue = catalogue
   }
 
+  /// Resolves a pipeline's stages.
+  ///
   /// - Parameters:
-  ///   - space: Where the pipeline computes colour.
-  ///   - path: Where the pipeline stands, with a trailing dot unless empty.
+  ///   - space: The pipeline's working space.
+  ///   - path: The pipeline's path, with a trailing dot unless empty.
   ///   - depth: 1 for the outermost pipeline.
   mutating func resolve(
     _ pipeline: Pipeline, in space: WorkingSpace, path: String, depth: Int
@@ -41,7 +60,7 @@ struct PipelineResolver {
       if let other = self.ids[id] {
         throw PipelineError(
           code: .duplicateStageID, path: "\(path).id",
-          message: "the id \"\(id)\" is also that of \(other)")
+          message: "the id \"\(id)\" is also the id of \(other)")
       }
       self.ids[id] = path
     }
@@ -94,6 +113,60 @@ struct PipelineResolver {
           code: .invalidStage, path: "\(path).\(name)",
           message: "\(name) is \(length.value), outside \(least) ... \(limit)")
       }
+    }
+  }
+}
+
+/// A lookup of the assets that one call's parameters name.
+struct AssetFinder {
+  /// The source of assets.
+  let provider: any AssetProvider
+  /// The path of the call: `stages[0].filter`.
+  let path: String
+
+  /// Looks up the assets of a call.
+  ///
+  /// - Returns: The same arguments, with their assets.
+  /// - Throws: ``PipelineError`` with code `unknownAsset`, and the nearest name.
+  func find(
+    for description: FilterDescription, _ arguments: Arguments
+  ) throws(PipelineError) -> Arguments {
+    var assets: [String: Asset] = [:]
+    for parameter in description.parameters {
+      guard let kind = parameter.assetKind, case .text(let name) = arguments.values[parameter.name]
+      else { continue }
+      if name.isEmpty, parameter.defaultValue == .text("") { continue }
+      if name == Asset.sourceName, parameter.acceptsSource { continue }
+      let path = "\(self.path).parameters[\"\(parameter.name)\"]"
+      guard name != Asset.sourceName else {
+        throw PipelineError(
+          code: .unknownAsset, path: path,
+          message: "\"\(name)\" is the source frame, which \(parameter.name) does not accept")
+      }
+      guard let asset = self.provider.asset(named: name) else {
+        throw PipelineError(
+          code: .unknownAsset, path: path,
+          message: "there is no asset named \"\(name.clipped(toBytes: 64))\"",
+          suggestion: Spelling.nearest(to: name, among: self.provider.names))
+      }
+      guard asset.kind == kind else {
+        throw PipelineError(
+          code: .unknownAsset, path: path,
+          message:
+            "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.words), not \(kind.words)")
+      }
+      assets[parameter.name] = asset
+    }
+    return assets.isEmpty ? arguments : Arguments(values: arguments.values, assets: assets)
+  }
+}
+
+extension Asset.Kind {
+  /// The kind in error messages: `an image`.
+  fileprivate var words: String {
+    switch self {
+    case .image: "an image"
+    case .cube: "a colour cube"
     }
   }
 }

@@ -1,8 +1,8 @@
-/// A function from a pixel and its place to a pixel: a colour filter of your own.
+/// A function from a pixel and its position to a pixel: a custom colour filter.
 ///
-/// It joins the strips of its neighbours in the pipeline, so that a chain of such filters is one
-/// pass over memory. Conform a struct rather than wrap a closure: its loop is compiled where the
-/// type is known, and the call disappears.
+/// The planner fuses it with its neighbours in the pipeline, so a chain of such filters is one pass
+/// over memory. Conform a struct instead of wrapping a closure: its loop is compiled for the
+/// concrete type, and the call is inlined.
 ///
 /// ```swift
 /// struct Solarize: ColorKernel {
@@ -14,16 +14,16 @@
 /// }
 /// ```
 public protocol ColorKernel: Sendable {
-  /// The pixel's new colour. Must be pure.
+  /// Returns the pixel's new colour. Must be pure.
   ///
   /// - Parameters:
-  ///   - pixel: Gamma-encoded sRGB with straight alpha; 0 ... 1, and beyond where earlier filters
-  ///     went there. Alpha is 1 in opaque pictures, and what becomes of it there is ignored.
-  ///   - place: Where the pixel lies.
+  ///   - pixel: Gamma-encoded sRGB with straight alpha: 0 ... 1, and beyond if earlier filters
+  ///     exceeded it. Alpha is 1 in opaque pictures; changes of alpha are ignored there.
+  ///   - place: The pixel's position.
   func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel
 
-  /// Applies the kernel to a run of pixels. There is no need to write this one: the default calls
-  /// the function for each.
+  /// Applies the kernel to a run of pixels. The default implementation calls the function for each
+  /// pixel; other implementations are not needed.
   func apply(to strip: ColorStrip)
 }
 
@@ -35,5 +35,74 @@ extension ColorKernel {
       let place = Place(x: strip.x + index, y: strip.y, frame: strip.frame)
       strip[index] = self(strip[index], at: place)
     }
+  }
+}
+
+/// A run of pixels of one row, modified in place. Valid only during the call that receives it.
+@safe
+@frozen
+public struct ColorStrip {
+  @usableFromInline let red: UnsafeMutablePointer<Float>
+  @usableFromInline let green: UnsafeMutablePointer<Float>
+  @usableFromInline let blue: UnsafeMutablePointer<Float>
+  @usableFromInline let alpha: UnsafeMutablePointer<Float>
+  /// The number of pixels.
+  public let count: Int
+  /// The first pixel's column.
+  public let x: Int
+  /// The row.
+  public let y: Int
+  /// The frame's number in its stream.
+  public let frame: UInt64
+
+  init(_ strip: Strip) {
+    unsafe self.red = strip.red
+    unsafe self.green = strip.green
+    unsafe self.blue = strip.blue
+    unsafe self.alpha = strip.alpha
+    self.count = strip.count
+    self.x = strip.x
+    self.y = strip.y
+    self.frame = strip.moment.index
+  }
+
+  /// The pixel at an index.
+  ///
+  /// - Precondition: The index lies in `0 ..< count`.
+  @inlinable
+  public subscript(index: Int) -> Pixel {
+    get {
+      precondition((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
+      return unsafe Pixel(
+        red: self.red[index], green: self.green[index], blue: self.blue[index],
+        alpha: self.alpha[index])
+    }
+    nonmutating set {
+      precondition((0 ..< self.count).contains(index), "the strip has \(self.count) pixels")
+      unsafe self.red[index] = newValue.red
+      unsafe self.green[index] = newValue.green
+      unsafe self.blue[index] = newValue.blue
+      unsafe self.alpha[index] = newValue.alpha
+    }
+  }
+}
+
+extension Node {
+  /// A custom function of one pixel and its position. Fuses with its neighbours.
+  public static func colorKernel(_ kernel: some ColorKernel) -> Node {
+    Node(
+      .kernel(
+        StripKernel(
+          reference: { pixel, x, y, moment in
+            let result = kernel(
+              Pixel(
+                red: Float(pixel.x), green: Float(pixel.y), blue: Float(pixel.z),
+                alpha: Float(pixel.w)),
+              at: Place(x: x, y: y, frame: moment.index))
+            return SIMD4(
+              Double(result.red), Double(result.green), Double(result.blue),
+              Double(result.alpha))
+          },
+          apply: { strip in kernel.apply(to: ColorStrip(strip)) })))
   }
 }

@@ -1,32 +1,35 @@
-/// A filter of your own without parameters, in a few lines.
+/// A custom filter without parameters.
 ///
 /// ```swift
 /// catalogue.register(CustomFilter("solarize", "Bends the tones.", color: Solarize()))
 /// ```
 ///
-/// For parameters conform to ``CatalogueFilter`` and return the same nodes.
+/// For a filter with parameters, conform to ``CatalogueFilter`` and return the same nodes.
 public struct CustomFilter: Filter {
-  /// What the catalogue tells of the filter.
+  /// The filter's name, summary and properties.
   public let description: FilterDescription
   private let node: Node
 
-  /// A filter of the colour of each pixel; it fuses with its neighbours in the pipeline.
+  /// Creates a filter of each pixel's colour. It fuses with its neighbours in the pipeline.
   public init(_ name: String, _ summary: String, color kernel: some ColorKernel) {
     self.init(name, summary, .pixel, .colorKernel(kernel))
   }
 
-  /// A filter of each pixel's neighbourhood.
+  /// Creates a filter of each pixel's neighbourhood.
   ///
-  /// - Precondition: The kernel's reach lies in 0 ... 64.
+  /// - Precondition: The kernel's reach is in 0 ... 64.
   public init(_ name: String, _ summary: String, neighborhood kernel: some NeighborhoodKernel) {
     self.init(name, summary, .neighborhood, .neighborhoodKernel(kernel))
   }
 
-  /// A function of the whole frame.
+  /// Creates a filter from a function of the whole frame.
   ///
-  /// - Parameter body: Reads the frame and writes every sample of the other one, which has the same
-  ///   geometry, and comes as zeros; it is written, and never replaced by another. Called on compute
-  ///     threads, for several frames at a time.
+  /// - Parameters:
+  ///   - name: The filter's name, in lower camel case.
+  ///   - summary: One line.
+  ///   - body: Reads the first frame and writes the samples of the second, which has the same
+  ///     geometry and is initialised to zeros. It must not replace the second frame. Called on
+  ///     compute threads, for several frames at the same time.
   public init(
     _ name: String, _ summary: String,
     frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
@@ -34,7 +37,7 @@ public struct CustomFilter: Filter {
     self.init(name, summary, .frame, .frame(body))
   }
 
-  /// An analysis that only looks.
+  /// Creates a filter that analyses frames and does not change them.
   public init(_ name: String, _ summary: String, analysis: some FrameAnalysis) {
     self.init(name, summary, .frame, .analysis(analysis), category: .analysis)
   }
@@ -45,10 +48,29 @@ public struct CustomFilter: Filter {
   ) {
     self.description = FilterDescription(
       name: name, summary: summary, category: category, reach: reach, fidelity: .custom,
-      formula: "A filter of this server's own")
+      formula: "A custom filter of this server")
     self.node = node
   }
 
-  /// The one node that the filter is.
+  /// The filter's single node.
   public func nodes(for geometry: FrameGeometry) -> [Node] { [self.node] }
+}
+
+/// A custom function of a whole frame.
+struct FramePass: Pass {
+  let description: PassDescription
+  let color: ColorDescription
+  let body: @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+
+  func run(_ context: PassContext) async throws {
+    let input = context.inputs[0].frame(color: self.color, orientation: .upright)
+    var output = context.output.mutableFrame(color: self.color)
+    // Samples that the function does not write must not show an earlier frame.
+    unsafe _ = output.buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    try self.body(input, &output, context.moment)
+    precondition(
+      output.buffer === context.output.mutableFrame(color: self.color).buffer
+        && output.layout == context.output.layout,
+      "the function replaced the frame that it was to write")
+  }
 }

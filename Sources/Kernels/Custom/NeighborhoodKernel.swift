@@ -1,7 +1,7 @@
-/// A function from a pixel's neighbourhood to a pixel: a spatial filter of your own.
+/// A function from a pixel's neighbourhood to a pixel: a custom spatial filter.
 ///
-/// Whatever the frame's format, it sees RGB. Where there is alpha, colour is premultiplied; beyond
-/// the frame's edges lie the pixels at the edges.
+/// The kernel reads RGB, whatever the frame's format. In frames with alpha, colour is
+/// premultiplied. Positions beyond the frame's edges have the pixels at the edges.
 ///
 /// ```swift
 /// struct Emboss: NeighborhoodKernel {
@@ -14,14 +14,14 @@
 /// }
 /// ```
 public protocol NeighborhoodKernel: Sendable {
-  /// How far the kernel looks in each direction, in pixels: 0 ... 64.
+  /// The distance that the kernel reads in each direction, in pixels: 0 ... 64.
   var reach: Int { get }
 
-  /// The pixel's new colour. Must be pure.
+  /// Returns the pixel's new colour. Must be pure.
   func callAsFunction(_ window: PixelWindow, at place: Place) -> Pixel
 
-  /// Applies the kernel to a row. There is no need to write this one: the default calls the function
-  /// for each pixel.
+  /// Applies the kernel to a row. The default implementation calls the function for each pixel;
+  /// other implementations are not needed.
   func apply(_ window: PixelWindow, to strip: ColorStrip)
 }
 
@@ -34,5 +34,89 @@ extension NeighborhoodKernel {
       window.x = strip.x + index
       strip[index] = self(window, at: Place(x: window.x, y: strip.y, frame: strip.frame))
     }
+  }
+}
+
+/// The pixels around one pixel. Valid only during the call that receives it.
+@safe
+@frozen
+public struct PixelWindow {
+  /// The centre's column.
+  @usableFromInline var x: Int
+  @usableFromInline let reach: Int
+  /// For each row of the window, from the top: the first pixel of the red plane within the frame.
+  @usableFromInline let rows: UnsafePointer<UnsafePointer<Float>>
+  /// Floats from one colour plane of a row to the next.
+  @usableFromInline let planeStride: Int
+
+  init(reach: Int, rows: UnsafePointer<UnsafePointer<Float>>, planeStride: Int) {
+    self.x = 0
+    self.reach = reach
+    unsafe self.rows = rows
+    self.planeStride = planeStride
+  }
+
+  /// The pixel at an offset from the centre, to the right and down.
+  ///
+  /// - Precondition: Neither offset exceeds the kernel's reach.
+  @inlinable
+  public subscript(dx: Int, dy: Int) -> Pixel {
+    precondition(
+      max(abs(dx), abs(dy)) <= self.reach, "the kernel looks further than its reach")
+    let pixel = unsafe self.rows[dy + self.reach] + (self.x + dx)
+    return unsafe Pixel(
+      red: pixel[0], green: pixel[self.planeStride], blue: pixel[2 * self.planeStride],
+      alpha: pixel[3 * self.planeStride])
+  }
+}
+
+extension PixelWindow {
+  /// Calls `body` with the window's rows, from the top, for C rows. A row's pointer plus the offset
+  /// is the first pixel of the run in a colour plane (0 red, 1 green, 2 blue, 3 alpha).
+  func withRows<Result>(
+    of strip: ColorStrip, plane: Int = 0,
+    _ body: (
+      _ rows: UnsafePointer<UnsafePointer<Float>>, _ planeStride: Int, _ offset: Int
+    ) -> Result
+  ) -> Result {
+    unsafe body(self.rows, self.planeStride, plane * self.planeStride + strip.x)
+  }
+
+  /// Copies the alpha of the window's centre pixels.
+  ///
+  /// - Parameter limitsColor: Whether to limit colour to -alpha ... 2 alpha. Colour beyond that
+  ///   would become visible when a later filter raises alpha.
+  func copyAlpha(to strip: ColorStrip, limitsColor: Bool) {
+    let middle = unsafe self.rows[self.reach] + (3 * self.planeStride + strip.x)
+    unsafe strip.alpha.update(from: middle, count: strip.count)
+    guard limitsColor else { return }
+    func limit(_ channel: UnsafeMutablePointer<Float>) {
+      for index in 0 ..< strip.count {
+        let alpha = unsafe middle[index]
+        unsafe channel[index] = min(max(channel[index], -alpha), 2 * alpha)
+      }
+    }
+    unsafe limit(strip.red)
+    unsafe limit(strip.green)
+    unsafe limit(strip.blue)
+  }
+}
+
+extension Pixel {
+  /// The pixel with its colour limited to -alpha ... 2 alpha.
+  var limitedByAlpha: Pixel {
+    func limit(_ value: Float) -> Float { min(max(value, -self.alpha), 2 * self.alpha) }
+    return Pixel(
+      red: limit(self.red), green: limit(self.green), blue: limit(self.blue), alpha: self.alpha)
+  }
+}
+
+extension Node {
+  /// A custom function of a pixel's neighbourhood.
+  ///
+  /// - Precondition: The kernel's reach is in 0 ... 64.
+  public static func neighborhoodKernel(_ kernel: some NeighborhoodKernel) -> Node {
+    precondition((0 ... 64).contains(kernel.reach), "a kernel's reach is 0 ... 64")
+    return Node(.window(kernel))
   }
 }

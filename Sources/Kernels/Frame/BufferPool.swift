@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Keeps the memory of frames that are gone for frames to come.
+/// A pool of memory for frames.
 ///
-/// A fresh buffer of a 1080p frame costs more in page faults than any filter costs in arithmetic, so
-/// buffers are reused by size. A buffer comes back when the last frame that refers to it goes. What
-/// the pool keeps idle has a bound; the size that was idle longest is freed first.
+/// A fresh buffer of a 1080p frame costs more in page faults than any filter costs in arithmetic,
+/// so buffers are reused by size. A buffer returns to the pool when the last frame that refers to
+/// it is released. The bytes of idle buffers are bounded; the pool frees the buffer that was idle
+/// longest first.
 public final class BufferPool: Sendable {
-  /// What the pool has done and holds.
+  /// Counters of a pool.
   public struct Statistics: Sendable, Hashable {
     /// Requests that an idle buffer served.
     public var hits = 0
@@ -18,7 +19,7 @@ public final class BufferPool: Sendable {
     public var bytesIdle = 0
   }
 
-  /// Memory that nobody refers to.
+  /// A buffer that no frame refers to.
   @safe
   private struct Block: @unchecked Sendable {  // has one owner: the pool, then one PixelBuffer
     let bytes: UnsafeMutableRawBufferPointer
@@ -28,7 +29,7 @@ public final class BufferPool: Sendable {
     var idle: [Int: [(block: Block, since: UInt64)]] = [:]
     var returns: UInt64 = 0
     var statistics = Statistics()
-    /// The fewest idle bytes since the last `trimUnneeded()`.
+    /// The fewest idle bytes since the last ``trimUnneeded()``.
     var leastIdleBytes = 0
   }
 
@@ -36,14 +37,20 @@ public final class BufferPool: Sendable {
   private let usesPages: Bool
   private let state = Mutex(State())
 
-  /// - Parameter maxIdleBytes: The most bytes that idle buffers may hold; 256 MiB by default.
+  /// Creates an empty pool.
+  ///
+  /// - Parameter maxIdleBytes: The most bytes of idle buffers; 256 MiB by default.
   public init(maxIdleBytes: Int = 256 << 20) {
     self.maxIdleBytes = maxIdleBytes
     self.usesPages = false
   }
 
-  /// - Parameter usesPages: Whether buffers are pages of their own, which the system has back at once when
-  ///   they are freed, in place of the heap's.
+  /// Creates an empty pool.
+  ///
+  /// - Parameters:
+  ///   - maxIdleBytes: The most bytes of idle buffers.
+  ///   - usesPages: Whether buffers are mapped pages, which return to the system when they are
+  ///     freed, instead of heap memory.
   package init(maxIdleBytes: Int, usesPages: Bool) {
     self.maxIdleBytes = maxIdleBytes
     self.usesPages = usesPages
@@ -53,12 +60,13 @@ public final class BufferPool: Sendable {
     self.trim(to: 0)
   }
 
-  /// What the pool has done and holds.
+  /// The current counters.
   public var statistics: Statistics { self.state.withLock { $0.statistics } }
 
-  /// A frame to be written, in a buffer of the pool with aligned strides.
+  /// Returns a frame to be written, in a buffer of the pool with aligned strides. Its samples are
+  /// undefined.
   ///
-  /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
+  /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``FrameLayout/maxDimension``.
   public func makeFrame(
     _ geometry: FrameGeometry, orientation: Orientation = .upright
   ) throws(FrameLayoutError) -> MutableFrame {
@@ -67,7 +75,8 @@ public final class BufferPool: Sendable {
       color: geometry.color, orientation: orientation)
   }
 
-  /// A frame to be written with the given layout, in a buffer of the pool.
+  /// Returns a frame to be written with the given layout, in a buffer of the pool. Its samples are
+  /// undefined.
   public func makeFrame(
     layout: FrameLayout, color: ColorDescription, orientation: Orientation = .upright
   ) -> MutableFrame {
@@ -76,7 +85,7 @@ public final class BufferPool: Sendable {
       buffer: self.makeBuffer(byteCount: layout.byteCount))
   }
 
-  /// A buffer of at least the given size, aligned to 64 bytes. Its bytes are undefined.
+  /// Returns a buffer of at least the given size, aligned to 64 bytes. Its bytes are undefined.
   package func makeBuffer(byteCount: Int) -> PixelBuffer {
     let capacity = Self.sizeClass(byteCount)
     let idle = self.state.withLock { state -> Block? in
@@ -96,7 +105,7 @@ public final class BufferPool: Sendable {
 
   /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
   ///
-  /// - Returns: Whether any was freed.
+  /// - Returns: Whether any buffer was freed.
   @discardableResult
   public func trim(to bytes: Int) -> Bool {
     var isFreed = false
@@ -111,9 +120,10 @@ public final class BufferPool: Sendable {
     return isFreed
   }
 
-  /// Frees as much as was idle all the time since the last call, what was idle longest first.
+  /// Frees as many bytes as were idle for the whole time since the last call, those that were idle
+  /// longest first.
   ///
-  /// - Returns: Whether there was any.
+  /// - Returns: Whether any buffer was freed.
   @discardableResult
   public func trimUnneeded() -> Bool {
     let needed = self.state.withLock { state in
@@ -142,7 +152,7 @@ public final class BufferPool: Sendable {
 
   private static func removeOldest(_ state: inout State, above bytes: Int) -> Block? {
     guard state.statistics.bytesIdle > bytes else { return nil }
-    // A bucket is used from its end, so its first buffer is the one that was idle longest.
+    // A bucket is used from its end, so its first buffer was idle longest.
     let oldest = state.idle
       .compactMap { capacity, bucket in bucket.first.map { (capacity, $0.since) } }
       .min { $0.1 < $1.1 }
@@ -155,8 +165,8 @@ public final class BufferPool: Sendable {
     return idle
   }
 
-  /// Rounds a size up to one of eight steps between powers of two, so that sizes that alternate by a
-  /// few rows share buffers, at a waste of at most an eighth.
+  /// Rounds a size up to one of eight steps between powers of two, so that sizes that differ by a
+  /// few rows share buffers. At most an eighth of a buffer is unused.
   static func sizeClass(_ byteCount: Int) -> Int {
     guard byteCount > 4096 else { return 4096 }
     let step = max(4096, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 4))

@@ -1,13 +1,13 @@
-/// What the numbers of a frame mean as colours.
+/// The meaning of a frame's samples as colours.
 public struct ColorDescription: Sendable, Hashable {
-  /// The range of luma and chroma; without meaning for RGB and grey formats, which are full range.
+  /// The range of luma and chroma. RGB and grey formats, which are full range, ignore it.
   public var range: YUVRange
-  /// The matrix between RGB and YUV; without meaning for RGB and grey formats.
+  /// The matrix between RGB and YUV. RGB and grey formats ignore it.
   public var matrix: YUVMatrix
-  /// How colour relates to alpha; without meaning for formats that have no alpha.
+  /// The relation of colour to alpha. Formats without alpha ignore it.
   public var alpha: AlphaMode
 
-  /// Video range, BT.601 and straight alpha, unless said otherwise.
+  /// Creates a description; by default video range, BT.601 and straight alpha.
   public init(
     range: YUVRange = .video,
     matrix: YUVMatrix = .bt601,
@@ -19,7 +19,7 @@ public struct ColorDescription: Sendable, Hashable {
   }
 }
 
-/// The values that luma and chroma take.
+/// The range of luma and chroma.
 public enum YUVRange: String, Sendable, Hashable, CaseIterable {
   /// Luma 16 ... 235, chroma 16 ... 240 ("limited", "studio").
   case video
@@ -35,12 +35,12 @@ public enum YUVMatrix: String, Sendable, Hashable, CaseIterable {
   case bt709
 }
 
-/// How colour relates to alpha.
+/// The relation of colour to alpha.
 public enum AlphaMode: String, Sendable, Hashable, CaseIterable {
-  /// Alpha is to be ignored, and is passed on untouched.
+  /// Alpha is ignored, and passed through unchanged.
   case opaque
   /// Colour is not multiplied by alpha.
   case straight
-  /// Colour is already multiplied by alpha.
+  /// Colour is multiplied by alpha.
   case premultiplied
 }

@@ -1,17 +1,17 @@
-/// One picture: planes of samples in a buffer, what they mean as colours, and how to show them.
+/// A picture: planes of samples in a buffer, with their colour description and orientation.
 ///
-/// A frame is an immutable value; copies share the buffer. Filters make new frames.
+/// A frame is an immutable value; copies share the buffer. Filters write new frames.
 public struct Frame: Sendable {
   /// Format, size and planes.
   public let layout: FrameLayout
-  /// What the samples mean as colours.
+  /// The meaning of the samples as colours.
   public let color: ColorDescription
-  /// How the frame is to be shown.
+  /// The orientation in which the frame is displayed.
   public let orientation: Orientation
   /// The bytes that the layout's offsets refer to.
   public let buffer: PixelBuffer
 
-  /// Puts a layout on a buffer.
+  /// Creates a frame from a layout and a buffer.
   ///
   /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
   public init(
@@ -31,7 +31,7 @@ public struct Frame: Sendable {
   public var format: PixelFormat { self.layout.format }
   /// The size in pixels.
   public var size: FrameSize { self.layout.size }
-  /// What plans are compiled for.
+  /// The geometry: all that plans depend on.
   public var geometry: FrameGeometry {
     FrameGeometry(format: self.format, size: self.size, color: self.color)
   }
@@ -41,6 +41,7 @@ public struct Frame: Sendable {
   /// - Parameters:
   ///   - row: The row, from the top, `0 ..< rowCount` of the plane.
   ///   - plane: The plane's index.
+  ///   - body: Receives the row's bytes, which are valid during the call.
   /// - Precondition: Row and plane exist.
   public func withRow<Result>(
     _ row: Int, plane: Int = 0, _ body: (RawSpan) throws -> Result
@@ -60,5 +61,107 @@ public struct Frame: Sendable {
       self.buffer.bytes.baseAddress.unsafelyUnwrapped
         .advanced(by: self.layout.planes[plane].offset)
         .assumingMemoryBound(to: UInt8.self))
+  }
+}
+
+/// A frame that is being written: the only owner of its buffer until ``finish()`` turns it into a
+/// ``Frame``.
+public struct MutableFrame: ~Copyable, Sendable {
+  /// Format, size and planes.
+  public let layout: FrameLayout
+  /// The meaning of the samples as colours.
+  public var color: ColorDescription
+  /// The orientation in which the frame is displayed.
+  public var orientation: Orientation
+  let buffer: PixelBuffer
+
+  /// Creates a frame to be written in a buffer of the pool or in other memory, such as a slot of
+  /// shared memory or a part of an outgoing message.
+  ///
+  /// - Parameters:
+  ///   - layout: The position of the planes in the buffer.
+  ///   - color: The meaning of the samples as colours.
+  ///   - orientation: The orientation in which the frame is displayed.
+  ///   - buffer: Bytes that no other code reads or writes until ``finish()``; undefined until
+  ///     written.
+  /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
+  public init(
+    layout: FrameLayout, color: ColorDescription = ColorDescription(),
+    orientation: Orientation = .upright, buffer: PixelBuffer
+  ) {
+    precondition(buffer.byteCount >= layout.byteCount, "the buffer is shorter than the layout")
+    self.layout = layout
+    self.color = color
+    self.orientation = orientation
+    self.buffer = buffer
+  }
+
+  /// Writes one row of one plane. The row's padding is not changed.
+  ///
+  /// - Parameters:
+  ///   - row: The row, from the top, `0 ..< rowCount` of the plane.
+  ///   - plane: The plane's index.
+  ///   - body: Receives the row's bytes, which are valid during the call.
+  /// - Precondition: Row and plane exist.
+  public mutating func withMutableRow<Result>(
+    _ row: Int, plane: Int = 0, _ body: (inout MutableRawSpan) throws -> Result
+  ) rethrows -> Result {
+    precondition((0 ..< self.layout.planes.count).contains(plane), "no such plane")
+    let format = self.layout.format
+    let rows = format.rowCount(plane: plane, height: self.layout.size.height)
+    precondition((0 ..< rows).contains(row), "no such row")
+    let count = format.rowByteCount(plane: plane, width: self.layout.size.width)
+    let bytes = unsafe UnsafeMutableRawBufferPointer(
+      start: self.baseAddress(plane: plane) + row * self.layout.planes[plane].stride, count: count)
+    var span = unsafe bytes.mutableBytes
+    return try body(&span)
+  }
+
+  /// The first sample of a plane. Bands of one frame write disjoint rows at the same time.
+  package func baseAddress(plane: Int) -> UnsafeMutablePointer<UInt8> {
+    unsafe self.buffer.bytes.baseAddress.unsafelyUnwrapped
+      .advanced(by: self.layout.planes[plane].offset)
+      .assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Ends the writing and returns the frame.
+  public consuming func finish() -> Frame {
+    Frame(
+      layout: self.layout, color: self.color, orientation: self.orientation, buffer: self.buffer)
+  }
+}
+
+/// The orientation in which a frame is displayed: first mirrored, then rotated. Filters pass it on;
+/// they do not rotate pixels by it.
+public struct Orientation: Sendable, Hashable {
+  /// Clockwise quarter turns, 0 ... 3.
+  public var quarterTurns: Int
+  /// Whether left and right are exchanged before the rotation.
+  public var isMirrored: Bool
+
+  /// Creates an orientation; ``upright`` by default.
+  public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
+    self.quarterTurns = quarterTurns
+    self.isMirrored = isMirrored
+  }
+
+  /// Displayed as stored.
+  public static let upright = Orientation()
+}
+
+/// The position of a frame in its stream, for filters that change with time.
+public struct FrameMoment: Sendable, Hashable {
+  /// The frame's number in its stream. The same number gives the same noise.
+  ///
+  /// In a session of the server: the number of frames that arrived on the stream before it,
+  /// including dropped and refused frames.
+  public var index: UInt64
+
+  /// Creates a position.
+  ///
+  /// - Parameter index: The frame's number; 0 for a still image, unless it is to be filtered like
+  ///   another frame of a session.
+  public init(index: UInt64 = 0) {
+    self.index = index
   }
 }

@@ -1,22 +1,21 @@
-/// The geometry of a frame in memory: format, size, and where each plane lies.
+/// The position of a frame's planes in memory: format, size, offsets and strides.
 ///
-/// A layout that exists is sound: each plane fits its rows, no two planes overlap, and no sum
-/// overflows. So code that reads pixels checks a layout against the buffer's length once, and never
-/// again.
+/// Every layout is valid: each plane fits its rows, no two planes overlap, and no sum overflows.
+/// Code that reads pixels therefore compares a layout with the buffer's length once.
 public struct FrameLayout: Sendable, Hashable {
   /// The layout of samples.
   public let format: PixelFormat
   /// The size in pixels.
   public let size: FrameSize
-  /// One entry a plane, in the order of ``PixelFormat``.
+  /// One entry per plane, in the order of ``PixelFormat``.
   public let planes: [PlaneLayout]
-  /// The least number of bytes that a buffer must have: the end of the last row that lies furthest.
+  /// The least size of a buffer: the end of the last row of the plane that ends last.
   public let byteCount: Int
 
   /// The largest width or height of a frame: 16384 pixels.
   public static let maxDimension = 16384
 
-  /// A layout with no padding at all: the form in which frames travel unless a sender says otherwise.
+  /// Creates a layout without padding, the form in which frames travel by default.
   ///
   /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``maxDimension``.
   public init(
@@ -33,8 +32,8 @@ public struct FrameLayout: Sendable, Hashable {
     self.init(format: format, size: size, planes: planes, byteCount: offset)
   }
 
-  /// A layout for buffers of our own: strides are multiples of 64 bytes and never of 4096, because
-  /// rows that are 4096 bytes apart fall into the same cache sets and slow vertical passes six-fold.
+  /// Creates a layout for buffers of the pool. Strides are multiples of 64 bytes and never of 4096:
+  /// rows that are 4096 bytes apart share cache sets, which makes vertical passes six times slower.
   ///
   /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``maxDimension``.
   public init(
@@ -53,12 +52,14 @@ public struct FrameLayout: Sendable, Hashable {
     self.init(format: format, size: size, planes: planes, byteCount: offset)
   }
 
-  /// A layout as somebody else states it, checked.
+  /// Creates a layout from offsets and strides of another program, after checking them.
   ///
   /// - Parameters:
-  ///   - planes: One entry a plane, offsets from the start of the buffer, in bytes.
+  ///   - format: The layout of samples.
+  ///   - size: The size in pixels.
+  ///   - planes: One entry per plane; offsets in bytes from the start of the buffer.
   ///   - available: The bytes of the buffer that the layout must fit.
-  /// - Throws: ``FrameLayoutError`` that names the plane and the figure at fault.
+  /// - Throws: ``FrameLayoutError`` with the invalid plane and figure.
   public init(
     format: PixelFormat, size: FrameSize, planes: [PlaneLayout], available: Int
   ) throws(FrameLayoutError) {
@@ -100,5 +101,49 @@ public struct FrameLayout: Sendable, Hashable {
     guard (1 ... Self.maxDimension).contains(size.width),
       (1 ... Self.maxDimension).contains(size.height)
     else { throw .size(size, limit: Self.maxDimension) }
+  }
+}
+
+/// The position of one plane within a buffer.
+public struct PlaneLayout: Sendable, Hashable {
+  /// Bytes from the start of the buffer to the plane's first sample.
+  public var offset: Int
+  /// Bytes from one row to the next; at least the row's own bytes.
+  public var stride: Int
+
+  /// Creates a plane's position.
+  public init(offset: Int, stride: Int) {
+    self.offset = offset
+    self.stride = stride
+  }
+}
+
+/// An invalid frame layout.
+public enum FrameLayoutError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Width or height lies outside 1 ... limit.
+  case size(FrameSize, limit: Int)
+  /// The number of planes is not that of the format.
+  case planeCount(format: PixelFormat, expected: Int, actual: Int)
+  /// A row would overlap the next one.
+  case strideTooSmall(plane: Int, stride: Int, minimum: Int)
+  /// The plane starts before the buffer or ends after it.
+  case outOfBounds(plane: Int, available: Int)
+  /// Two planes share bytes.
+  case overlap(plane: Int, other: Int)
+
+  /// The plane, the value and the limit.
+  public var description: String {
+    switch self {
+    case .size(let size, let limit):
+      "size \(size) is outside 1x1 ... \(limit)x\(limit)"
+    case .planeCount(let format, let expected, let actual):
+      "\(format.rawValue) has \(expected) planes, \(actual) given"
+    case .strideTooSmall(let plane, let stride, let minimum):
+      "planes[\(plane)].stride is \(stride), a row has \(minimum) bytes"
+    case .outOfBounds(let plane, let available):
+      "planes[\(plane)] does not lie within the \(available) bytes of pixels"
+    case .overlap(let plane, let other):
+      "planes[\(plane)] overlaps planes[\(other)]"
+    }
   }
 }

@@ -1,20 +1,29 @@
-/// The bytes that hold a frame's planes, and the duty to give them back.
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The bytes of a frame's planes, with the function that releases them.
 ///
-/// A buffer is written by one owner while it is a ``MutableFrame``, and only read once it stands
-/// behind a ``Frame``. When the last frame that refers to it goes, so do the bytes: to the pool they
-/// came from, or to whoever lent them.
+/// One owner writes a buffer while it is part of a ``MutableFrame``; after that, as part of
+/// ``Frame`` values, it is only read. When the last frame that refers to it is released, the bytes
+/// return to their pool or their owner.
 @safe
 public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
-  /// The thing that the bytes are part of, for those who know its kind; `nil` if there is none.
+  /// The object that the bytes are part of, for code that knows its type; `nil` if there is none.
   package let origin: (any Sendable)?
 
-  /// Wraps bytes that somebody else owns.
+  /// Wraps bytes that other code owns.
   ///
   /// - Parameters:
   ///   - bytes: Memory that stays valid and unchanged until `release` is called.
-  ///   - release: Called once, on any thread, when the last frame that refers to the bytes is gone.
+  ///   - release: Called once, on any thread, when the last frame that refers to the bytes is
+  ///     released.
   public init(
     borrowing bytes: UnsafeMutableRawBufferPointer,
     release: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
@@ -24,7 +33,7 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     self.origin = nil
   }
 
-  /// Wraps bytes that are valid as long as something is kept.
+  /// Wraps bytes that stay valid as long as `origin` exists, which the buffer retains.
   package init(_ bytes: UnsafeMutableRawBufferPointer, of origin: some Sendable) {
     unsafe self.bytes = bytes
     unsafe self.release = { _ in }
@@ -35,6 +44,36 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     unsafe self.release(self.bytes)
   }
 
-  /// The number of bytes; the pool rounds up, so this can exceed what a layout needs.
+  /// The number of bytes. The pool rounds up, so this can exceed the size of a layout.
   public var byteCount: Int { unsafe self.bytes.count }
+}
+
+/// Mapped pages of the system, for large buffers with a long life that callers create and release
+/// at any time. In the heap they would leave gaps that only buffers of the same size can fill.
+enum PageMemory {
+  /// Maps memory, aligned to a page. The process ends if the system has none, as it does when the
+  /// heap has none.
+  ///
+  /// An error would have no receiver: filters take buffers of the same pools and cannot fail for
+  /// memory, and the upload of an asset allocates its file from the heap, which has no error
+  /// either. Sizes that callers control are bounded earlier: by asset quotas, the limits of frames,
+  /// and the memory budget of plans. Linux overcommits by default: a process that touches pages
+  /// which do not exist is ended without an error.
+  ///
+  /// - Parameter byteCount: At least 1.
+  /// - Returns: Bytes that are zero.
+  static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer {
+    let start = unsafe mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else {
+      fatalError("the system has no \(byteCount) bytes")
+    }
+    return unsafe UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+  }
+
+  /// Unmaps memory of ``allocate(byteCount:)``.
+  static func deallocate(_ bytes: UnsafeMutableRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    _ = unsafe munmap(start, bytes.count)
+  }
 }

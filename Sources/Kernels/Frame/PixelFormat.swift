@@ -1,12 +1,12 @@
-/// How the samples of a frame are laid out in memory. Every sample has eight bits.
+/// The layout of a frame's samples in memory. Every sample has eight bits.
 public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
-  /// One plane, four bytes a pixel: blue, green, red, alpha.
+  /// One plane, four bytes per pixel: blue, green, red, alpha.
   case bgra8
-  /// One plane, four bytes a pixel: red, green, blue, alpha.
+  /// One plane, four bytes per pixel: red, green, blue, alpha.
   case rgba8
-  /// One plane, three bytes a pixel: red, green, blue. Always opaque.
+  /// One plane, three bytes per pixel: red, green, blue. Always opaque.
   case rgb24
-  /// One plane, one byte a pixel: gamma-encoded grey. Always opaque.
+  /// One plane, one byte per pixel: gamma-encoded grey. Always opaque.
   case gray8
   /// Three planes: luma at full size, then Cb and Cr at half width and half height, rounded up.
   case i420
@@ -24,7 +24,7 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether the format stores luma and subsampled chroma, so that ``ColorDescription/range`` and
-  /// ``ColorDescription/matrix`` have a meaning.
+  /// ``ColorDescription/matrix`` apply.
   public var isYUV: Bool {
     switch self {
     case .i420, .nv12: true
@@ -40,7 +40,7 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The bytes of one row of a plane without padding.
+  /// The bytes of one row of a plane, without padding.
   ///
   /// - Parameters:
   ///   - plane: The plane's index, `0 ..< planeCount`.

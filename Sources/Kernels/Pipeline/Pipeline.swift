@@ -1,31 +1,31 @@
-/// What somebody wishes to be done to frames: stages, in order. It says nothing of whether the
-/// filters exist; ``FilterCatalogue/resolve(_:)`` finds out.
+/// Stages in order, as a caller requests them. A pipeline is not checked against a catalogue;
+/// ``FilterCatalogue/resolve(_:)`` does that.
 public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
-  /// The stages, first to last. None returns every frame as it came.
+  /// The stages, first to last. A pipeline without stages returns every frame unchanged.
   public var stages: [Stage]
-  /// Where colour is computed. `nil` is that of the pipeline round this one, and gamma-encoded sRGB
-  /// for the outermost: so a nested pipeline that says nothing equals its stages in its place. One
-  /// that says another space converts before its first stage and after its last; what its stage's
-  /// mix and region say is done in the outer space.
+  /// The working space, in which colour is computed. `nil` inherits that of the enclosing pipeline,
+  /// and gamma-encoded sRGB for the outermost one, so a nested pipeline without a working space
+  /// equals its stages. A pipeline with another space converts colour before its first stage and
+  /// after its last; the mix and region of the stage that holds it are applied in the outer space.
   public var workingSpace: WorkingSpace?
 
-  /// Strings stages together.
+  /// Creates a pipeline of stages in the inherited working space.
   public init(stages: [Stage] = []) {
     self.init(stages: stages, workingSpace: nil)
   }
 
-  /// Strings stages together, with a working space of their own.
+  /// Creates a pipeline of stages in a working space.
   public init(stages: [Stage] = [], workingSpace: WorkingSpace?) {
     self.stages = stages
     self.workingSpace = workingSpace
   }
 
-  /// Strings stages together: `[.filter("sepiaTone"), .filter("vignette")]`.
+  /// Creates a pipeline of stages: `[.filter("sepiaTone"), .filter("vignette")]`.
   public init(arrayLiteral stages: Stage...) {
     self.stages = stages
   }
 
-  /// The number of stages, nested ones and the stages that hold them included.
+  /// The number of stages, including nested stages and the stages that hold them.
   package var stageCount: Int {
     self.stages.reduce(0) { count, stage in
       guard case .pipeline(let nested) = stage.content else { return count + 1 }
@@ -33,9 +33,9 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The most stages a pipeline may have, nested ones included.
+  /// The most stages of a pipeline, nested ones included.
   public static let maxStages = 64
-  /// The deepest that pipelines may nest.
+  /// The deepest nesting of pipelines.
   public static let maxDepth = 8
   /// The most bytes of a stage's id.
   public static let maxStageIDBytes = 64
@@ -45,6 +45,164 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   public static let maxTextBytes = 1024
   /// The most numbers of a vector.
   public static let maxVectorValues = 1024
-  /// The most parameters that one filter may be given.
+  /// The most parameters of one filter call.
   public static let maxParameters = 64
+}
+
+extension Pipeline {
+  /// Activates or pauses a stage.
+  ///
+  /// - Parameters:
+  ///   - isActive: Whether the stage is active.
+  ///   - name: The stage's id, or its path: `stages[1]`, `stages[1].pipeline.stages[0]`.
+  /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id.
+  public mutating func setActive(_ isActive: Bool, stage name: String) throws(PipelineError) {
+    try self.edit(name) { $0.isActive = isActive }
+  }
+
+  /// Changes parameters of a stage; other parameters keep their values. Resolving the pipeline
+  /// checks whether the filter has them.
+  ///
+  /// - Parameters:
+  ///   - parameters: Values by parameter name, in either spelling.
+  ///   - name: The stage's id or path, as in ``setActive(_:stage:)``.
+  /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id; with code
+  ///   `invalidStage` if the stage is a pipeline, which has no parameters; or with code `tooLarge`
+  ///   for more than ``maxParameters`` values.
+  public mutating func setParameters(
+    _ parameters: [String: ParameterValue], stage name: String
+  ) throws(PipelineError) {
+    guard parameters.count <= Self.maxParameters else {
+      throw PipelineError(
+        code: .tooLarge, path: "parameters",
+        message: "has \(parameters.count) entries; the limit is \(Self.maxParameters)")
+    }
+    var isFilter = true
+    try self.edit(name) { stage in
+      guard case .filter(var call) = stage.content else {
+        isFilter = false
+        return
+      }
+      for (parameter, value) in parameters {
+        let canonical = Spelling.canonicalParameter(parameter)
+        for known in call.parameters.keys where Spelling.canonicalParameter(known) == canonical {
+          call.parameters[known] = nil
+        }
+        call.parameters[parameter] = value
+      }
+      stage.content = .filter(call)
+    }
+    guard isFilter else {
+      throw PipelineError(
+        code: .invalidStage, path: "stage",
+        message: "\"\(name.clipped(toBytes: 64))\" is a pipeline, not a filter")
+    }
+  }
+
+  private mutating func edit(
+    _ name: String, _ body: (inout Stage) -> Void
+  ) throws(PipelineError) {
+    guard Self.edit(&self.stages, name, path: "", body) else {
+      throw PipelineError(
+        code: .unknownStage, path: "stage",
+        message: "no stage is \"\(name.clipped(toBytes: 64))\"",
+        suggestion: Spelling.nearest(to: name, among: Self.ids(of: self.stages)))
+    }
+  }
+
+  /// Applies `body` to the stage of that id or path.
+  ///
+  /// - Returns: Whether the stage was found.
+  private static func edit(
+    _ stages: inout [Stage], _ name: String, path: String, _ body: (inout Stage) -> Void
+  ) -> Bool {
+    for index in stages.indices {
+      let place = "\(path)stages[\(index)]"
+      if stages[index].id == name || place == name {
+        body(&stages[index])
+        return true
+      }
+      if case .pipeline(var inner) = stages[index].content,
+        Self.edit(&inner.stages, name, path: "\(place).pipeline.", body)
+      {
+        stages[index].content = .pipeline(inner)
+        return true
+      }
+    }
+    return false
+  }
+
+  private static func ids(of stages: [Stage]) -> [String] {
+    stages.flatMap { stage in
+      let inner: [String] =
+        if case .pipeline(let pipeline) = stage.content { Self.ids(of: pipeline.stages) } else {
+          []
+        }
+      return (stage.id.map { [$0] } ?? []) + inner
+    }
+  }
+}
+
+extension Pipeline {
+  /// Checks the sizes of all names, texts and lists in the pipeline.
+  /// ``FilterCatalogue/resolve(_:)`` calls it first.
+  ///
+  /// - Throws: ``PipelineError`` with code `tooLarge`, the path of the first violation, and the
+  ///   limit.
+  public func checkSizes() throws(PipelineError) {
+    try self.checkSizes(path: "", depth: 1)
+  }
+
+  /// Checks the sizes of a nested pipeline.
+  ///
+  /// - Parameter path: The pipeline's path, with a trailing dot unless empty.
+  private func checkSizes(path: String, depth: Int) throws(PipelineError) {
+    for (index, stage) in self.stages.enumerated() {
+      let path = "\(path)stages[\(index)]"
+      if let id = stage.id { try Self.check(id, atMost: Self.maxStageIDBytes, path: "\(path).id") }
+      switch stage.content {
+      case .filter(let call): try Self.check(call, path: "\(path).filter")
+      case .pipeline(let inner):
+        // Resolving rejects deeper pipelines.
+        guard depth < Self.maxDepth else { continue }
+        try inner.checkSizes(path: "\(path).pipeline.", depth: depth + 1)
+      }
+    }
+  }
+
+  private static func check(_ call: FilterCall, path: String) throws(PipelineError) {
+    try Self.check(call.name, atMost: Self.maxNameBytes, path: "\(path).name")
+    guard call.parameters.count <= Self.maxParameters else {
+      throw PipelineError(
+        code: .tooLarge, path: "\(path).parameters",
+        message: "has \(call.parameters.count) entries; the limit is \(Self.maxParameters)")
+    }
+    for (name, value) in call.parameters.sorted(by: { $0.key < $1.key }) {
+      let path = "\(path).parameters[\"\(name.clipped(toBytes: 64))\"]"
+      guard name.utf8.count <= Self.maxNameBytes else {
+        throw PipelineError(
+          code: .tooLarge, path: path,
+          message: "the parameter's name has \(name.utf8.count) bytes; the limit is "
+            + "\(Self.maxNameBytes)")
+      }
+      switch value {
+      case .text(let text): try Self.check(text, atMost: Self.maxTextBytes, path: path)
+      case .vector(let numbers) where numbers.count > Self.maxVectorValues:
+        throw PipelineError(
+          code: .tooLarge, path: path,
+          message: "has \(numbers.count) numbers; the limit is \(Self.maxVectorValues)")
+      case .number, .length, .point, .color, .vector, .flag: break
+      }
+    }
+  }
+
+  private static func check(
+    _ text: String, atMost limit: Int, path: String
+  ) throws(PipelineError) {
+    guard text.utf8.count <= limit else {
+      throw PipelineError(
+        code: .tooLarge, path: path,
+        message: "has \(text.utf8.count) bytes; the limit is \(limit)")
+    }
+  }
 }

@@ -1,18 +1,18 @@
-/// Why a pipeline cannot be run, and where the fault lies.
+/// An invalid pipeline, with the path of the error.
 public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of fault.
+  /// The kind of error.
   public enum Code: String, Sendable, Hashable {
     /// The catalogue has no filter of that name.
     case unknownFilter
     /// The filter has no parameter of that name.
     case unknownParameter
-    /// The same parameter was given twice, once under another spelling.
+    /// A parameter is given twice, once under another spelling.
     case duplicateParameter
-    /// A parameter that has no default was not given.
+    /// A parameter without a default is not given.
     case missingParameter
-    /// The value is of another kind than the parameter.
+    /// The value's kind is not the parameter's kind.
     case wrongType
-    /// The value is not finite, or lies beyond the parameter's hard limits.
+    /// The value is not finite, or outside the parameter's limits.
     case outOfLimits
     /// The pipeline has more than ``Pipeline/maxStages`` stages.
     case tooManyStages
@@ -22,24 +22,24 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     case duplicateStageID
     /// No stage has that id.
     case unknownStage
-    /// There is no asset of that name, or it is of another kind.
+    /// There is no asset of that name, or its kind is not the parameter's kind.
     case unknownAsset
-    /// A stage's mix or region cannot be.
+    /// A stage's mix or region is invalid.
     case invalidStage
-    /// A name, a text, or a list of values or parameters is larger than ``Pipeline`` allows.
+    /// A name, a text, or a list of values or parameters exceeds a limit of ``Pipeline``.
     case tooLarge
   }
 
-  /// The kind of fault.
+  /// The kind of error.
   public let code: Code
-  /// Where: `stages[1].pipeline.stages[0].filter.parameters["radius"]`.
+  /// The path: `stages[1].pipeline.stages[0].filter.parameters["radius"]`.
   public let path: String
-  /// What is wrong, with the figures, in one sentence.
+  /// The error with its figures, in one sentence.
   public let message: String
-  /// The nearest name that exists, for faults of spelling.
+  /// The nearest existing name, for misspelt names.
   public let suggestion: String?
 
-  /// States a fault.
+  /// Creates an error.
   public init(code: Code, path: String, message: String, suggestion: String? = nil) {
     self.code = code
     self.path = path
@@ -47,9 +47,26 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     self.suggestion = suggestion
   }
 
-  /// Where, what, and the nearest name.
+  /// Path, message, and the nearest name.
   public var description: String {
     let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
     return "\(self.path): \(self.message)\(hint)"
+  }
+}
+
+extension String {
+  /// Returns the text cut after at most `limit` bytes, at a character boundary, with an ellipsis
+  /// where it is cut.
+  ///
+  /// Used for text of a caller in errors, logs and lists: errors travel in headers, and clients
+  /// reject headers of more than 8 KiB. The bound counts bytes, because one character may have any
+  /// number of them.
+  ///
+  /// - Parameter limit: The most bytes of the result; at least 3.
+  package func clipped(toBytes limit: Int) -> String {
+    guard self.utf8.count > limit else { return self }
+    // A position within a scalar is rounded down to the scalar's start.
+    let end = self.utf8.index(self.utf8.startIndex, offsetBy: limit - 3)
+    return String(self.unicodeScalars[..<end]) + "..."
   }
 }

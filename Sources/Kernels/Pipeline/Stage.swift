@@ -1,27 +1,27 @@
-/// One step of a pipeline: a filter, or a pipeline that stands in a filter's place.
+/// One step of a pipeline: a filter or a nested pipeline.
 public struct Stage: Sendable, Hashable {
-  /// A name by which later messages turn the stage on and off, unique within the pipeline; or none.
+  /// The id by which later messages address the stage, unique within the pipeline; `nil` for none.
   public var id: String?
-  /// Whether the stage does anything.
+  /// Whether the stage is active. A paused stage changes nothing.
   public var isActive: Bool
-  /// How much of the stage's result is seen: 0 is the input, 1 (the default) the result.
+  /// The weight of the stage's result: 0 is the input, 1 (the default) the result.
   public var mix: Double
-  /// Where the result is seen; everywhere if `nil`.
+  /// The region to which the stage's result is limited; `nil` for the whole frame.
   public var region: Region?
-  /// What the stage does.
+  /// The filter or the nested pipeline.
   public var content: Content
-  /// What happens to a frame if this stage fails; if `nil`, what its session says.
+  /// The outcome of a frame if this stage fails; `nil` uses the session's policy.
   public var failurePolicy: FailurePolicy?
 
-  /// What a stage does.
+  /// The content of a stage.
   public indirect enum Content: Sendable, Hashable {
     /// A filter by name.
     case filter(FilterCall)
-    /// Stages of its own; flattened before anything is computed.
+    /// A nested pipeline; the planner flattens it.
     case pipeline(Pipeline)
   }
 
-  /// Makes a stage: active, in full and everywhere unless said otherwise.
+  /// Creates a stage; by default active, at full weight and on the whole frame.
   public init(
     _ content: Content, id: String? = nil, isActive: Bool = true, mix: Double = 1,
     region: Region? = nil, failurePolicy: FailurePolicy? = nil
@@ -34,10 +34,47 @@ public struct Stage: Sendable, Hashable {
     self.failurePolicy = failurePolicy
   }
 
-  /// A stage that is a filter.
+  /// Creates a stage of a filter.
   public static func filter(
     _ name: String, _ parameters: [String: ParameterValue] = [:]
   ) -> Stage {
     Stage(.filter(FilterCall(name: name, parameters: parameters)))
+  }
+}
+
+/// A filter by name, and the parameters that differ from its defaults.
+public struct FilterCall: Sendable, Hashable {
+  /// The filter's name: `sepiaTone`, or Core Image's own `CISepiaTone`.
+  public var name: String
+  /// Values by parameter name: `intensity`, or Core Image's own `inputIntensity`.
+  public var parameters: [String: ParameterValue]
+
+  /// Creates a call of a filter.
+  public init(name: String, parameters: [String: ParameterValue] = [:]) {
+    self.name = name
+    self.parameters = parameters
+  }
+}
+
+/// The outcome of a frame if a stage fails.
+public enum FailurePolicy: Sendable, Hashable, CaseIterable {
+  /// The frame is returned unfiltered.
+  case passThrough
+  /// The frame is dropped.
+  case drop
+  /// The frame is returned blurred beyond recognition, so that private content stays hidden.
+  case blur
+}
+
+extension FailurePolicy: Comparable {
+  /// Whether the right policy hides more of a failed frame: `passThrough` < `blur` < `drop`.
+  public static func < (left: Self, right: Self) -> Bool { left.strictness < right.strictness }
+
+  private var strictness: Int {
+    switch self {
+    case .passThrough: 0
+    case .blur: 1
+    case .drop: 2
+    }
   }
 }

@@ -1,16 +1,17 @@
-/// Does what a pipeline says, one node at a time, in double precision: what a plan means.
+/// An interpreter of pipelines, one node at a time and in double precision: the definition with
+/// which compiled plans are compared.
 ///
-/// Nothing is folded, fused, banded or approximated. Slow, and meant to be.
+/// Nothing is folded, fused, divided into bands or approximated. It is slow.
 package struct ReferenceInterpreter {
   private let moment: FrameMoment
-  /// The frame as it came in, once a pipeline is applied.
+  /// The source frame, once a pipeline is applied.
   private var source: ReferencePicture?
 
   package init(moment: FrameMoment = FrameMoment()) {
     self.moment = moment
   }
 
-  /// The pipeline's result, unclamped.
+  /// Applies a pipeline. The result is unclamped.
   package func apply(_ pipeline: ResolvedPipeline, to picture: ReferencePicture) -> ReferencePicture
   {
     var copy = self
@@ -22,8 +23,8 @@ package struct ReferenceInterpreter {
     return copy.apply(pipeline.shape.nodes(for: made.geometry), to: made)
   }
 
-  /// The picture in another space. In linear light a picture of a YUV format has no planes of luma and
-  /// chroma: neighbourhoods are those of its pixels' red, green and blue.
+  /// Converts a picture to another space. In linear light a picture of a YUV format has no planes
+  /// of luma and chroma: its neighbourhoods are of red, green and blue.
   private func convert(
     _ picture: ReferencePicture, from outer: WorkingSpace, to inner: WorkingSpace
   ) -> ReferencePicture {
@@ -38,7 +39,7 @@ package struct ReferenceInterpreter {
     self.source?.geometry.format ?? picture.geometry.format
   }
 
-  /// The geometry that a filter sees: the frame's format, in every working space.
+  /// The geometry that a filter receives: the frame's format, in every working space.
   private func frameGeometry(of picture: ReferencePicture) -> FrameGeometry {
     var geometry = picture.geometry
     geometry.format = self.frameFormat(of: picture)
@@ -68,7 +69,7 @@ package struct ReferenceInterpreter {
     return current
   }
 
-  /// The stage's result, whatever its mix and region.
+  /// The stage's result, without its mix and region.
   private func apply(
     _ stage: ResolvedStage, in space: WorkingSpace, to picture: ReferencePicture
   ) -> ReferencePicture {
@@ -82,7 +83,7 @@ package struct ReferenceInterpreter {
     }
   }
 
-  /// Whether a stage makes each pixel from itself alone.
+  /// Whether each pixel of a stage's result depends on the same pixel only.
   private static func isPointwise(
     _ stage: ResolvedStage, _ geometry: FrameGeometry, _ space: WorkingSpace
   ) -> Bool {
@@ -102,7 +103,7 @@ package struct ReferenceInterpreter {
     }
   }
 
-  /// The nodes' result, unclamped.
+  /// Applies nodes. The result is unclamped.
   package func apply(_ nodes: [Node], to picture: ReferencePicture) -> ReferencePicture {
     var current = picture
     for node in nodes {
@@ -123,7 +124,7 @@ package struct ReferenceInterpreter {
       case .window(let kernel):
         current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .frame, .analysis:
-        break  // not ours to say what it means
+        break  // no definition in double precision
       case .mixed(let nodes, let amount):
         current = Self.mix(current, self.apply(nodes, to: current), amount, nil)
       }
@@ -182,7 +183,7 @@ package struct ReferenceInterpreter {
     let (width, height) = (picture.geometry.size.width, picture.geometry.size.height)
     let reach = kernel.reach
     let planeStride = width + 2 * reach
-    // Premultiplied, with the edges' pixels beyond the edges: row by row, plane by plane.
+    // Premultiplied, with the edge pixels repeated beyond the edges: row by row, plane by plane.
     var floats: [Float] = []
     for y in -reach ..< height + reach {
       for channel in 0 ..< 4 {
@@ -232,7 +233,7 @@ package struct ReferenceInterpreter {
         continue
       }
       let (from, to) = (before.pixels[index], after.pixels[index])
-      // Premultiplied, so that invisible colours do not shine through.
+      // Premultiplied, so that invisible colours have no effect.
       let alpha = from.w + (to.w - from.w) * amount
       var color = from * from.w + (to * to.w - from * from.w) * amount
       color = alpha > 0 ? color / alpha : .zero
@@ -244,16 +245,16 @@ package struct ReferenceInterpreter {
 }
 
 extension ReferencePicture {
-  /// The picture as its format holds it, but for rounding: pixels that share chroma have the same, and
-  /// grey ones are grey. That is what a stage that needs more than the pixel reads and is mixed with:
-  /// only pointwise stages see what a format does not hold.
+  /// The picture as its format holds it, without rounding: pixels that share chroma have the same
+  /// chroma, and pixels of grey formats are grey. Stages that are not pointwise read it and are
+  /// mixed with it; only pointwise stages see colours that the format does not hold.
   fileprivate var inItsFormat: ReferencePicture {
     guard self.geometry.format.isYUV || self.geometry.format == .gray8 else { return self }
     return ReferencePicture(
       planes: self.planes(isPremultiplied: true), geometry: self.geometry, isPremultiplied: true)
   }
 
-  /// Replaces each pixel by a function of it and its place; an opaque picture stays opaque.
+  /// Replaces each pixel by a function of it and its position. An opaque picture stays opaque.
   fileprivate mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
   ) {
@@ -269,7 +270,7 @@ extension ReferencePicture {
 }
 
 extension WorkingSpace {
-  /// A colour of the other space, in this one.
+  /// Converts a colour of the other space into this one.
   fileprivate func converted(_ pixel: SIMD4<Double>) -> SIMD4<Double> {
     [self.entrance(pixel.x), self.entrance(pixel.y), self.entrance(pixel.z), pixel.w]
   }

@@ -1,13 +1,12 @@
-/// A picture in double precision, pixel by pixel: what plans are compared with.
-///
-/// Says in the plainest way what a frame means: gamma-encoded RGB with straight alpha in 0 ... 1.
+/// A picture in double precision, pixel by pixel, with which the results of plans are compared:
+/// gamma-encoded RGB with straight alpha in 0 ... 1.
 package struct ReferencePicture: Sendable {
-  /// What the picture is encoded as, before and after.
+  /// The encoding of the picture.
   package var geometry: FrameGeometry
   /// Row by row: red, green, blue, alpha; straight, unclamped.
   package var pixels: [SIMD4<Double>]
 
-  /// Whether alpha means something.
+  /// Whether the picture has alpha that is not ignored.
   package var hasAlpha: Bool {
     self.geometry.format.hasAlpha && self.geometry.color.alpha != .opaque
   }
@@ -36,7 +35,10 @@ package struct ReferencePicture: Sendable {
 
   /// Decodes planes of code values.
   ///
-  /// - Parameter isPremultiplied: Whether colour is multiplied by alpha, where there is alpha.
+  /// - Parameters:
+  ///   - planes: The planes, in the order of the format.
+  ///   - geometry: The encoding.
+  ///   - isPremultiplied: Whether colour is multiplied by alpha, where there is alpha.
   package init(planes: [ReferencePlane], geometry: FrameGeometry, isPremultiplied: Bool) {
     self.geometry = geometry
     self.pixels = []
@@ -68,9 +70,9 @@ package struct ReferencePicture: Sendable {
     }
   }
 
-  /// Code values, neither rounded nor clamped.
+  /// Returns code values, neither rounded nor clamped.
   ///
-  /// - Parameter isPremultiplied: Whether colour is to be multiplied by alpha, where there is alpha.
+  /// - Parameter isPremultiplied: Whether to multiply colour by alpha, where there is alpha.
   package func planes(isPremultiplied: Bool) -> [ReferencePlane] {
     let (width, height) = (self.geometry.size.width, self.geometry.size.height)
     let multiplies = isPremultiplied && self.hasAlpha
@@ -104,7 +106,7 @@ package struct ReferencePicture: Sendable {
     }
   }
 
-  /// The picture as it is to be encoded otherwise: before black where alpha gets lost.
+  /// Returns the picture in another encoding: composited on black if the encoding has no alpha.
   package func converted(to encoding: FrameEncoding) -> ReferencePicture {
     var copy = self
     copy.geometry.format = encoding.format
@@ -117,11 +119,11 @@ package struct ReferencePicture: Sendable {
     return copy
   }
 
-  /// The picture as a frame's samples, clamped and rounded once.
+  /// Returns the samples of a frame, clamped and rounded once.
   package func encoded() -> [[UInt8]] {
     var copy = self
     if self.hasAlpha {
-      // A colour beyond white would exceed its alpha when multiplied.
+      // A premultiplied colour beyond white would exceed its alpha.
       copy.pixels = self.pixels.map {
         self.geometry.color.alpha == .premultiplied
           ? $0.clamped(lowerBound: .zero, upperBound: .one) : $0

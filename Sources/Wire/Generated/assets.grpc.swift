@@ -94,29 +94,34 @@ extension Sidelight_V1_Assets {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What filters use beside the frame: stickers, background images, masks, colour tables.
+    /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
+    /// > colour lookup tables.
     /// > 
-    /// > An asset belongs to the caller that put it: the subject of its token where the server asks for one,
-    /// > else the user at the other end of a Unix socket, else the address. A caller's pipelines find by name
-    /// > what the server itself provides and what that caller has put, and nobody else's.
+    /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
+    /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
+    /// > client's address. A caller's pipelines can name the assets that the server provides and those
+    /// > that the caller uploaded, and no others.
     /// > 
-    /// > Assets are kept in the memory of one server. They go when they are deleted; when their owner has had
-    /// > no session, put nothing and used none of them for a while (`AssetLimits.lifetime`); and when the server
-    /// > ends. A session that goes on at another server finds only what was put there.
+    /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
+    /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
+    /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
+    /// > that were uploaded there.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "PutAsset" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-        /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-        /// > `update` or `activate` again.
+        /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+        /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+        /// > `activate`.
         /// > 
-        /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-        /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-        /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-        /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-        /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+        /// > - FAILED_PRECONDITION: a message is out of order.
+        /// > - ALREADY_EXISTS: the server provides an asset of this name.
+        /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+        /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_PutAssetRequest` messages.
@@ -134,7 +139,7 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The assets that the caller's pipelines may name.
+        /// > Lists the assets that the caller's pipelines can name.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ListAssetsRequest` messages.
@@ -152,9 +157,9 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-        /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-        /// > put none of that name.
+        /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+        /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+        /// > the caller has uploaded no asset of this name.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_DeleteAssetRequest` messages.
@@ -179,29 +184,34 @@ extension Sidelight_V1_Assets {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What filters use beside the frame: stickers, background images, masks, colour tables.
+    /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
+    /// > colour lookup tables.
     /// > 
-    /// > An asset belongs to the caller that put it: the subject of its token where the server asks for one,
-    /// > else the user at the other end of a Unix socket, else the address. A caller's pipelines find by name
-    /// > what the server itself provides and what that caller has put, and nobody else's.
+    /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
+    /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
+    /// > client's address. A caller's pipelines can name the assets that the server provides and those
+    /// > that the caller uploaded, and no others.
     /// > 
-    /// > Assets are kept in the memory of one server. They go when they are deleted; when their owner has had
-    /// > no session, put nothing and used none of them for a while (`AssetLimits.lifetime`); and when the server
-    /// > ends. A session that goes on at another server finds only what was put there.
+    /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
+    /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
+    /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
+    /// > that were uploaded there.
     package protocol ServiceProtocol: Sidelight_V1_Assets.StreamingServiceProtocol {
         /// Handle the "PutAsset" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-        /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-        /// > `update` or `activate` again.
+        /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+        /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+        /// > `activate`.
         /// > 
-        /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-        /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-        /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-        /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-        /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+        /// > - FAILED_PRECONDITION: a message is out of order.
+        /// > - ALREADY_EXISTS: the server provides an asset of this name.
+        /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+        /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_PutAssetRequest` messages.
@@ -219,7 +229,7 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The assets that the caller's pipelines may name.
+        /// > Lists the assets that the caller's pipelines can name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListAssetsRequest` message.
@@ -237,9 +247,9 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-        /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-        /// > put none of that name.
+        /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+        /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+        /// > the caller has uploaded no asset of this name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DeleteAssetRequest` message.
@@ -262,29 +272,34 @@ extension Sidelight_V1_Assets {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What filters use beside the frame: stickers, background images, masks, colour tables.
+    /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
+    /// > colour lookup tables.
     /// > 
-    /// > An asset belongs to the caller that put it: the subject of its token where the server asks for one,
-    /// > else the user at the other end of a Unix socket, else the address. A caller's pipelines find by name
-    /// > what the server itself provides and what that caller has put, and nobody else's.
+    /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
+    /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
+    /// > client's address. A caller's pipelines can name the assets that the server provides and those
+    /// > that the caller uploaded, and no others.
     /// > 
-    /// > Assets are kept in the memory of one server. They go when they are deleted; when their owner has had
-    /// > no session, put nothing and used none of them for a while (`AssetLimits.lifetime`); and when the server
-    /// > ends. A session that goes on at another server finds only what was put there.
+    /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
+    /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
+    /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
+    /// > that were uploaded there.
     package protocol SimpleServiceProtocol: Sidelight_V1_Assets.ServiceProtocol {
         /// Handle the "PutAsset" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-        /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-        /// > `update` or `activate` again.
+        /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+        /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+        /// > `activate`.
         /// > 
-        /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-        /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-        /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-        /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-        /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+        /// > - FAILED_PRECONDITION: a message is out of order.
+        /// > - ALREADY_EXISTS: the server provides an asset of this name.
+        /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+        /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
         ///
         /// - Parameters:
         ///   - request: A stream of `Sidelight_V1_PutAssetRequest` messages.
@@ -302,7 +317,7 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The assets that the caller's pipelines may name.
+        /// > Lists the assets that the caller's pipelines can name.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_ListAssetsRequest` message.
@@ -320,9 +335,9 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-        /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-        /// > put none of that name.
+        /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+        /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+        /// > the caller has uploaded no asset of this name.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_DeleteAssetRequest` message.
@@ -469,29 +484,34 @@ extension Sidelight_V1_Assets {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What filters use beside the frame: stickers, background images, masks, colour tables.
+    /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
+    /// > colour lookup tables.
     /// > 
-    /// > An asset belongs to the caller that put it: the subject of its token where the server asks for one,
-    /// > else the user at the other end of a Unix socket, else the address. A caller's pipelines find by name
-    /// > what the server itself provides and what that caller has put, and nobody else's.
+    /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
+    /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
+    /// > client's address. A caller's pipelines can name the assets that the server provides and those
+    /// > that the caller uploaded, and no others.
     /// > 
-    /// > Assets are kept in the memory of one server. They go when they are deleted; when their owner has had
-    /// > no session, put nothing and used none of them for a while (`AssetLimits.lifetime`); and when the server
-    /// > ends. A session that goes on at another server finds only what was put there.
+    /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
+    /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
+    /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
+    /// > that were uploaded there.
     package protocol ClientProtocol: Sendable {
         /// Call the "PutAsset" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-        /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-        /// > `update` or `activate` again.
+        /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+        /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+        /// > `activate`.
         /// > 
-        /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-        /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-        /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-        /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-        /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+        /// > - FAILED_PRECONDITION: a message is out of order.
+        /// > - ALREADY_EXISTS: the server provides an asset of this name.
+        /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+        /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sidelight_V1_PutAssetRequest` messages.
@@ -514,7 +534,7 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The assets that the caller's pipelines may name.
+        /// > Lists the assets that the caller's pipelines can name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListAssetsRequest` message.
@@ -537,9 +557,9 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-        /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-        /// > put none of that name.
+        /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+        /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+        /// > the caller has uploaded no asset of this name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DeleteAssetRequest` message.
@@ -567,15 +587,18 @@ extension Sidelight_V1_Assets {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > What filters use beside the frame: stickers, background images, masks, colour tables.
+    /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
+    /// > colour lookup tables.
     /// > 
-    /// > An asset belongs to the caller that put it: the subject of its token where the server asks for one,
-    /// > else the user at the other end of a Unix socket, else the address. A caller's pipelines find by name
-    /// > what the server itself provides and what that caller has put, and nobody else's.
+    /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
+    /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
+    /// > client's address. A caller's pipelines can name the assets that the server provides and those
+    /// > that the caller uploaded, and no others.
     /// > 
-    /// > Assets are kept in the memory of one server. They go when they are deleted; when their owner has had
-    /// > no session, put nothing and used none of them for a while (`AssetLimits.lifetime`); and when the server
-    /// > ends. A session that goes on at another server finds only what was put there.
+    /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
+    /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
+    /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
+    /// > that were uploaded there.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
@@ -591,15 +614,17 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-        /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-        /// > `update` or `activate` again.
+        /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+        /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+        /// > `activate`.
         /// > 
-        /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-        /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-        /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-        /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-        /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+        /// > - FAILED_PRECONDITION: a message is out of order.
+        /// > - ALREADY_EXISTS: the server provides an asset of this name.
+        /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+        /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sidelight_V1_PutAssetRequest` messages.
@@ -633,7 +658,7 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The assets that the caller's pipelines may name.
+        /// > Lists the assets that the caller's pipelines can name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListAssetsRequest` message.
@@ -667,9 +692,9 @@ extension Sidelight_V1_Assets {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-        /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-        /// > put none of that name.
+        /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+        /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+        /// > the caller has uploaded no asset of this name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DeleteAssetRequest` message.
@@ -708,15 +733,17 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-    /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-    /// > `update` or `activate` again.
+    /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+    /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+    /// > `activate`.
     /// > 
-    /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-    /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-    /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-    /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-    /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+    /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+    /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+    /// > - FAILED_PRECONDITION: a message is out of order.
+    /// > - ALREADY_EXISTS: the server provides an asset of this name.
+    /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+    /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
     ///
     /// - Parameters:
     ///   - request: A streaming request producing `Sidelight_V1_PutAssetRequest` messages.
@@ -745,7 +772,7 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The assets that the caller's pipelines may name.
+    /// > Lists the assets that the caller's pipelines can name.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_ListAssetsRequest` message.
@@ -774,9 +801,9 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-    /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-    /// > put none of that name.
+    /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+    /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+    /// > the caller has uploaded no asset of this name.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_DeleteAssetRequest` message.
@@ -809,15 +836,17 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Puts an asset: a header, then the file in chunks. What has the name already, and is the caller's
-    /// > own, is replaced; sessions keep the one that their pipeline was made with until they `select`,
-    /// > `update` or `activate` again.
+    /// > Uploads an asset: one header, then the file in chunks. Replaces the caller's asset of the same
+    /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
+    /// > `activate`.
     /// > 
-    /// > What the file is, its content says: a PNG or JPEG picture, or a `.cube` table (Adobe's
-    /// > specification 1.0). INVALID_ARGUMENT names what is wrong with name, size, digest or file;
-    /// > FAILED_PRECONDITION a stream out of order; ALREADY_EXISTS a name that is the server's own;
-    /// > RESOURCE_EXHAUSTED a limit that is met; DEADLINE_EXCEEDED an upload that takes longer than
-    /// > `AssetLimits.upload_timeout`. Of a call that fails nothing is kept.
+    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
+    /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+    /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
+    /// > - FAILED_PRECONDITION: a message is out of order.
+    /// > - ALREADY_EXISTS: the server provides an asset of this name.
+    /// > - RESOURCE_EXHAUSTED: a quota of `AssetLimits` would be exceeded.
+    /// > - DEADLINE_EXCEEDED: the upload takes longer than `AssetLimits.upload_timeout`.
     ///
     /// - Parameters:
     ///   - metadata: Additional metadata to send, defaults to empty.
@@ -851,7 +880,7 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The assets that the caller's pipelines may name.
+    /// > Lists the assets that the caller's pipelines can name.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -884,9 +913,9 @@ extension Sidelight_V1_Assets.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Deletes an asset of the caller's own. Sessions that use it keep it until they `select`, `update` or
-    /// > `activate` again, and until then its memory counts as the caller's. NOT_FOUND where the caller has
-    /// > put none of that name.
+    /// > Deletes one of the caller's assets. Sessions that use it keep it until their next `select`,
+    /// > `update` or `activate`; until then its memory counts against the caller's quota. NOT_FOUND if
+    /// > the caller has uploaded no asset of this name.
     ///
     /// - Parameters:
     ///   - message: request message to send.

@@ -27,14 +27,14 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// What kind of asset it is.
+/// The kind of an asset.
 package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// A picture: a sticker, a background, a mask.
+  /// An image: a sticker, a background or a mask.
   case image // = 1
 
   /// A colour lookup table.
@@ -72,17 +72,17 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
-/// Whose an asset is.
+/// The origin of an asset.
 package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// The caller put it.
+  /// Uploaded by the caller.
   case caller // = 1
 
-  /// The server provides it, to all callers.
+  /// Provided by the server to all callers.
   case server // = 2
   case UNRECOGNIZED(Int)
 
@@ -117,16 +117,17 @@ package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.Cas
 
 }
 
-/// A part of an upload: first the header, once; then chunks.
+/// Request message for `Assets.PutAsset`. The first message holds the header, every later one a
+/// chunk.
 package nonisolated struct Sidelight_V1_PutAssetRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Exactly one of these.
+  /// The part of the upload. Required.
   package var part: Sidelight_V1_PutAssetRequest.OneOf_Part? = nil
 
-  /// What is put.
+  /// The description of the upload.
   package var header: Sidelight_V1_AssetHeader {
     get {
       if case .header(let v)? = part {return v}
@@ -135,8 +136,8 @@ package nonisolated struct Sidelight_V1_PutAssetRequest: Sendable {
     set {part = .header(newValue)}
   }
 
-  /// The next bytes of the file, at least one. Chunks of 64 KiB to 512 KiB travel well; there may be
-  /// `AssetLimits.max_chunks` of them.
+  /// The next bytes of the file; at least one. 64 KiB to 512 KiB per chunk is efficient. At most
+  /// `AssetLimits.max_chunks` chunks.
   package var chunk: Data {
     get {
       if case .chunk(let v)? = part {return v}
@@ -147,12 +148,12 @@ package nonisolated struct Sidelight_V1_PutAssetRequest: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Exactly one of these.
+  /// The part of the upload. Required.
   package nonisolated enum OneOf_Part: Equatable, Sendable {
-    /// What is put.
+    /// The description of the upload.
     case header(Sidelight_V1_AssetHeader)
-    /// The next bytes of the file, at least one. Chunks of 64 KiB to 512 KiB travel well; there may be
-    /// `AssetLimits.max_chunks` of them.
+    /// The next bytes of the file; at least one. 64 KiB to 512 KiB per chunk is efficient. At most
+    /// `AssetLimits.max_chunks` chunks.
     case chunk(Data)
 
   }
@@ -160,20 +161,20 @@ package nonisolated struct Sidelight_V1_PutAssetRequest: Sendable {
   package init() {}
 }
 
-/// What is put.
+/// The description of an upload.
 package nonisolated struct Sidelight_V1_AssetHeader: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The name of the asset: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a
-  /// digit. `source` is reserved for the frame as it came in. Required.
+  /// The name of the asset: 1 to 64 characters of A-Z a-z 0-9 . _ - /, the first a letter or a
+  /// digit. `source` is reserved for the input frame. Required.
   package var name: String = String()
 
-  /// The file's length in bytes. Required; an upload that comes to another length is refused.
+  /// The length of the file in bytes. Required. The chunks must add up to exactly this length.
   package var sizeBytes: UInt64 = 0
 
-  /// The file's SHA-256, 32 bytes, to be verified. Default: nothing is verified.
+  /// The SHA-256 digest of the file, 32 bytes. The server verifies it. Empty skips the verification.
   package var sha256: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -181,13 +182,13 @@ package nonisolated struct Sidelight_V1_AssetHeader: Sendable {
   package init() {}
 }
 
-/// The asset is there.
+/// Response message for `Assets.PutAsset`.
 package nonisolated struct Sidelight_V1_PutAssetResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What it is.
+  /// The uploaded asset.
   package var asset: Sidelight_V1_Asset {
     get {_asset ?? Sidelight_V1_Asset()}
     set {_asset = newValue}
@@ -197,7 +198,7 @@ package nonisolated struct Sidelight_V1_PutAssetResponse: Sendable {
   /// Clears the value of `asset`. Subsequent reads from it will return its default value.
   package mutating func clearAsset() {self._asset = nil}
 
-  /// Whether it took the place of another.
+  /// Whether the asset replaced another one of the same name.
   package var replaced: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -207,7 +208,7 @@ package nonisolated struct Sidelight_V1_PutAssetResponse: Sendable {
   fileprivate var _asset: Sidelight_V1_Asset? = nil
 }
 
-/// Asks for the assets that the caller may name.
+/// Request message for `Assets.ListAssets`.
 package nonisolated struct Sidelight_V1_ListAssetsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -218,13 +219,13 @@ package nonisolated struct Sidelight_V1_ListAssetsRequest: Sendable {
   package init() {}
 }
 
-/// The assets that the caller may name.
+/// Response message for `Assets.ListAssets`.
 package nonisolated struct Sidelight_V1_ListAssetsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// By name.
+  /// The caller's assets and the server's, sorted by name.
   package var assets: [Sidelight_V1_Asset] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -232,13 +233,13 @@ package nonisolated struct Sidelight_V1_ListAssetsResponse: Sendable {
   package init() {}
 }
 
-/// Deletes an asset.
+/// Request message for `Assets.DeleteAsset`.
 package nonisolated struct Sidelight_V1_DeleteAssetRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Its name. At most `Limits.max_name_bytes`. Required.
+  /// The name of the asset. At most `Limits.max_name_bytes`. Required.
   package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -246,7 +247,7 @@ package nonisolated struct Sidelight_V1_DeleteAssetRequest: Sendable {
   package init() {}
 }
 
-/// The asset is gone.
+/// Response message for `Assets.DeleteAsset`.
 package nonisolated struct Sidelight_V1_DeleteAssetResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -257,44 +258,45 @@ package nonisolated struct Sidelight_V1_DeleteAssetResponse: Sendable {
   package init() {}
 }
 
-/// An asset.
+/// An asset that pipelines can name.
 package nonisolated struct Sidelight_V1_Asset: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Its name.
+  /// The name of the asset.
   package var name: String = String()
 
-  /// What it is.
+  /// The kind of the asset.
   package var kind: Sidelight_V1_AssetKind = .unspecified
 
-  /// Whose it is.
+  /// The origin of the asset.
   package var origin: Sidelight_V1_AssetOrigin = .unspecified
 
-  /// A picture's width in pixels; 0 for a table.
+  /// The width of an image in pixels; 0 for a table.
   package var width: UInt32 = 0
 
-  /// A picture's height in pixels; 0 for a table.
+  /// The height of an image in pixels; 0 for a table.
   package var height: UInt32 = 0
 
-  /// Entries along each side of a cube, or of each curve of a table of curves; 0 for a picture.
+  /// The number of entries along each edge of a 3D table, or of each curve of a 1D table; 0 for an
+  /// image.
   package var entries: UInt32 = 0
 
-  /// Whether a table is a cube and not three curves.
+  /// Whether a table is three-dimensional (a cube) and not three curves.
   package var isCube: Bool = false
 
-  /// The length of the file that was put, in bytes; 0 for the server's own.
+  /// The length of the uploaded file in bytes; 0 for assets of the server.
   package var fileBytes: UInt64 = 0
 
-  /// The most that it takes in memory, decoded, in bytes: what counts against the limits. 0 for the
-  /// server's own.
+  /// The largest amount of memory that the decoded asset takes, in bytes; counts against the quotas.
+  /// 0 for assets of the server.
   package var memoryBytes: UInt64 = 0
 
-  /// The SHA-256 of the file that was put; empty for the server's own.
+  /// The SHA-256 digest of the uploaded file; empty for assets of the server.
   package var sha256: Data = Data()
 
-  /// How long ago it was put; absent for the server's own.
+  /// The time since the upload; absent for assets of the server.
   package var age: SwiftProtobuf.Google_Protobuf_Duration {
     get {_age ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_age = newValue}
@@ -311,40 +313,41 @@ package nonisolated struct Sidelight_V1_Asset: Sendable {
   fileprivate var _age: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// What a server takes in assets. A server that takes none has `max_assets_per_caller` 0.
+/// The server's limits on assets. `max_assets_per_caller` is 0 if the server accepts no uploads.
 package nonisolated struct Sidelight_V1_AssetLimits: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Bytes of a file.
+  /// The maximum size of a file, in bytes.
   package var maxFileBytes: UInt64 = 0
 
-  /// Pixels of a picture.
+  /// The maximum number of pixels of an image.
   package var maxPixels: UInt64 = 0
 
-  /// Assets of one caller.
+  /// The maximum number of assets per caller.
   package var maxAssetsPerCaller: UInt32 = 0
 
-  /// Assets of all callers.
+  /// The maximum number of assets of all callers.
   package var maxAssets: UInt32 = 0
 
-  /// Bytes in memory of one caller's assets, those that only sessions still use among them.
+  /// The maximum memory for the assets of one caller, in bytes, including replaced and deleted
+  /// assets that sessions still use.
   package var maxMemoryBytesPerCaller: UInt64 = 0
 
-  /// The same of all callers.
+  /// The maximum memory for the assets of all callers, in bytes, counted in the same way.
   package var maxMemoryBytes: UInt64 = 0
 
-  /// Bytes of one caller's files on their way, as their headers state them.
+  /// The maximum size of one caller's uploads in progress, in bytes, as stated in their headers.
   package var maxUploadBytesPerCaller: UInt64 = 0
 
-  /// The same of all callers.
+  /// The maximum size of all callers' uploads in progress, in bytes, as stated in their headers.
   package var maxUploadBytes: UInt64 = 0
 
-  /// Chunks of an upload.
+  /// The maximum number of chunks per upload.
   package var maxChunks: UInt32 = 0
 
-  /// How long an upload may take.
+  /// The maximum duration of an upload.
   package var uploadTimeout: SwiftProtobuf.Google_Protobuf_Duration {
     get {_uploadTimeout ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_uploadTimeout = newValue}
@@ -354,8 +357,8 @@ package nonisolated struct Sidelight_V1_AssetLimits: Sendable {
   /// Clears the value of `uploadTimeout`. Subsequent reads from it will return its default value.
   package mutating func clearUploadTimeout() {self._uploadTimeout = nil}
 
-  /// How long assets are kept whose owner has no session, from the last session's end, or the last time
-  /// that one of them was put or used.
+  /// The time that the server keeps the assets of an owner without sessions. It starts when the last
+  /// session ends, and again whenever one of the owner's assets is uploaded or used.
   package var lifetime: SwiftProtobuf.Google_Protobuf_Duration {
     get {_lifetime ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_lifetime = newValue}

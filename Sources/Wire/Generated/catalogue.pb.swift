@@ -22,23 +22,23 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// How close a filter can be to the one that it is named after.
+/// How closely a filter matches the filter that it is named after.
 package nonisolated enum Sidelight_V1_Fidelity: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
   /// The computation is documented or exact.
   case formula // = 1
 
-  /// The behaviour is documented; our formula reproduces it.
+  /// The behaviour is documented; Sidelight's own formula reproduces it.
   case modelled // = 2
 
   /// A fixed look, tuned by eye.
   case approximation // = 3
 
-  /// The operator's own filter.
+  /// A custom filter of the server's operator.
   case custom // = 4
   case UNRECOGNIZED(Int)
 
@@ -79,20 +79,20 @@ package nonisolated enum Sidelight_V1_Fidelity: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// What a filter needs to see of the frame to compute one pixel.
+/// The part of the frame that a filter reads to compute one pixel.
 package nonisolated enum Sidelight_V1_Reach: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// The pixel itself: fuses with its neighbours in the pipeline.
+  /// The pixel itself. Such a filter is fused with its neighbours in the pipeline.
   case pixel // = 1
 
   /// A neighbourhood of fixed size.
   case neighborhood // = 2
 
-  /// Anything.
+  /// Any part of the frame.
   case frame // = 3
   case UNRECOGNIZED(Int)
 
@@ -130,35 +130,35 @@ package nonisolated enum Sidelight_V1_Reach: SwiftProtobuf.Enum, Swift.CaseItera
 
 }
 
-/// The kind of value that a parameter takes.
+/// The type of a parameter's value.
 package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// ParameterValue.number.
+  /// `ParameterValue.number`.
   case number // = 1
 
-  /// ParameterValue.length, or a number of pixels.
+  /// `ParameterValue.length`, or `ParameterValue.number` for a number of pixels.
   case length // = 2
 
-  /// ParameterValue.point.
+  /// `ParameterValue.point`.
   case point // = 3
 
-  /// ParameterValue.color.
+  /// `ParameterValue.color`.
   case color // = 4
 
-  /// ParameterValue.vector.
+  /// `ParameterValue.vector`.
   case vector // = 5
 
-  /// ParameterValue.flag.
+  /// `ParameterValue.flag`.
   case flag // = 6
 
-  /// ParameterValue.text, one of `choices`.
+  /// `ParameterValue.text`; one of `ParameterDescription.choices`.
   case choice // = 7
 
-  /// ParameterValue.text, the name of an asset.
+  /// `ParameterValue.text`; the name of an asset.
   case asset // = 8
   case UNRECOGNIZED(Int)
 
@@ -211,11 +211,11 @@ package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// What a number counts.
+/// The unit of a number.
 package nonisolated enum Sidelight_V1_ParameterUnit: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// A bare number.
+  /// A number without a unit.
   case unspecified // = 0
 
   /// Pixels.
@@ -227,7 +227,7 @@ package nonisolated enum Sidelight_V1_ParameterUnit: SwiftProtobuf.Enum, Swift.C
   /// Kelvin.
   case kelvin // = 3
 
-  /// Photographic stops: doublings of light.
+  /// Photographic stops: each stop doubles the amount of light.
   case stops // = 4
   case UNRECOGNIZED(Int)
 
@@ -268,16 +268,16 @@ package nonisolated enum Sidelight_V1_ParameterUnit: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// A span of numbers, both ends included.
+/// A range of numbers, both ends included.
 package nonisolated struct Sidelight_V1_NumberRange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The least.
+  /// The smallest number.
   package var minimum: Double = 0
 
-  /// The greatest.
+  /// The largest number.
   package var maximum: Double = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -291,13 +291,13 @@ package nonisolated struct Sidelight_V1_ParameterDescription: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Lower camel case.
+  /// The name, in lower camel case.
   package var name: String = String()
 
-  /// The kind of value.
+  /// The type of the value.
   package var kind: Sidelight_V1_ParameterKind = .unspecified
 
-  /// The value where none is given; a parameter without one must be given.
+  /// The value of a parameter that is not set. Absent: the parameter is required.
   package var defaultValue: Sidelight_V1_ParameterValue {
     get {_defaultValue ?? Sidelight_V1_ParameterValue()}
     set {_defaultValue = newValue}
@@ -307,7 +307,7 @@ package nonisolated struct Sidelight_V1_ParameterDescription: Sendable {
   /// Clears the value of `defaultValue`. Subsequent reads from it will return its default value.
   package mutating func clearDefaultValue() {self._defaultValue = nil}
 
-  /// What a slider shows. Not a limit.
+  /// The range for a slider in a user interface. Not a limit.
   package var slider: Sidelight_V1_NumberRange {
     get {_slider ?? Sidelight_V1_NumberRange()}
     set {_slider = newValue}
@@ -317,7 +317,8 @@ package nonisolated struct Sidelight_V1_ParameterDescription: Sendable {
   /// Clears the value of `slider`. Subsequent reads from it will return its default value.
   package mutating func clearSlider() {self._slider = nil}
 
-  /// Values beyond are refused; lengths in pixels.
+  /// The range of valid values; of lengths in pixels. Values outside it are refused. Absent: -1e6 to
+  /// 1e6.
   package var limits: Sidelight_V1_NumberRange {
     get {_limits ?? Sidelight_V1_NumberRange()}
     set {_limits = newValue}
@@ -327,16 +328,16 @@ package nonisolated struct Sidelight_V1_ParameterDescription: Sendable {
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   package mutating func clearLimits() {self._limits = nil}
 
-  /// What a number counts.
+  /// The unit of a number.
   package var unit: Sidelight_V1_ParameterUnit = .unspecified
 
-  /// The names that a choice may take.
+  /// The valid values of a choice.
   package var choices: [String] = []
 
-  /// How many numbers a vector has.
+  /// The number of elements of a vector.
   package var vectorLength: UInt32 = 0
 
-  /// One line.
+  /// The description, in one line.
   package var summary: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -354,25 +355,25 @@ package nonisolated struct Sidelight_V1_FilterDescription: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Lower camel case.
+  /// The name, in lower camel case.
   package var name: String = String()
 
-  /// One line.
+  /// The description, in one line.
   package var summary: String = String()
 
-  /// Where it stands in lists: "color", "blur", ...
+  /// The category, for grouping: "color", "blur", ...
   package var category: String = String()
 
-  /// What it needs to see.
+  /// The part of the frame that the filter reads to compute one pixel.
   package var reach: Sidelight_V1_Reach = .unspecified
 
-  /// How close it is to the original.
+  /// How closely the filter matches the filter that it is named after.
   package var fidelity: Sidelight_V1_Fidelity = .unspecified
 
   /// The computation, in words and symbols.
   package var formula: String = String()
 
-  /// In the order in which they are shown.
+  /// The parameters, in display order.
   package var parameters: [Sidelight_V1_ParameterDescription] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -136,19 +136,22 @@ extension Sidelight_V1_FrameFilter {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters live video, and says what it can do.
+    /// > Filters live video and still images, and describes the filters and the server.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "Process" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-        /// > `dropped`.
+        /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+        /// > `frame` or `dropped`.
         /// > 
-        /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-        /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-        /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-        /// > room; with UNAVAILABLE when the server shuts down.
+        /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+        /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+        /// >   token.
+        /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+        /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+        /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+        /// > - UNAVAILABLE: the server is shutting down.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ClientMessage` messages.
@@ -166,9 +169,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-        /// > pipeline.
+        /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+        /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+        /// > pipeline is invalid.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ApplyRequest` messages.
@@ -186,7 +189,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The catalogue.
+        /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ListFiltersRequest` messages.
@@ -204,7 +207,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+        /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_DescribeFilterRequest` messages.
@@ -222,11 +225,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-        /// > names the fault.
+        /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+        /// > pipeline is invalid.
         /// > 
-        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-        /// > first the last passes, then the text.
+        /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+        /// > the last passes first, then the text.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_CheckPipelineRequest` messages.
@@ -244,7 +247,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Who is there: version, limits, features, load.
+        /// > Returns the server's version, limits, features and load.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_GetServerInfoRequest` messages.
@@ -269,19 +272,22 @@ extension Sidelight_V1_FrameFilter {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters live video, and says what it can do.
+    /// > Filters live video and still images, and describes the filters and the server.
     package protocol ServiceProtocol: Sidelight_V1_FrameFilter.StreamingServiceProtocol {
         /// Handle the "Process" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-        /// > `dropped`.
+        /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+        /// > `frame` or `dropped`.
         /// > 
-        /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-        /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-        /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-        /// > room; with UNAVAILABLE when the server shuts down.
+        /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+        /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+        /// >   token.
+        /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+        /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+        /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+        /// > - UNAVAILABLE: the server is shutting down.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_ClientMessage` messages.
@@ -299,9 +305,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-        /// > pipeline.
+        /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+        /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+        /// > pipeline is invalid.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -319,7 +325,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The catalogue.
+        /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListFiltersRequest` message.
@@ -337,7 +343,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+        /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DescribeFilterRequest` message.
@@ -355,11 +361,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-        /// > names the fault.
+        /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+        /// > pipeline is invalid.
         /// > 
-        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-        /// > first the last passes, then the text.
+        /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+        /// > the last passes first, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -377,7 +383,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Who is there: version, limits, features, load.
+        /// > Returns the server's version, limits, features and load.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_GetServerInfoRequest` message.
@@ -400,19 +406,22 @@ extension Sidelight_V1_FrameFilter {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters live video, and says what it can do.
+    /// > Filters live video and still images, and describes the filters and the server.
     package protocol SimpleServiceProtocol: Sidelight_V1_FrameFilter.ServiceProtocol {
         /// Handle the "Process" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-        /// > `dropped`.
+        /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+        /// > `frame` or `dropped`.
         /// > 
-        /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-        /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-        /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-        /// > room; with UNAVAILABLE when the server shuts down.
+        /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+        /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+        /// >   token.
+        /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+        /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+        /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+        /// > - UNAVAILABLE: the server is shutting down.
         ///
         /// - Parameters:
         ///   - request: A stream of `Sidelight_V1_ClientMessage` messages.
@@ -431,9 +440,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-        /// > pipeline.
+        /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+        /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+        /// > pipeline is invalid.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_ApplyRequest` message.
@@ -451,7 +460,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The catalogue.
+        /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_ListFiltersRequest` message.
@@ -469,7 +478,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+        /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_DescribeFilterRequest` message.
@@ -487,11 +496,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-        /// > names the fault.
+        /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+        /// > pipeline is invalid.
         /// > 
-        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-        /// > first the last passes, then the text.
+        /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+        /// > the last passes first, then the text.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_CheckPipelineRequest` message.
@@ -509,7 +518,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Who is there: version, limits, features, load.
+        /// > Returns the server's version, limits, features and load.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_GetServerInfoRequest` message.
@@ -754,19 +763,22 @@ extension Sidelight_V1_FrameFilter {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters live video, and says what it can do.
+    /// > Filters live video and still images, and describes the filters and the server.
     package protocol ClientProtocol: Sendable {
         /// Call the "Process" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-        /// > `dropped`.
+        /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+        /// > `frame` or `dropped`.
         /// > 
-        /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-        /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-        /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-        /// > room; with UNAVAILABLE when the server shuts down.
+        /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+        /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+        /// >   token.
+        /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+        /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+        /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+        /// > - UNAVAILABLE: the server is shutting down.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sidelight_V1_ClientMessage` messages.
@@ -789,9 +801,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-        /// > pipeline.
+        /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+        /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+        /// > pipeline is invalid.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -814,7 +826,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The catalogue.
+        /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListFiltersRequest` message.
@@ -837,7 +849,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+        /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DescribeFilterRequest` message.
@@ -860,11 +872,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-        /// > names the fault.
+        /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+        /// > pipeline is invalid.
         /// > 
-        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-        /// > first the last passes, then the text.
+        /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+        /// > the last passes first, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -887,7 +899,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Who is there: version, limits, features, load.
+        /// > Returns the server's version, limits, features and load.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_GetServerInfoRequest` message.
@@ -915,7 +927,7 @@ extension Sidelight_V1_FrameFilter {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters live video, and says what it can do.
+    /// > Filters live video and still images, and describes the filters and the server.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
@@ -931,13 +943,16 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-        /// > `dropped`.
+        /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+        /// > `frame` or `dropped`.
         /// > 
-        /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-        /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-        /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-        /// > room; with UNAVAILABLE when the server shuts down.
+        /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+        /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+        /// >   token.
+        /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+        /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+        /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+        /// > - UNAVAILABLE: the server is shutting down.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sidelight_V1_ClientMessage` messages.
@@ -969,9 +984,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-        /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-        /// > pipeline.
+        /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+        /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+        /// > pipeline is invalid.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -1005,7 +1020,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > The catalogue.
+        /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_ListFiltersRequest` message.
@@ -1039,7 +1054,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+        /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_DescribeFilterRequest` message.
@@ -1073,11 +1088,11 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-        /// > names the fault.
+        /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+        /// > pipeline is invalid.
         /// > 
-        /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-        /// > first the last passes, then the text.
+        /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+        /// > the last passes first, then the text.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1111,7 +1126,7 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Who is there: version, limits, features, load.
+        /// > Returns the server's version, limits, features and load.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_GetServerInfoRequest` message.
@@ -1150,13 +1165,16 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-    /// > `dropped`.
+    /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+    /// > `frame` or `dropped`.
     /// > 
-    /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-    /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-    /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-    /// > room; with UNAVAILABLE when the server shuts down.
+    /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+    /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+    /// >   token.
+    /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+    /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+    /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+    /// > - UNAVAILABLE: the server is shutting down.
     ///
     /// - Parameters:
     ///   - request: A streaming request producing `Sidelight_V1_ClientMessage` messages.
@@ -1183,9 +1201,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-    /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-    /// > pipeline.
+    /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+    /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+    /// > pipeline is invalid.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_ApplyRequest` message.
@@ -1214,7 +1232,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The catalogue.
+    /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_ListFiltersRequest` message.
@@ -1243,7 +1261,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+    /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_DescribeFilterRequest` message.
@@ -1272,11 +1290,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-    /// > names the fault.
+    /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+    /// > pipeline is invalid.
     /// > 
-    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-    /// > first the last passes, then the text.
+    /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+    /// > the last passes first, then the text.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_CheckPipelineRequest` message.
@@ -1305,7 +1323,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Who is there: version, limits, features, load.
+    /// > Returns the server's version, limits, features and load.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_GetServerInfoRequest` message.
@@ -1338,13 +1356,16 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one participant's track. Each frame ends exactly once, in order, as `frame` or
-    /// > `dropped`.
+    /// > Filters a video track: one call is one session. Every frame gets exactly one outcome, in order:
+    /// > `frame` or `dropped`.
     /// > 
-    /// > The call ends with OK when the client has closed its side and every frame has its outcome;
-    /// > with FAILED_PRECONDITION or INVALID_ARGUMENT when the client breaks the order of messages or
-    /// > sends only faults; with RESOURCE_EXHAUSTED when a message exceeds a limit or the server has no
-    /// > room; with UNAVAILABLE when the server shuts down.
+    /// > Ends with OK when the client has closed its side and every frame has its outcome. Errors:
+    /// > - FAILED_PRECONDITION: the client breaks the order of messages, or `open` has an invalid resume
+    /// >   token.
+    /// > - INVALID_ARGUMENT: `open` is invalid, a message cannot be decoded, or more than
+    /// >   `Limits.max_consecutive_errors` invalid messages arrive in a row.
+    /// > - RESOURCE_EXHAUSTED: a message exceeds a limit, or the server has no capacity for the session.
+    /// > - UNAVAILABLE: the server is shutting down.
     ///
     /// - Parameters:
     ///   - metadata: Additional metadata to send, defaults to empty.
@@ -1376,9 +1397,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Filters one still image, through the very same pipeline: for the same pixels and the same
-    /// > frame_index the bytes are those of a session. INVALID_ARGUMENT names what is wrong with image or
-    /// > pipeline.
+    /// > Filters one still image through the same pipeline as a session: for the same pixels and the
+    /// > same `frame_index` the result is identical, byte for byte. INVALID_ARGUMENT if the image or the
+    /// > pipeline is invalid.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -1411,7 +1432,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > The catalogue.
+    /// > Lists the filters of the catalogue. INVALID_ARGUMENT if the category does not exist.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -1444,7 +1465,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > One filter of the catalogue. NOT_FOUND names the nearest one.
+    /// > Describes one filter. NOT_FOUND if it does not exist; the message suggests the nearest name.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -1477,11 +1498,11 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Validates a pipeline and describes what it compiles to, without a session. INVALID_ARGUMENT
-    /// > names the fault.
+    /// > Validates a pipeline and describes the passes that it compiles to. INVALID_ARGUMENT if the
+    /// > pipeline is invalid.
     /// > 
-    /// > The response has at most 64 KiB more than the request. Where it would have more, it leaves out
-    /// > first the last passes, then the text.
+    /// > The response is at most 64 KiB larger than the request. To stay within that, the server omits
+    /// > the last passes first, then the text.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -1514,7 +1535,7 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Who is there: version, limits, features, load.
+    /// > Returns the server's version, limits, features and load.
     ///
     /// - Parameters:
     ///   - message: request message to send.

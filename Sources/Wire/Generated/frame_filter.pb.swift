@@ -22,17 +22,17 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// The threads on which calls are served.
+/// The threads that serve calls.
 package nonisolated enum Sidelight_V1_TransportExecutor: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not stated.
+  /// Not specified.
   case unspecified // = 0
 
-  /// The event loop that carries the call's connection.
+  /// The event loop of the call's connection.
   case eventLoops // = 1
 
-  /// A pool apart from the event loops.
+  /// A thread pool that is separate from the event loops.
   case concurrent // = 2
   case UNRECOGNIZED(Int)
 
@@ -67,13 +67,13 @@ package nonisolated enum Sidelight_V1_TransportExecutor: SwiftProtobuf.Enum, Swi
 
 }
 
-/// Asks for one still image.
+/// Request message for `FrameFilter.Apply`.
 package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The picture, inline.
+  /// The image, with inline pixel data. Required.
   package var image: Sidelight_V1_Image {
     get {_storage._image ?? Sidelight_V1_Image()}
     set {_uniqueStorage()._image = newValue}
@@ -83,7 +83,7 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
   package mutating func clearImage() {_uniqueStorage()._image = nil}
 
-  /// What is done to it. Default: nothing.
+  /// The pipeline to apply. Default: empty.
   package var pipeline: Sidelight_V1_Pipeline {
     get {_storage._pipeline ?? Sidelight_V1_Pipeline()}
     set {_uniqueStorage()._pipeline = newValue}
@@ -93,7 +93,7 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {_uniqueStorage()._pipeline = nil}
 
-  /// The shape of what comes back. Default: that of the input.
+  /// The format and size of the result. Default: those of the input.
   package var output: Sidelight_V1_OutputSpec {
     get {_storage._output ?? Sidelight_V1_OutputSpec()}
     set {_uniqueStorage()._output = newValue}
@@ -103,10 +103,10 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
   package mutating func clearOutput() {_uniqueStorage()._output = nil}
 
-  /// The frame of a session as which the picture is filtered, for filters that change from frame to
-  /// frame, such as grain. Frames are counted from 0, in the order in which they arrive on their stream;
-  /// frames that the server drops or refuses are counted too. It is not Frame.sequence, and starts
-  /// again from 0 when a session is resumed. Default: 0, the first frame.
+  /// The index of the frame in a session as which the image is filtered, for filters that vary from
+  /// frame to frame, such as grain. A session counts the frames that arrive, from 0, including
+  /// frames that it drops; it starts again from 0 when it is resumed. Independent of
+  /// `Frame.sequence`. Default: 0.
   package var frameIndex: UInt64 {
     get {_storage._frameIndex}
     set {_uniqueStorage()._frameIndex = newValue}
@@ -119,13 +119,13 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// One still image.
+/// Response message for `FrameFilter.Apply`.
 package nonisolated struct Sidelight_V1_ApplyResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The picture, inline.
+  /// The result, with inline pixel data.
   package var image: Sidelight_V1_Image {
     get {_image ?? Sidelight_V1_Image()}
     set {_image = newValue}
@@ -135,10 +135,10 @@ package nonisolated struct Sidelight_V1_ApplyResponse: Sendable {
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
   package mutating func clearImage() {self._image = nil}
 
-  /// What was done.
+  /// What the server did with the image.
   package var disposition: Sidelight_V1_Disposition = .unspecified
 
-  /// Where the time went.
+  /// The time that the server spent. `queue_us` is always 0.
   package var timing: Sidelight_V1_FrameTiming {
     get {_timing ?? Sidelight_V1_FrameTiming()}
     set {_timing = newValue}
@@ -156,13 +156,13 @@ package nonisolated struct Sidelight_V1_ApplyResponse: Sendable {
   fileprivate var _timing: Sidelight_V1_FrameTiming? = nil
 }
 
-/// Asks for the catalogue.
+/// Request message for `FrameFilter.ListFilters`.
 package nonisolated struct Sidelight_V1_ListFiltersRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Only filters of this category. At most `Limits.max_name_bytes`. Default: all.
+  /// A filter: only filters of this category. At most `Limits.max_name_bytes`. Default: all.
   package var category: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -170,13 +170,13 @@ package nonisolated struct Sidelight_V1_ListFiltersRequest: Sendable {
   package init() {}
 }
 
-/// The catalogue.
+/// Response message for `FrameFilter.ListFilters`.
 package nonisolated struct Sidelight_V1_ListFiltersResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// By name.
+  /// The filters, sorted by name.
   package var filters: [Sidelight_V1_FilterDescription] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -184,13 +184,13 @@ package nonisolated struct Sidelight_V1_ListFiltersResponse: Sendable {
   package init() {}
 }
 
-/// Asks for one filter.
+/// Request message for `FrameFilter.DescribeFilter`.
 package nonisolated struct Sidelight_V1_DescribeFilterRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Its name, in either spelling. At most `Limits.max_name_bytes`. Required.
+  /// The name of the filter, or its Core Image name. At most `Limits.max_name_bytes`. Required.
   package var name: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -198,7 +198,7 @@ package nonisolated struct Sidelight_V1_DescribeFilterRequest: Sendable {
   package init() {}
 }
 
-/// One filter.
+/// Response message for `FrameFilter.DescribeFilter`.
 package nonisolated struct Sidelight_V1_DescribeFilterResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -221,16 +221,16 @@ package nonisolated struct Sidelight_V1_DescribeFilterResponse: Sendable {
   fileprivate var _filter: Sidelight_V1_FilterDescription? = nil
 }
 
-/// Asks what a pipeline compiles to.
+/// Request message for `FrameFilter.CheckPipeline`.
 package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The pipeline, in either form.
+  /// The pipeline. Required.
   package var source: Sidelight_V1_CheckPipelineRequest.OneOf_Source? = nil
 
-  /// As messages.
+  /// The pipeline as a message.
   package var pipeline: Sidelight_V1_Pipeline {
     get {
       if case .pipeline(let v)? = source {return v}
@@ -239,7 +239,7 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
     set {source = .pipeline(newValue)}
   }
 
-  /// As text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
+  /// The pipeline as text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
   /// `Limits.max_pipeline_text_bytes`.
   package var text: String {
     get {
@@ -249,16 +249,16 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
     set {source = .text(newValue)}
   }
 
-  /// The layout of the frames. Default: I420.
+  /// The pixel format of the frames; raw formats only. Default: I420.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
-  /// Their width in pixels. Default (0): 1280.
+  /// The width of the frames in pixels. Default (0): 1280.
   package var width: UInt32 = 0
 
-  /// Their height in pixels. Default (0): 720.
+  /// The height of the frames in pixels. Default (0): 720.
   package var height: UInt32 = 0
 
-  /// What their samples mean as colours.
+  /// The colour interpretation of the frames. Default: the defaults of its fields.
   package var color: Sidelight_V1_ColorDescription {
     get {_color ?? Sidelight_V1_ColorDescription()}
     set {_color = newValue}
@@ -270,11 +270,11 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// The pipeline, in either form.
+  /// The pipeline. Required.
   package nonisolated enum OneOf_Source: Equatable, Sendable {
-    /// As messages.
+    /// The pipeline as a message.
     case pipeline(Sidelight_V1_Pipeline)
-    /// As text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
+    /// The pipeline as text: `sepiaTone(intensity: 0.8), [pixellate(scale: 12), hueAdjust]`. At most
     /// `Limits.max_pipeline_text_bytes`.
     case text(String)
 
@@ -285,13 +285,13 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
   fileprivate var _color: Sidelight_V1_ColorDescription? = nil
 }
 
-/// What a pipeline compiles to.
+/// Response message for `FrameFilter.CheckPipeline`.
 package nonisolated struct Sidelight_V1_CheckPipelineResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The pipeline as messages, whichever form it came in.
+  /// The pipeline as a message, whichever form the request had.
   package var pipeline: Sidelight_V1_Pipeline {
     get {_pipeline ?? Sidelight_V1_Pipeline()}
     set {_pipeline = newValue}
@@ -301,18 +301,19 @@ package nonisolated struct Sidelight_V1_CheckPipelineResponse: Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {self._pipeline = nil}
 
-  /// The pipeline as text, in its canonical form. Empty for a text of more than
-  /// `Limits.max_pipeline_text_bytes`, which the server would not accept, and where the response would
-  /// be too large.
+  /// The pipeline as canonical text. Empty if the text is longer than
+  /// `Limits.max_pipeline_text_bytes`, or if the response would be too large.
   package var text: String = String()
 
-  /// The passes over a frame, in order. Without any frames pass through.
+  /// The passes over a frame, in order. Empty: frames pass through.
   package var passes: [Sidelight_V1_CompiledPass] = []
 
-  /// The expected work for one frame, in microseconds; 0 where it is not known yet.
+  /// The expected time to filter one frame, in microseconds; 0 if unknown. Servers of this version
+  /// always return 0.
   package var estimatedCostUs: UInt32 = 0
 
-  /// Passes that follow `passes` and are left out, since the response would be too large.
+  /// The number of passes that are omitted from the end of `passes`, because the response would be
+  /// too large.
   package var omittedPasses: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -331,10 +332,10 @@ package nonisolated struct Sidelight_V1_CompiledPass: Sendable {
   /// The name of the pass in traces.
   package var name: String = String()
 
-  /// The filters that the pass computes.
+  /// The names of the filters that the pass computes.
   package var filters: [String] = []
 
-  /// A description for people. One of more than 512 bytes is cut off and ends in `...`.
+  /// A human-readable description. Truncated to 512 bytes, ending in `...`.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -342,7 +343,7 @@ package nonisolated struct Sidelight_V1_CompiledPass: Sendable {
   package init() {}
 }
 
-/// Asks who is there.
+/// Request message for `FrameFilter.GetServerInfo`.
 package nonisolated struct Sidelight_V1_GetServerInfoRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -353,19 +354,19 @@ package nonisolated struct Sidelight_V1_GetServerInfoRequest: Sendable {
   package init() {}
 }
 
-/// Who is there.
+/// Response message for `FrameFilter.GetServerInfo`.
 package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The server's version, as semver.org has it.
+  /// The version of the server, by Semantic Versioning (semver.org).
   package var version: String {
     get {_storage._version}
     set {_uniqueStorage()._version = newValue}
   }
 
-  /// What it accepts.
+  /// The limits of the server.
   package var limits: Sidelight_V1_Limits {
     get {_storage._limits ?? Sidelight_V1_Limits()}
     set {_uniqueStorage()._limits = newValue}
@@ -375,14 +376,13 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   package mutating func clearLimits() {_uniqueStorage()._limits = nil}
 
-  /// What it can do beyond the least: the names of optional behaviours, such as "process.jpeg" or
-  /// "shared_memory".
+  /// The optional features that the server supports, such as "process.jpeg" or "shared_memory".
   package var features: [String] {
     get {_storage._features}
     set {_uniqueStorage()._features = newValue}
   }
 
-  /// What it is doing.
+  /// The current load of the server.
   package var load: Sidelight_V1_Load {
     get {_storage._load ?? Sidelight_V1_Load()}
     set {_uniqueStorage()._load = newValue}
@@ -392,13 +392,13 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   /// Clears the value of `load`. Subsequent reads from it will return its default value.
   package mutating func clearLoad() {_uniqueStorage()._load = nil}
 
-  /// The instruction set that the kernels use: "avx512", "avx2", "portable".
+  /// The instruction set that the kernels use: "avx512", "avx2" or "portable".
   package var instructionSet: String {
     get {_storage._instructionSet}
     set {_uniqueStorage()._instructionSet = newValue}
   }
 
-  /// How frames travel.
+  /// The transport settings in force.
   package var transport: Sidelight_V1_TransportSettings {
     get {_storage._transport ?? Sidelight_V1_TransportSettings()}
     set {_uniqueStorage()._transport = newValue}
@@ -408,7 +408,7 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   /// Clears the value of `transport`. Subsequent reads from it will return its default value.
   package mutating func clearTransport() {_uniqueStorage()._transport = nil}
 
-  /// What it takes in assets.
+  /// The limits on assets.
   package var assetLimits: Sidelight_V1_AssetLimits {
     get {_storage._assetLimits ?? Sidelight_V1_AssetLimits()}
     set {_uniqueStorage()._assetLimits = newValue}
@@ -425,47 +425,49 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// How frames travel: what is in force. What `limits` says of the transport is here again, beside the
-/// rest.
+/// The transport settings in force. They repeat those that `Limits` contains.
 package nonisolated struct Sidelight_V1_TransportSettings: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The profile that this is as it stands, "latency" or "throughput"; else "custom".
+  /// The name of the profile that has exactly these settings, "latency" or "throughput"; else
+  /// "custom".
   package var profile: String = String()
 
-  /// Bytes of one message, in either direction.
+  /// The maximum size of a message in either direction, in bytes.
   package var maxMessageBytes: UInt64 = 0
 
-  /// HTTP/2 flow-control window of a stream, in bytes.
+  /// The HTTP/2 flow-control window of a stream, in bytes.
   package var streamWindowBytes: UInt32 = 0
 
-  /// Largest HTTP/2 frame, in bytes.
+  /// The maximum size of an HTTP/2 frame, in bytes.
   package var http2FrameBytes: UInt32 = 0
 
-  /// Streams that one connection may have at a time.
+  /// The maximum number of concurrent streams per connection.
   package var maxConcurrentStreams: UInt32 = 0
 
-  /// What is read from a socket at a time, in bytes.
+  /// The size of a read from a socket, in bytes.
   package var receiveBufferBytes: UInt32 = 0
 
-  /// How long what is written may wait for more, in microseconds; 0: it goes out at once.
+  /// The maximum time that a write waits to be combined with others, in microseconds; 0 disables
+  /// waiting.
   package var flushDelayUs: UInt32 = 0
 
-  /// The bytes from which on it does not wait; 0: it never waits.
+  /// The number of pending bytes at which writes do not wait any longer; 0 if writes never wait.
   package var flushBytes: UInt32 = 0
 
-  /// The threads on which calls are served.
+  /// The threads that serve calls.
   package var executor: Sidelight_V1_TransportExecutor = .unspecified
 
-  /// Threads that carry connections.
+  /// The number of threads that serve connections.
   package var eventLoops: UInt32 = 0
 
-  /// The kernel's buffers of a Unix socket, in bytes each way; 0: the system's default.
+  /// The size of the kernel's buffers of a Unix socket, in bytes per direction; 0: the system's
+  /// default.
   package var unixSocketBufferBytes: UInt32 = 0
 
-  /// The C allocator's settings.
+  /// The settings of the C allocator.
   package var allocator: Sidelight_V1_AllocatorSettings {
     get {_allocator ?? Sidelight_V1_AllocatorSettings()}
     set {_allocator = newValue}
@@ -482,26 +484,27 @@ package nonisolated struct Sidelight_V1_TransportSettings: Sendable {
   fileprivate var _allocator: Sidelight_V1_AllocatorSettings? = nil
 }
 
-/// How the C allocator treats buffers of frame size; 0: its own choice.
+/// The settings of the C allocator for buffers of frame size. 0: the allocator's default, unless the
+/// field says otherwise.
 package nonisolated struct Sidelight_V1_AllocatorSettings: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Larger requests are mapped one by one, in bytes.
+  /// The size above which an allocation gets a separate memory mapping, in bytes.
   package var mapThresholdBytes: UInt64 = 0
 
-  /// Free memory at the top of the heap that is kept, in bytes.
+  /// The free memory that is kept at the top of the heap, in bytes.
   package var trimThresholdBytes: UInt64 = 0
 
-  /// What the heap grows by, in bytes.
+  /// The increment by which the heap grows, in bytes.
   package var topPadBytes: UInt64 = 0
 
-  /// Heaps that threads share.
+  /// The number of heaps that threads share.
   package var arenas: UInt32 = 0
 
-  /// After how long without frames the memory that is free goes back to the system, in milliseconds;
-  /// 0: it does not.
+  /// The time without frames after which free memory is returned to the system, in milliseconds; 0
+  /// disables the return.
   package var idleReleaseMs: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -509,50 +512,50 @@ package nonisolated struct Sidelight_V1_AllocatorSettings: Sendable {
   package init() {}
 }
 
-/// What a server is doing.
+/// The current load of a server.
 package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Sessions that stand.
+  /// The number of open sessions.
   package var sessions: UInt32 {
     get {_storage._sessions}
     set {_uniqueStorage()._sessions = newValue}
   }
 
-  /// Threads for filters.
+  /// The number of threads that run filters.
   package var computeThreads: UInt32 {
     get {_storage._computeThreads}
     set {_uniqueStorage()._computeThreads = newValue}
   }
 
-  /// Bytes in frame buffers that are in use.
+  /// The size of the frame buffers in use, in bytes.
   package var poolBytesInUse: UInt64 {
     get {_storage._poolBytesInUse}
     set {_uniqueStorage()._poolBytesInUse = newValue}
   }
 
-  /// Bytes in idle frame buffers.
+  /// The size of the idle frame buffers, in bytes.
   package var poolBytesIdle: UInt64 {
     get {_storage._poolBytesIdle}
     set {_uniqueStorage()._poolBytesIdle = newValue}
   }
 
-  /// How often a buffer was at hand, 0-1.
+  /// The fraction of buffer requests that an idle buffer satisfied, 0-1.
   package var poolHitRate: Double {
     get {_storage._poolHitRate}
     set {_uniqueStorage()._poolHitRate = newValue}
   }
 
-  /// The work that arrives, as a part of what the compute threads can do: above 1 frames are dropped.
+  /// The arriving work relative to the capacity of the compute threads. Above 1 frames are dropped.
   package var schedulerLoad: Double {
     get {_storage._schedulerLoad}
     set {_uniqueStorage()._schedulerLoad = newValue}
   }
 
-  /// What has become of the frames of all sessions since the server started. Of calls that were cut off
-  /// only the frames that had their outcome count.
+  /// The frame counts of all sessions since the server started. Calls that were aborted contribute
+  /// only the frames that had an outcome.
   package var frames: Sidelight_V1_Stats {
     get {_storage._frames ?? Sidelight_V1_Stats()}
     set {_uniqueStorage()._frames = newValue}
@@ -562,19 +565,20 @@ package nonisolated struct Sidelight_V1_Load: @unchecked Sendable {
   /// Clears the value of `frames`. Subsequent reads from it will return its default value.
   package mutating func clearFrames() {_uniqueStorage()._frames = nil}
 
-  /// Bytes of the rings in shared memory.
+  /// The size of all shared-memory rings, in bytes.
   package var sharedMemoryBytes: UInt64 {
     get {_storage._sharedMemoryBytes}
     set {_uniqueStorage()._sharedMemoryBytes = newValue}
   }
 
-  /// Assets that callers have put.
+  /// The number of assets that callers have uploaded.
   package var assets: UInt32 {
     get {_storage._assets}
     set {_uniqueStorage()._assets = newValue}
   }
 
-  /// Bytes that they take in memory, those that only sessions still use among them.
+  /// The memory of these assets, in bytes, including replaced and deleted assets that sessions still
+  /// use.
   package var assetBytes: UInt64 {
     get {_storage._assetBytes}
     set {_uniqueStorage()._assetBytes = newValue}

@@ -27,38 +27,39 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// How the samples of an image are laid out. Samples have eight bits. A chroma sample lies in the middle
-/// of its 2x2 luma samples, as in JPEG.
+/// The memory layout of an image. Samples have 8 bits. A chroma sample is centred on its 2x2 luma
+/// samples, as in JPEG.
 package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not stated. Invalid in an image; in a request for output, "as the input".
+  /// Not specified. Invalid in an image; in a request for output it means the format of the input.
   case unspecified // = 0
 
-  /// One plane, 4 bytes a pixel: blue, green, red, alpha.
+  /// One plane, 4 bytes per pixel: blue, green, red, alpha.
   case bgra8 // = 1
 
-  /// One plane, 4 bytes a pixel: red, green, blue, alpha.
+  /// One plane, 4 bytes per pixel: red, green, blue, alpha.
   case rgba8 // = 2
 
-  /// One plane, 3 bytes a pixel: red, green, blue.
+  /// One plane, 3 bytes per pixel: red, green, blue.
   case rgb24 // = 3
 
-  /// One plane, 1 byte a pixel: gamma-encoded grey.
+  /// One plane, 1 byte per pixel: gamma-encoded grey.
   case gray8 // = 4
 
-  /// Three planes: luma; then Cb and Cr at half width and half height, both rounded up.
+  /// Three planes: luma, Cb, Cr. Chroma has half the width and half the height, both rounded up.
   case i420 // = 5
 
-  /// Two planes: luma; then interleaved Cb, Cr at half width and half height, both rounded up.
+  /// Two planes: luma, interleaved Cb and Cr. Chroma has half the width and half the height, both
+  /// rounded up.
   case nv12 // = 6
 
-  /// A complete JPEG file; no planes. Baseline or progressive, of at most 64 scans, grey or colour, 8
-  /// bits. Filtered as I420 (full range, BT.601), grey ones too, or as RGB24 where each pixel has chroma
-  /// of its own (4:4:4). An EXIF orientation is ignored.
+  /// A complete JPEG file; no planes. Baseline or progressive, at most 64 scans, grey or colour, 8
+  /// bits per sample. Filtered as I420 (full range, BT.601), also if it is grey; 4:4:4 files are
+  /// filtered as RGB24. EXIF orientation is ignored.
   case jpeg // = 16
 
-  /// A complete PNG file; no planes. For stills and assets, not for streams.
+  /// A complete PNG file; no planes. For still images and assets, not for sessions.
   case png // = 17
   case UNRECOGNIZED(Int)
 
@@ -111,11 +112,11 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
 
 }
 
-/// The values that luma and chroma take.
+/// The range of luma and chroma values.
 package nonisolated enum Sidelight_V1_ColorRange: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: COLOR_RANGE_VIDEO for I420 and NV12. RGB, grey and JPEG are always full range.
+  /// COLOR_RANGE_VIDEO for I420 and NV12. RGB, grey and JPEG always have full range.
   case unspecified // = 0
 
   /// Luma 16-235, chroma 16-240.
@@ -156,11 +157,11 @@ package nonisolated enum Sidelight_V1_ColorRange: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// The coefficients between RGB and luma and chroma.
+/// The coefficients of the conversion between RGB and luma and chroma.
 package nonisolated enum Sidelight_V1_ColorMatrix: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: COLOR_MATRIX_BT601, at every size, so that a look survives a change of resolution.
+  /// COLOR_MATRIX_BT601 at every size, so that a look does not depend on the resolution.
   case unspecified // = 0
 
   /// ITU-R BT.601.
@@ -201,17 +202,17 @@ package nonisolated enum Sidelight_V1_ColorMatrix: SwiftProtobuf.Enum, Swift.Cas
 
 }
 
-/// How colour relates to alpha, in the formats that have alpha.
+/// The relation between colour and alpha, in formats with alpha.
 package nonisolated enum Sidelight_V1_AlphaMode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: ALPHA_MODE_STRAIGHT.
+  /// ALPHA_MODE_STRAIGHT.
   case unspecified // = 0
 
-  /// Alpha is ignored and passed on untouched.
+  /// Alpha has no meaning; it is copied to the output unchanged.
   case opaque // = 1
 
-  /// Colour is already multiplied by alpha.
+  /// Colour is multiplied by alpha.
   case premultiplied // = 2
 
   /// Colour is not multiplied by alpha.
@@ -252,20 +253,20 @@ package nonisolated enum Sidelight_V1_AlphaMode: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
-/// How an image is to be turned when it is shown, clockwise.
+/// The clockwise rotation to apply for display.
 package nonisolated enum Sidelight_V1_Rotation: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: as stored.
+  /// No rotation.
   case unspecified // = 0
 
-  /// A quarter turn.
+  /// 90 degrees.
   case rotation90 // = 1
 
-  /// Half a turn.
+  /// 180 degrees.
   case rotation180 // = 2
 
-  /// Three quarter turns.
+  /// 270 degrees.
   case rotation270 // = 3
   case UNRECOGNIZED(Int)
 
@@ -303,19 +304,19 @@ package nonisolated enum Sidelight_V1_Rotation: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// What samples mean as colours.
+/// The colour interpretation of samples.
 package nonisolated struct Sidelight_V1_ColorDescription: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The range of luma and chroma. Default: see ColorRange.
+  /// The range of luma and chroma. Default: see `ColorRange`.
   package var range: Sidelight_V1_ColorRange = .unspecified
 
-  /// The matrix of luma and chroma. Default: see ColorMatrix.
+  /// The matrix of luma and chroma. Default: see `ColorMatrix`.
   package var matrix: Sidelight_V1_ColorMatrix = .unspecified
 
-  /// How colour relates to alpha. Default: see AlphaMode.
+  /// The relation between colour and alpha. Default: see `AlphaMode`.
   package var alpha: Sidelight_V1_AlphaMode = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -323,17 +324,17 @@ package nonisolated struct Sidelight_V1_ColorDescription: Sendable {
   package init() {}
 }
 
-/// How an image is to be shown: first mirrored, then turned. Metadata: passed on as it came, unless
-/// the session asks for upright output.
+/// The orientation for display: mirror first, then rotate. Metadata that is returned unchanged
+/// unless `OutputSpec.upright` is set.
 package nonisolated struct Sidelight_V1_Orientation: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Clockwise turn. Default: none.
+  /// The clockwise rotation. Default: none.
   package var rotation: Sidelight_V1_Rotation = .unspecified
 
-  /// Whether left and right are exchanged before the turn. Default: no.
+  /// Whether left and right are swapped before the rotation. Default: false.
   package var mirrored: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -341,16 +342,16 @@ package nonisolated struct Sidelight_V1_Orientation: Sendable {
   package init() {}
 }
 
-/// Where a plane lies in the pixels.
+/// The position of a plane in the pixel data.
 package nonisolated struct Sidelight_V1_Plane: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Bytes from the start of the pixels to the plane's first sample.
+  /// The offset of the first sample from the start of the pixel data, in bytes.
   package var offset: UInt32 = 0
 
-  /// Bytes from one row to the next; at least a row's own bytes.
+  /// The distance between the starts of two rows, in bytes; at least the length of a row.
   package var stride: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -358,16 +359,17 @@ package nonisolated struct Sidelight_V1_Plane: Sendable {
   package init() {}
 }
 
-/// Pixels in a slot of the session's shared-memory ring.
+/// Pixel data in a slot of the session's shared-memory ring.
 package nonisolated struct Sidelight_V1_SharedMemorySlot: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The slot's index in the ring. It must belong to the sender; see SharedMemoryOffer.
+  /// The index of the slot. The sender must own the slot; see `SharedMemoryOffer`.
   package var slot: UInt32 = 0
 
-  /// Bytes of pixels, from the start of the slot; at most the slot's.
+  /// The length of the pixel data from the start of the slot, in bytes; at most the size of the
+  /// slot.
   package var length: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -375,25 +377,28 @@ package nonisolated struct Sidelight_V1_SharedMemorySlot: Sendable {
   package init() {}
 }
 
-/// A picture: what it is, and its pixels.
+/// An image: its description and its pixel data.
 package nonisolated struct Sidelight_V1_Image: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The layout of samples. Required.
+  /// The format of the pixel data. Required.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
-  /// Width in pixels, 1-16384. Required for raw formats; for JPEG and PNG 0, or the file's own.
+  /// The width in pixels, 1-16384. Required for raw formats. For JPEG and PNG 0, or the width in the
+  /// file.
   package var width: UInt32 = 0
 
-  /// Height in pixels, 1-16384. Required for raw formats; for JPEG and PNG 0, or the file's own.
+  /// The height in pixels, 1-16384. Required for raw formats. For JPEG and PNG 0, or the height in
+  /// the file.
   package var height: UInt32 = 0
 
-  /// One entry a plane, for raw formats. None: planes follow each other without any padding.
+  /// The planes of a raw format, one entry per plane. Empty: planes are contiguous and without
+  /// padding.
   package var planes: [Sidelight_V1_Plane] = []
 
-  /// What the samples mean as colours. Default: the defaults of its fields.
+  /// The colour interpretation. Default: the defaults of its fields.
   package var color: Sidelight_V1_ColorDescription {
     get {_color ?? Sidelight_V1_ColorDescription()}
     set {_color = newValue}
@@ -403,7 +408,7 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
   /// Clears the value of `color`. Subsequent reads from it will return its default value.
   package mutating func clearColor() {self._color = nil}
 
-  /// How to show the image. Default: as stored.
+  /// The orientation for display. Default: as stored.
   package var orientation: Sidelight_V1_Orientation {
     get {_orientation ?? Sidelight_V1_Orientation()}
     set {_orientation = newValue}
@@ -413,10 +418,10 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
   /// Clears the value of `orientation`. Subsequent reads from it will return its default value.
   package mutating func clearOrientation() {self._orientation = nil}
 
-  /// The samples, or the file.
+  /// The pixel data: samples for raw formats, a file for JPEG and PNG.
   package var pixels: Sidelight_V1_Image.OneOf_Pixels? = nil
 
-  /// In the message.
+  /// Pixel data in the message.
   package var inline: Data {
     get {
       if case .inline(let v)? = pixels {return v}
@@ -425,7 +430,7 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
     set {pixels = .inline(newValue)}
   }
 
-  /// In shared memory, where the session has a ring.
+  /// Pixel data in shared memory. Requires a session with a ring.
   package var sharedMemory: Sidelight_V1_SharedMemorySlot {
     get {
       if case .sharedMemory(let v)? = pixels {return v}
@@ -436,11 +441,11 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// The samples, or the file.
+  /// The pixel data: samples for raw formats, a file for JPEG and PNG.
   package nonisolated enum OneOf_Pixels: Equatable, Sendable {
-    /// In the message.
+    /// Pixel data in the message.
     case inline(Data)
-    /// In shared memory, where the session has a ring.
+    /// Pixel data in shared memory. Requires a session with a ring.
     case sharedMemory(Sidelight_V1_SharedMemorySlot)
 
   }

@@ -22,11 +22,11 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Where colour is computed.
+/// The colour space in which filters compute.
 package nonisolated enum Sidelight_V1_WorkingSpace: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: WORKING_SPACE_SRGB_GAMMA.
+  /// That of the enclosing pipeline, else WORKING_SPACE_SRGB_GAMMA.
   case unspecified // = 0
 
   /// Gamma-encoded sRGB, as stored.
@@ -67,20 +67,20 @@ package nonisolated enum Sidelight_V1_WorkingSpace: SwiftProtobuf.Enum, Swift.Ca
 
 }
 
-/// What happens to a frame whose stage failed.
+/// The handling of frames for which a stage fails.
 package nonisolated enum Sidelight_V1_FailurePolicy: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: FAILURE_POLICY_PASS_THROUGH; on a stage, the session's policy.
+  /// FAILURE_POLICY_PASS_THROUGH; on a stage, the session's policy.
   case unspecified // = 0
 
-  /// The input comes back, marked.
+  /// The input comes back, with `FilteredFrame.failure` set.
   case passThrough // = 1
 
-  /// The frame ends as dropped, with reason STAGE_FAILED.
+  /// The frame is dropped as STAGE_FAILED.
   case drop // = 2
 
-  /// A strongly blurred input comes back, marked.
+  /// The strongly blurred input comes back, with `FilteredFrame.failure` set.
   case blur // = 3
   case UNRECOGNIZED(Int)
 
@@ -118,23 +118,23 @@ package nonisolated enum Sidelight_V1_FailurePolicy: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// What a length counts.
+/// The unit of a length.
 package nonisolated enum Sidelight_V1_LengthUnit: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: LENGTH_UNIT_PIXELS.
+  /// LENGTH_UNIT_PIXELS.
   case unspecified // = 0
 
   /// Pixels.
   case pixels // = 1
 
-  /// Frame widths.
+  /// Multiples of the frame's width.
   case width // = 2
 
-  /// Frame heights.
+  /// Multiples of the frame's height.
   case height // = 3
 
-  /// The lesser of width and height.
+  /// Multiples of the smaller of width and height.
   case shortSide // = 4
   case UNRECOGNIZED(Int)
 
@@ -175,20 +175,20 @@ package nonisolated enum Sidelight_V1_LengthUnit: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// How an image fits a size of another aspect.
+/// The scaling of an image to a size of another aspect ratio.
 package nonisolated enum Sidelight_V1_FitMode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: FIT_MODE_ASPECT_FIT.
+  /// FIT_MODE_ASPECT_FIT.
   case unspecified // = 0
 
-  /// Whole image in the middle; where it does not reach, bars: transparent, black if there is no alpha.
+  /// The whole image, centred between bars. Bars are transparent, or black without alpha.
   case aspectFit // = 1
 
-  /// Whole size; what does not fit is cut off on both sides.
+  /// The whole size; the image is cropped equally on opposite sides.
   case aspectFill // = 2
 
-  /// Both sides scaled apart.
+  /// The whole image and the whole size; the aspect ratio changes.
   case stretch // = 3
   case UNRECOGNIZED(Int)
 
@@ -226,20 +226,20 @@ package nonisolated enum Sidelight_V1_FitMode: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// How finely chroma is kept.
+/// The resolution of chroma relative to luma.
 package nonisolated enum Sidelight_V1_ChromaSubsampling: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: CHROMA_SUBSAMPLING_420.
+  /// CHROMA_SUBSAMPLING_420.
   case unspecified // = 0
 
-  /// Half in both directions.
+  /// Half the horizontal and half the vertical resolution.
   case chromaSubsampling420 // = 1
 
-  /// Half horizontally.
+  /// Half the horizontal resolution.
   case chromaSubsampling422 // = 2
 
-  /// In full.
+  /// Full resolution.
   case chromaSubsampling444 // = 3
   case UNRECOGNIZED(Int)
 
@@ -277,18 +277,19 @@ package nonisolated enum Sidelight_V1_ChromaSubsampling: SwiftProtobuf.Enum, Swi
 
 }
 
-/// Filters that run one after the other. Without stages every frame comes back unchanged. The whole
-/// pipeline takes at most `Limits.max_pipeline_bytes`, serialized.
+/// Filters that run in sequence. An empty pipeline returns every frame unchanged. The serialized
+/// pipeline takes at most `Limits.max_pipeline_bytes`.
 package nonisolated struct Sidelight_V1_Pipeline: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// First to last; at most `Limits.max_stages` (64), nested ones included, nested at most
-  /// `Limits.max_pipeline_depth` (8) deep.
+  /// The stages, first to last. At most `Limits.max_stages` (64) including those of nested
+  /// pipelines, which nest at most `Limits.max_pipeline_depth` (8) levels deep.
   package var stages: [Sidelight_V1_Stage] = []
 
-  /// Where colour is computed. Default: gamma-encoded sRGB.
+  /// The colour space in which filters compute. Default: that of the enclosing pipeline, else
+  /// gamma-encoded sRGB.
   package var workingSpace: Sidelight_V1_WorkingSpace = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -296,18 +297,18 @@ package nonisolated struct Sidelight_V1_Pipeline: Sendable {
   package init() {}
 }
 
-/// One step of a pipeline.
+/// A step of a pipeline.
 package nonisolated struct Sidelight_V1_Stage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// A name by which `activate` and `update` refer to the stage, unique in the pipeline. At most
-  /// `Limits.max_stage_id_bytes` (64). Default: none; `activate` and `update` then refer to the stage
-  /// by its place ("stages[1]").
+  /// The name by which `activate` and `update` refer to the stage, unique in the pipeline. At most
+  /// `Limits.max_stage_id_bytes` (64). Default: none; the stage is then addressed by its position,
+  /// for example `stages[1]` or `stages[1].pipeline.stages[0]`.
   package var id: String = String()
 
-  /// Whether the stage does anything. Default: it does.
+  /// Whether the stage is active. An inactive stage changes nothing. Default: true.
   package var active: Bool {
     get {_active ?? false}
     set {_active = newValue}
@@ -317,7 +318,7 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
   /// Clears the value of `active`. Subsequent reads from it will return its default value.
   package mutating func clearActive() {self._active = nil}
 
-  /// How much of the stage's result is seen, 0 (the input) to 1 (the result). Default: 1.
+  /// The weight of the stage's result, from 0 (only the input) to 1 (only the result). Default: 1.
   package var mix: Double {
     get {_mix ?? 0}
     set {_mix = newValue}
@@ -327,7 +328,7 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
   /// Clears the value of `mix`. Subsequent reads from it will return its default value.
   package mutating func clearMix() {self._mix = nil}
 
-  /// Where the result is seen. Default: everywhere.
+  /// The region that shows the result. Default: the whole frame.
   package var region: Sidelight_V1_Region {
     get {_region ?? Sidelight_V1_Region()}
     set {_region = newValue}
@@ -337,7 +338,7 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
   /// Clears the value of `region`. Subsequent reads from it will return its default value.
   package mutating func clearRegion() {self._region = nil}
 
-  /// What the stage does. Required.
+  /// The operation of the stage. Required.
   package var content: Sidelight_V1_Stage.OneOf_Content? = nil
 
   /// A filter.
@@ -349,7 +350,7 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
     set {content = .filter(newValue)}
   }
 
-  /// Stages in a filter's place: exactly as if they stood there themselves.
+  /// A nested pipeline. Equivalent to its stages in sequence.
   package var pipeline: Sidelight_V1_Pipeline {
     get {
       if case .pipeline(let v)? = content {return v}
@@ -358,16 +359,16 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
     set {content = .pipeline(newValue)}
   }
 
-  /// What happens to a frame if this stage fails. Default: the session's policy.
+  /// The handling of frames for which this stage fails. Default: the session's policy.
   package var failurePolicy: Sidelight_V1_FailurePolicy = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// What the stage does. Required.
+  /// The operation of the stage. Required.
   package nonisolated enum OneOf_Content: Equatable, Sendable {
     /// A filter.
     case filter(Sidelight_V1_Filter)
-    /// Stages in a filter's place: exactly as if they stood there themselves.
+    /// A nested pipeline. Equivalent to its stages in sequence.
     case pipeline(Sidelight_V1_Pipeline)
 
   }
@@ -379,18 +380,18 @@ package nonisolated struct Sidelight_V1_Stage: Sendable {
   fileprivate var _region: Sidelight_V1_Region? = nil
 }
 
-/// A filter by name, with the parameters that differ from its defaults.
+/// A filter of the catalogue, and the parameters that differ from their defaults.
 package nonisolated struct Sidelight_V1_Filter: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The name in the catalogue ("sepiaTone"), or Core Image's spelling ("CISepiaTone"). At most
+  /// The name in the catalogue ("sepiaTone") or the Core Image name ("CISepiaTone"). At most
   /// `Limits.max_name_bytes` (64). Required.
   package var name: String = String()
 
-  /// Values by parameter name ("intensity", or Core Image's "inputIntensity"), at most
-  /// `Limits.max_parameters` (64). A name has at most `Limits.max_name_bytes`.
+  /// The values by parameter name ("intensity", or the Core Image name "inputIntensity"). At most
+  /// `Limits.max_parameters` (64) entries; names take at most `Limits.max_name_bytes`.
   package var parameters: Dictionary<String,Sidelight_V1_ParameterValue> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -404,7 +405,8 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Exactly one kind; it must be the parameter's. A number serves for a length in pixels.
+  /// The value. Required. The type must be that of the parameter; a number is also accepted as a
+  /// length in pixels.
   package var kind: Sidelight_V1_ParameterValue.OneOf_Kind? = nil
 
   /// A finite number, in the parameter's unit.
@@ -416,7 +418,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .number(newValue)}
   }
 
-  /// A length in the frame.
+  /// A length.
   package var length: Sidelight_V1_Length {
     get {
       if case .length(let v)? = kind {return v}
@@ -425,7 +427,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .length(newValue)}
   }
 
-  /// A place in the frame.
+  /// A position.
   package var point: Sidelight_V1_Point {
     get {
       if case .point(let v)? = kind {return v}
@@ -443,7 +445,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .color(newValue)}
   }
 
-  /// Finite numbers, as many as the parameter says.
+  /// A list of finite numbers, as long as the parameter requires.
   package var vector: Sidelight_V1_Vector {
     get {
       if case .vector(let v)? = kind {return v}
@@ -452,7 +454,7 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .vector(newValue)}
   }
 
-  /// Yes or no.
+  /// A Boolean.
   package var flag: Bool {
     get {
       if case .flag(let v)? = kind {return v}
@@ -461,7 +463,8 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
     set {kind = .flag(newValue)}
   }
 
-  /// The name of an asset, or one of a parameter's choices. At most `Limits.max_text_bytes` (1 KiB).
+  /// The name of an asset, or one of the parameter's choices. At most `Limits.max_text_bytes` (1
+  /// KiB).
   package var text: String {
     get {
       if case .text(let v)? = kind {return v}
@@ -472,21 +475,23 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Exactly one kind; it must be the parameter's. A number serves for a length in pixels.
+  /// The value. Required. The type must be that of the parameter; a number is also accepted as a
+  /// length in pixels.
   package nonisolated enum OneOf_Kind: Equatable, Sendable {
     /// A finite number, in the parameter's unit.
     case number(Double)
-    /// A length in the frame.
+    /// A length.
     case length(Sidelight_V1_Length)
-    /// A place in the frame.
+    /// A position.
     case point(Sidelight_V1_Point)
     /// A colour.
     case color(Sidelight_V1_Color)
-    /// Finite numbers, as many as the parameter says.
+    /// A list of finite numbers, as long as the parameter requires.
     case vector(Sidelight_V1_Vector)
-    /// Yes or no.
+    /// A Boolean.
     case flag(Bool)
-    /// The name of an asset, or one of a parameter's choices. At most `Limits.max_text_bytes` (1 KiB).
+    /// The name of an asset, or one of the parameter's choices. At most `Limits.max_text_bytes` (1
+    /// KiB).
     case text(String)
 
   }
@@ -494,16 +499,16 @@ package nonisolated struct Sidelight_V1_ParameterValue: Sendable {
   package init() {}
 }
 
-/// A length, absolute or relative to the frame, so that a look survives a change of resolution.
+/// A length in pixels, or relative to the frame so that it does not depend on the resolution.
 package nonisolated struct Sidelight_V1_Length: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How many of the unit; finite.
+  /// The length, in `unit`; finite.
   package var value: Double = 0
 
-  /// What is counted. Default: pixels.
+  /// The unit. Default: pixels.
   package var unit: Sidelight_V1_LengthUnit = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -511,13 +516,13 @@ package nonisolated struct Sidelight_V1_Length: Sendable {
   package init() {}
 }
 
-/// A place, from the frame's top left corner; x to the right, y down.
+/// A position, measured from the top left corner of the frame.
 package nonisolated struct Sidelight_V1_Point: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// From the left edge. Default: 0.
+  /// The distance from the left edge. Default: 0.
   package var x: Sidelight_V1_Length {
     get {_x ?? Sidelight_V1_Length()}
     set {_x = newValue}
@@ -527,7 +532,7 @@ package nonisolated struct Sidelight_V1_Point: Sendable {
   /// Clears the value of `x`. Subsequent reads from it will return its default value.
   package mutating func clearX() {self._x = nil}
 
-  /// From the top edge. Default: 0.
+  /// The distance from the top edge. Default: 0.
   package var y: Sidelight_V1_Length {
     get {_y ?? Sidelight_V1_Length()}
     set {_y = newValue}
@@ -545,13 +550,13 @@ package nonisolated struct Sidelight_V1_Point: Sendable {
   fileprivate var _y: Sidelight_V1_Length? = nil
 }
 
-/// An upright rectangle.
+/// An axis-aligned rectangle.
 package nonisolated struct Sidelight_V1_Region: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The top left corner. Default: the frame's.
+  /// The top left corner. Default: that of the frame.
   package var origin: Sidelight_V1_Point {
     get {_origin ?? Sidelight_V1_Point()}
     set {_origin = newValue}
@@ -561,7 +566,7 @@ package nonisolated struct Sidelight_V1_Region: Sendable {
   /// Clears the value of `origin`. Subsequent reads from it will return its default value.
   package mutating func clearOrigin() {self._origin = nil}
 
-  /// To the right. Required.
+  /// The width. Required.
   package var width: Sidelight_V1_Length {
     get {_width ?? Sidelight_V1_Length()}
     set {_width = newValue}
@@ -571,7 +576,7 @@ package nonisolated struct Sidelight_V1_Region: Sendable {
   /// Clears the value of `width`. Subsequent reads from it will return its default value.
   package mutating func clearWidth() {self._width = nil}
 
-  /// Down. Required.
+  /// The height. Required.
   package var height: Sidelight_V1_Length {
     get {_height ?? Sidelight_V1_Length()}
     set {_height = newValue}
@@ -590,22 +595,23 @@ package nonisolated struct Sidelight_V1_Region: Sendable {
   fileprivate var _height: Sidelight_V1_Length? = nil
 }
 
-/// Gamma-encoded sRGB, 0-1 (beyond it where extended range is meant), with straight alpha.
+/// A colour in gamma-encoded sRGB with straight alpha. Components are 0-1; extended range goes
+/// beyond.
 package nonisolated struct Sidelight_V1_Color: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Red.
+  /// The red component.
   package var red: Double = 0
 
-  /// Green.
+  /// The green component.
   package var green: Double = 0
 
-  /// Blue.
+  /// The blue component.
   package var blue: Double = 0
 
-  /// Opacity. Default: 1.
+  /// The opacity. Default: 1.
   package var alpha: Double {
     get {_alpha ?? 0}
     set {_alpha = newValue}
@@ -628,8 +634,8 @@ package nonisolated struct Sidelight_V1_Vector: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Finite. In a parameter's value as many as the parameter takes (`vector_length`), and at most
-  /// `Limits.max_vector_values` (1024).
+  /// The numbers; finite. In a parameter's value as many as `ParameterDescription.vector_length`,
+  /// and at most `Limits.max_vector_values` (1024).
   package var values: [Double] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -637,40 +643,40 @@ package nonisolated struct Sidelight_V1_Vector: Sendable {
   package init() {}
 }
 
-/// The shape of what comes back: what the pipeline made is turned, fitted and encoded. It holds for
-/// pictures that are made. What passes through comes back as it came; a picture to which only this is done
-/// is a made one, DISPOSITION_FILTERED.
+/// The format and size of the output. The server rotates, scales and encodes the result of the
+/// pipeline accordingly; a frame to which it does only that is DISPOSITION_FILTERED. Frames that
+/// pass through ignore this and come back unchanged.
 package nonisolated struct Sidelight_V1_OutputSpec: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The layout of samples, or the kind of file; PNG for stills only. Default: as the input, so that a
-  /// JPEG is answered with a JPEG. Colour keeps range and matrix where the format has them; where alpha
-  /// gets lost, the picture stands before black.
+  /// The pixel format or file format; PNG for still images only. Default: the format of the input,
+  /// so that a JPEG is answered with a JPEG. Range and matrix are kept if the format has them. If
+  /// alpha is lost, the image is composited over black.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
-  /// Width in pixels, 1-16384. Default (0): what the pipeline makes of the input, or by aspect if only
-  /// the height is given.
+  /// The width in pixels, 1-16384. Default (0): derived from `height` by the aspect ratio, or, if
+  /// `height` is 0 too, the width of the pipeline's result.
   package var width: UInt32 = 0
 
-  /// Height in pixels, 1-16384. Default (0): what the pipeline makes of the input, or by aspect if only
-  /// the width is given.
+  /// The height in pixels, 1-16384. Default (0): derived from `width` by the aspect ratio, or, if
+  /// `width` is 0 too, the height of the pipeline's result.
   package var height: UInt32 = 0
 
-  /// How the picture fits a stated size of another aspect. Default: aspect fit.
+  /// The scaling to a size of another aspect ratio. Default: aspect fit.
   package var fit: Sidelight_V1_FitMode = .unspecified
 
-  /// Whether rotation and mirroring are applied to the pixels; width and height are those after it.
-  /// Default: no, they are passed on; but samples that become a file are always turned, for a file does
-  /// not say how it is to be shown.
+  /// Whether rotation and mirroring are applied to the pixels; `width` and `height` are those of the
+  /// result. Default: false, the orientation is returned with the image. Raw frames that are encoded
+  /// as a file are always rotated, since files do not record the orientation.
   package var upright: Bool = false
 
-  /// JPEG quality, 1-100. Default (0): 80. Says how pictures are encoded; a JPEG that nothing is done
-  /// to is not encoded again.
+  /// The quality of JPEG encoding, 1-100. Default (0): 80. A JPEG that passes through is not encoded
+  /// again.
   package var jpegQuality: UInt32 = 0
 
-  /// JPEG chroma subsampling. Default: 4:2:0.
+  /// The chroma subsampling of JPEG encoding. Default: 4:2:0.
   package var jpegSubsampling: Sidelight_V1_ChromaSubsampling = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

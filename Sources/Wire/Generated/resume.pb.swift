@@ -27,20 +27,20 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Whether a session is paused.
+/// The pause state of a session.
 package nonisolated enum Sidelight_V1_PauseState: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// It is not.
+  /// The session is not paused.
   case running // = 1
 
-  /// Frames end as PAUSED.
+  /// The session is paused; frames are dropped as PAUSED.
   case dropping // = 2
 
-  /// Frames come back as they came.
+  /// The session is paused; frames come back unchanged.
   case passing // = 3
   case UNRECOGNIZED(Int)
 
@@ -78,18 +78,18 @@ package nonisolated enum Sidelight_V1_PauseState: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// The content of a resume token, for servers that share a key. Clients store it and do not look
-/// inside. It is bounded: its pipelines take at most `Limits.max_pipeline_bytes` each, and hold no field
-/// that the server did not know.
+/// The content of a resume token, for servers that share a signing key. Tokens are opaque to
+/// clients. Each pipeline takes at most `Limits.max_pipeline_bytes` and holds no fields that are
+/// unknown to the server, which bounds the size of a token.
 package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// When the token stops being good, in nanoseconds since 1970.
+  /// The time at which the token expires, in nanoseconds since the Unix epoch.
   package var expiresNs: Int64 = 0
 
-  /// The participant's own pipeline, with its parameters and activation.
+  /// The participant's own pipeline, with its parameters and the activation of its stages.
   package var pipeline: Sidelight_V1_Pipeline {
     get {_pipeline ?? Sidelight_V1_Pipeline()}
     set {_pipeline = newValue}
@@ -102,7 +102,7 @@ package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   /// The revision in force.
   package var revision: UInt64 = 0
 
-  /// The pipeline that an operator forced; absent if none.
+  /// The pipeline of an operator's override. Absent if there is none.
   package var override: Sidelight_V1_Pipeline {
     get {_override ?? Sidelight_V1_Pipeline()}
     set {_override = newValue}
@@ -112,17 +112,17 @@ package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   /// Clears the value of `override`. Subsequent reads from it will return its default value.
   package mutating func clearOverride() {self._override = nil}
 
-  /// When the override ends, in nanoseconds since 1970.
+  /// The time at which the override ends, in nanoseconds since the Unix epoch.
   package var overrideExpiresNs: Int64 = 0
 
-  /// Why it is in force.
+  /// The reason for the override.
   package var overrideReason: String = String()
 
-  /// Whether the session is paused, and how.
+  /// Whether and how the session is paused.
   package var pause: Sidelight_V1_PauseState = .unspecified
 
-  /// Names the session together with those that it resumed and those that resume it: 16 random bytes.
-  /// By it a server finds an override that was decided after the token was signed.
+  /// The identifier, 16 random bytes, that a session shares with the sessions that it resumes and
+  /// those that resume it. A server uses it to find overrides that are newer than the token.
   package var lineage: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -139,13 +139,13 @@ package nonisolated struct Sidelight_V1_ResumeToken: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Which key signed it.
+  /// The name of the key that signed the token.
   package var keyID: String = String()
 
-  /// A serialized ResumeState.
+  /// A serialized `ResumeState`.
   package var state: Data = Data()
 
-  /// HMAC-SHA256 of key_id and state.
+  /// The HMAC-SHA256 of `key_id`, the owner's name if the caller is authenticated, and `state`.
   package var signature: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -27,22 +27,23 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Which frames go when they come faster than they can be filtered.
+/// The choice of frames to drop when they arrive faster than they can be filtered.
 package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Default: DROP_POLICY_NEWEST_WINS.
+  /// DROP_POLICY_NEWEST_WINS.
   case unspecified // = 0
 
-  /// A newer frame displaces the one that waits, which ends as SUPERSEDED. For live video.
+  /// A newer frame displaces the waiting one, which is dropped as SUPERSEDED. For live video.
   case newestWins // = 1
 
-  /// A frame that finds no room ends as QUEUE_FULL.
+  /// A frame that finds the mailbox full is dropped as QUEUE_FULL.
   case keepOldest // = 2
 
-  /// No frame is dropped for want of time, room or rate; the sender is held back instead. Budgets have no
-  /// effect, and `max_fps` is refused. Frames that are invalid, failed, paused, overtaken by an operator's
-  /// override, or caught by a shutdown still end as dropped. For offline jobs.
+  /// No frame is dropped for lack of time, room or rate; back-pressure slows the sender instead.
+  /// Budgets have no effect, and `max_fps` is refused. Frames are still dropped if they are invalid,
+  /// fail under FAILURE_POLICY_DROP, arrive during a pause, are superseded by an operator's
+  /// override, or are unfinished at shutdown. For offline processing.
   case neverDrop // = 3
   case UNRECOGNIZED(Int)
 
@@ -80,21 +81,22 @@ package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// What became of a frame that came back.
+/// What the server did with a frame that comes back.
 package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// The pipeline made it, or it was brought to the shape that `output` asks for.
+  /// The pipeline filtered it, or it was converted as `OutputSpec` requests.
   case filtered // = 1
 
-  /// The input, unchanged: there was nothing to do, the session is paused, or a stage failed. It comes
-  /// back as it came, whatever `output` asks for.
+  /// The input, unchanged: the pipeline has no effect, the session is paused, or a stage failed.
+  /// `OutputSpec` does not apply.
   case passedThrough // = 2
 
-  /// A cheaper variant of the pipeline made it; or, where `failure` is set, a blur stands in for it.
+  /// A cheaper variant of the pipeline filtered it; or, if `FilteredFrame.failure` is set, a blur
+  /// replaces the output.
   case degraded // = 3
   case UNRECOGNIZED(Int)
 
@@ -132,49 +134,49 @@ package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.Cas
 
 }
 
-/// Why a frame was not made.
+/// The reason why a frame was dropped.
 package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
-  /// A newer frame took its place.
+  /// A newer frame displaced it.
   case superseded // = 1
 
-  /// The queue was full.
+  /// The mailbox was full of frames that take precedence.
   case queueFull // = 2
 
-  /// On arrival its budget could not hold the work that is expected.
+  /// On arrival its budget was too small for the expected work.
   case lateOnArrival // = 3
 
-  /// Its budget was spent, or could no longer hold the work that is expected, while it waited for the
-  /// pipeline (stage MAILBOX) or between two passes (stage PIPELINE).
+  /// Its budget ran out, or became too small for the expected work, while it waited for the worker
+  /// (stage MAILBOX) or between two passes (stage PIPELINE).
   case lateInPipeline // = 4
 
-  /// Its budget was spent before it was written.
+  /// Its budget ran out before it was sent.
   case lateOnOutput // = 5
 
-  /// More frames were without outcome than were granted.
+  /// The client had more frames in flight than `Opened.frames_in_flight`.
   case noCredit // = 6
 
-  /// The session's `max_fps` was exceeded.
+  /// It exceeded `Open.max_fps`, or the operator's limit on frames or bytes per second of one
+  /// caller.
   case rateLimited // = 7
 
   /// The session is paused.
   case paused // = 8
 
-  /// The frame could not be read, or turned out not to be the file that its header promised (stage
-  /// PIPELINE); `diagnostic` says why.
+  /// The frame is invalid, or its file is damaged (stage PIPELINE); see `Dropped.diagnostic`.
   case invalidFrame // = 9
 
-  /// A stage failed, and the policy is to drop; `diagnostic` says why.
+  /// A stage failed under FAILURE_POLICY_DROP; see `Dropped.diagnostic`.
   case stageFailed // = 10
 
   /// The server is shutting down.
   case draining // = 11
 
-  /// The output waited for the client to read, and a newer one took its place.
+  /// A newer frame displaced it while it waited for the client to read or acknowledge.
   case outputSuperseded // = 12
   case UNRECOGNIZED(Int)
 
@@ -239,23 +241,23 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// Where a frame was when it was dropped.
+/// The stage of processing at which a frame was dropped.
 package nonisolated enum Sidelight_V1_DropStage: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
   /// On arrival.
   case arrival // = 1
 
-  /// Waiting for the lane.
+  /// Waiting in the mailbox for the worker.
   case mailbox // = 2
 
   /// In the pipeline.
   case pipeline // = 3
 
-  /// Waiting to be written.
+  /// Waiting in the outcome queue to be sent.
   case outbox // = 4
   case UNRECOGNIZED(Int)
 
@@ -296,23 +298,23 @@ package nonisolated enum Sidelight_V1_DropStage: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
-/// Where a session stands.
+/// The state of a session.
 package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Never sent.
+  /// Not used.
   case unspecified // = 0
 
   /// Frames are filtered.
   case running // = 1
 
-  /// Frames end unfiltered.
+  /// Frames are not filtered; see `Pause.pass_through`.
   case paused // = 2
 
-  /// The server is shutting down: open a session elsewhere.
+  /// The server is shutting down. Open a session elsewhere.
   case draining // = 3
 
-  /// An operator's pipeline is in force.
+  /// An operator's override is in force.
   case overridden // = 4
   case UNRECOGNIZED(Int)
 
@@ -353,20 +355,21 @@ package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.Ca
 
 }
 
-/// What a client says in a session. `open` comes first and once; then the rest in any order. Closing
-/// the sending side lets frames in flight finish; final `stats` and status OK follow.
+/// A message from the client in a session. `open` is the first message and is sent once; all others
+/// follow in any order. After the client closes its side, the server finishes the frames in flight,
+/// sends final `stats`, and ends the call with OK.
 ///
-/// A kind that the server does not know is ignored and counted, so newer clients may talk to older
+/// The server ignores and counts kinds that it does not know, so that newer clients work with older
 /// servers.
 package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Exactly one.
+  /// The content of the message. Required.
   package var kind: Sidelight_V1_ClientMessage.OneOf_Kind? = nil
 
-  /// A frame to be filtered.
+  /// A frame to filter.
   package var frame: Sidelight_V1_Frame {
     get {
       if case .frame(let v)? = kind {return v}
@@ -375,7 +378,7 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .frame(newValue)}
   }
 
-  /// Frames that the client has consumed.
+  /// Acknowledges output frames.
   package var ack: Sidelight_V1_Ack {
     get {
       if case .ack(let v)? = kind {return v}
@@ -384,7 +387,7 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .ack(newValue)}
   }
 
-  /// Starts the session.
+  /// Opens the session.
   package var `open`: Sidelight_V1_Open {
     get {
       if case .open(let v)? = kind {return v}
@@ -411,7 +414,7 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .update(newValue)}
   }
 
-  /// Turns stages on and off.
+  /// Activates and deactivates stages.
   package var activate: Sidelight_V1_Activate {
     get {
       if case .activate(let v)? = kind {return v}
@@ -420,7 +423,7 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .activate(newValue)}
   }
 
-  /// Ends frames unfiltered until `resume`.
+  /// Pauses filtering until `resume`.
   package var pause: Sidelight_V1_Pause {
     get {
       if case .pause(let v)? = kind {return v}
@@ -438,7 +441,7 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .resume(newValue)}
   }
 
-  /// Asks for a `pong`.
+  /// Requests a `pong`.
   package var ping: Sidelight_V1_Ping {
     get {
       if case .ping(let v)? = kind {return v}
@@ -449,25 +452,25 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Exactly one.
+  /// The content of the message. Required.
   package nonisolated enum OneOf_Kind: Equatable, Sendable {
-    /// A frame to be filtered.
+    /// A frame to filter.
     case frame(Sidelight_V1_Frame)
-    /// Frames that the client has consumed.
+    /// Acknowledges output frames.
     case ack(Sidelight_V1_Ack)
-    /// Starts the session.
+    /// Opens the session.
     case `open`(Sidelight_V1_Open)
     /// Replaces the pipeline.
     case select(Sidelight_V1_Select)
     /// Changes parameters of stages.
     case update(Sidelight_V1_Update)
-    /// Turns stages on and off.
+    /// Activates and deactivates stages.
     case activate(Sidelight_V1_Activate)
-    /// Ends frames unfiltered until `resume`.
+    /// Pauses filtering until `resume`.
     case pause(Sidelight_V1_Pause)
     /// Ends a pause.
     case resume(Sidelight_V1_Resume)
-    /// Asks for a `pong`.
+    /// Requests a `pong`.
     case ping(Sidelight_V1_Ping)
 
   }
@@ -475,16 +478,16 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
   package init() {}
 }
 
-/// What the server says in a session. `opened` comes first.
+/// A message from the server in a session. `opened` is the first message.
 package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Exactly one. Clients should ignore kinds that they do not know.
+  /// The content of the message. Clients should ignore kinds that they do not know.
   package var kind: Sidelight_V1_ServerMessage.OneOf_Kind? = nil
 
-  /// The outcome of a frame that was made.
+  /// The outcome of a frame that comes back.
   package var frame: Sidelight_V1_FilteredFrame {
     get {
       if case .frame(let v)? = kind {return v}
@@ -493,7 +496,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .frame(newValue)}
   }
 
-  /// The outcome of frames that were not.
+  /// The outcome of frames that were dropped.
   package var dropped: Sidelight_V1_Dropped {
     get {
       if case .dropped(let v)? = kind {return v}
@@ -502,7 +505,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .dropped(newValue)}
   }
 
-  /// What an analysis stage saw.
+  /// The result of an analysis stage.
   package var analysis: Sidelight_V1_Analysis {
     get {
       if case .analysis(let v)? = kind {return v}
@@ -511,7 +514,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .analysis(newValue)}
   }
 
-  /// The session stands.
+  /// The session is open.
   package var opened: Sidelight_V1_Opened {
     get {
       if case .opened(let v)? = kind {return v}
@@ -520,7 +523,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .opened(newValue)}
   }
 
-  /// A change is in force.
+  /// A change of the pipeline is in force.
   package var applied: Sidelight_V1_Applied {
     get {
       if case .applied(let v)? = kind {return v}
@@ -529,7 +532,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .applied(newValue)}
   }
 
-  /// Counters.
+  /// Frame counts.
   package var stats: Sidelight_V1_Stats {
     get {
       if case .stats(let v)? = kind {return v}
@@ -538,7 +541,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .stats(newValue)}
   }
 
-  /// What the sender could do better.
+  /// A recommendation to the sender.
   package var advice: Sidelight_V1_Advice {
     get {
       if case .advice(let v)? = kind {return v}
@@ -547,7 +550,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .advice(newValue)}
   }
 
-  /// The session's life took a turn.
+  /// The session changed state.
   package var state: Sidelight_V1_State {
     get {
       if case .state(let v)? = kind {return v}
@@ -556,7 +559,7 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .state(newValue)}
   }
 
-  /// A message was refused; the session goes on.
+  /// A message was refused; the session continues.
   package var error: Sidelight_V1_Error {
     get {
       if case .error(let v)? = kind {return v}
@@ -576,25 +579,25 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Exactly one. Clients should ignore kinds that they do not know.
+  /// The content of the message. Clients should ignore kinds that they do not know.
   package nonisolated enum OneOf_Kind: Equatable, Sendable {
-    /// The outcome of a frame that was made.
+    /// The outcome of a frame that comes back.
     case frame(Sidelight_V1_FilteredFrame)
-    /// The outcome of frames that were not.
+    /// The outcome of frames that were dropped.
     case dropped(Sidelight_V1_Dropped)
-    /// What an analysis stage saw.
+    /// The result of an analysis stage.
     case analysis(Sidelight_V1_Analysis)
-    /// The session stands.
+    /// The session is open.
     case opened(Sidelight_V1_Opened)
-    /// A change is in force.
+    /// A change of the pipeline is in force.
     case applied(Sidelight_V1_Applied)
-    /// Counters.
+    /// Frame counts.
     case stats(Sidelight_V1_Stats)
-    /// What the sender could do better.
+    /// A recommendation to the sender.
     case advice(Sidelight_V1_Advice)
-    /// The session's life took a turn.
+    /// The session changed state.
     case state(Sidelight_V1_State)
-    /// A message was refused; the session goes on.
+    /// A message was refused; the session continues.
     case error(Sidelight_V1_Error)
     /// The answer to a `ping`.
     case pong(Sidelight_V1_Pong)
@@ -604,13 +607,13 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
   package init() {}
 }
 
-/// Starts a session.
+/// Opens a session.
 package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The first pipeline, revision 1. Default: empty, every frame passes through.
+  /// The initial pipeline, revision 1. Default: empty; every frame passes through.
   package var pipeline: Sidelight_V1_Pipeline {
     get {_storage._pipeline ?? Sidelight_V1_Pipeline()}
     set {_uniqueStorage()._pipeline = newValue}
@@ -620,34 +623,34 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {_uniqueStorage()._pipeline = nil}
 
-  /// A name for the track that people recognize, for logs and operators. At most
-  /// `Limits.max_label_bytes`. Default: none.
+  /// A human-readable name of the track, for logs and operators. At most `Limits.max_label_bytes`.
+  /// Default: none.
   package var label: String {
     get {_storage._label}
     set {_uniqueStorage()._label = newValue}
   }
 
-  /// What goes when frames come too fast. Default: newest wins.
+  /// The frames to drop when they arrive too fast. Default: newest wins.
   package var dropPolicy: Sidelight_V1_DropPolicy {
     get {_storage._dropPolicy}
     set {_uniqueStorage()._dropPolicy = newValue}
   }
 
-  /// Frames that may wait before the lane, 1-64; no more than `frames_in_flight` are granted.
+  /// The number of frames that may wait for the worker, 1-64; limited to `Opened.frames_in_flight`.
   /// Default (0): 1.
   package var mailboxDepth: UInt32 {
     get {_storage._mailboxDepth}
     set {_uniqueStorage()._mailboxDepth = newValue}
   }
 
-  /// The time from receipt in which a frame is of use, in microseconds; later it is dropped.
-  /// Default (0): none. Has no effect under NEVER_DROP.
+  /// The time from receipt of a frame until its output is useless, in microseconds; late frames are
+  /// dropped. Default (0): no limit. Has no effect under NEVER_DROP.
   package var budgetUs: UInt32 {
     get {_storage._budgetUs}
     set {_uniqueStorage()._budgetUs = newValue}
   }
 
-  /// The shape of what comes back. Default: that of the input.
+  /// The format and size of the output. Default: those of the input.
   package var output: Sidelight_V1_OutputSpec {
     get {_storage._output ?? Sidelight_V1_OutputSpec()}
     set {_uniqueStorage()._output = newValue}
@@ -657,40 +660,40 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
   package mutating func clearOutput() {_uniqueStorage()._output = nil}
 
-  /// Whether a frame that no stage changes may come back without pixels, as `unmodified`.
-  /// Default: no.
+  /// Whether frames that no stage changes may come back without pixels, marked as `unmodified`.
+  /// Default: false.
   package var allowUnmodified: Bool {
     get {_storage._allowUnmodified}
     set {_uniqueStorage()._allowUnmodified = newValue}
   }
 
-  /// Whether only analyses come back, and frames without pixels. Default: no.
+  /// Whether the session only analyses: frames come back without pixels. Default: false.
   package var analysisOnly: Bool {
     get {_storage._analysisOnly}
     set {_uniqueStorage()._analysisOnly = newValue}
   }
 
-  /// What happens to frames whose stage failed. Default: pass through.
+  /// The handling of frames for which a stage fails. Default: pass through.
   package var failurePolicy: Sidelight_V1_FailurePolicy {
     get {_storage._failurePolicy}
     set {_uniqueStorage()._failurePolicy = newValue}
   }
 
-  /// Whether cheaper variants may be used before frames are dropped; see Disposition.DEGRADED.
-  /// Default: no.
+  /// Whether the server may use cheaper variants of the pipeline before it drops frames; see
+  /// `DISPOSITION_DEGRADED`. Default: false.
   package var allowDegraded: Bool {
     get {_storage._allowDegraded}
     set {_uniqueStorage()._allowDegraded = newValue}
   }
 
-  /// Frames a second beyond which frames are dropped evenly, RATE_LIMITED. Default (0): no limit. Refused
-  /// under NEVER_DROP.
+  /// The maximum frame rate in frames per second, 0.01-1000. Frames beyond it are dropped evenly, as
+  /// RATE_LIMITED. Default (0): no limit. Must be 0 under NEVER_DROP.
   package var maxFps: Double {
     get {_storage._maxFps}
     set {_uniqueStorage()._maxFps = newValue}
   }
 
-  /// How often `stats` are sent, 100 ms to 1 h. Default (none): only at the end.
+  /// The time between `stats`, 100 ms to 1 h. Default (absent): only final `stats`.
   package var statsInterval: SwiftProtobuf.Google_Protobuf_Duration {
     get {_storage._statsInterval ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_uniqueStorage()._statsInterval = newValue}
@@ -700,15 +703,16 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `statsInterval`. Subsequent reads from it will return its default value.
   package mutating func clearStatsInterval() {_uniqueStorage()._statsInterval = nil}
 
-  /// Output frames that may be unacknowledged, 1-64; then the newest waits and displaces.
-  /// Default (0): no acknowledgements are expected, and the transport's flow control rules. Under
-  /// NEVER_DROP keep to `frames_in_flight` too: whoever is held back cannot acknowledge.
+  /// The number of output frames that may be unacknowledged, 1-64; beyond it only the newest output
+  /// frame waits. Default (0): no acknowledgements; only HTTP/2 flow control applies. Under
+  /// NEVER_DROP a client must keep to `frames_in_flight` as well: back-pressure also delays its
+  /// acknowledgements.
   package var outputWindow: UInt32 {
     get {_storage._outputWindow}
     set {_uniqueStorage()._outputWindow = newValue}
   }
 
-  /// The ring that the client wants for exchanging pixels in shared memory. Default (absent): none.
+  /// The shared-memory ring to create for pixel data. Default (absent): none.
   package var sharedMemory: Sidelight_V1_SharedMemoryRequest {
     get {_storage._sharedMemory ?? Sidelight_V1_SharedMemoryRequest()}
     set {_uniqueStorage()._sharedMemory = newValue}
@@ -718,7 +722,7 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `sharedMemory`. Subsequent reads from it will return its default value.
   package mutating func clearSharedMemory() {_uniqueStorage()._sharedMemory = nil}
 
-  /// A token from an earlier `opened`, `applied` or `state`: restores selection, parameters,
+  /// A token from an earlier `opened`, `applied` or `state`. Restores selection, parameters,
   /// activation, pause and override; `pipeline` is then ignored. At most
   /// `Limits.max_resume_token_bytes`. An invalid or expired token is refused with
   /// FAILED_PRECONDITION. Default: none.
@@ -734,19 +738,20 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The session stands.
+/// Confirms that the session is open, with the options in force.
 package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The session's name, for logs, traces and operators.
+  /// The identifier of the session, for logs, traces and operators.
   package var sessionID: String {
     get {_storage._sessionID}
     set {_uniqueStorage()._sessionID = newValue}
   }
 
-  /// Frames that the client should have without outcome at a time. Each outcome returns one.
+  /// The number of frames that the client may have in flight, that is, without an outcome. Frames
+  /// beyond it are dropped as NO_CREDIT, or under NEVER_DROP delayed.
   package var framesInFlight: UInt32 {
     get {_storage._framesInFlight}
     set {_uniqueStorage()._framesInFlight = newValue}
@@ -758,7 +763,7 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
     set {_uniqueStorage()._revision = newValue}
   }
 
-  /// What the server will not exceed or accept beyond.
+  /// The limits of the server.
   package var limits: Sidelight_V1_Limits {
     get {_storage._limits ?? Sidelight_V1_Limits()}
     set {_uniqueStorage()._limits = newValue}
@@ -780,26 +785,26 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
     set {_uniqueStorage()._mailboxDepth = newValue}
   }
 
-  /// The budget in force, in microseconds; 0 is none.
+  /// The budget in force, in microseconds; 0 if there is none.
   package var budgetUs: UInt32 {
     get {_storage._budgetUs}
     set {_uniqueStorage()._budgetUs = newValue}
   }
 
-  /// The output window in force; 0 is none.
+  /// The output window in force; 0 if there is none.
   package var outputWindow: UInt32 {
     get {_storage._outputWindow}
     set {_uniqueStorage()._outputWindow = newValue}
   }
 
-  /// Restores the session elsewhere; `applied` and `state` bring newer ones. Empty where the server
-  /// does not resume.
+  /// A token that restores the session on this or another server. `applied` and `state` carry newer
+  /// ones. Empty if the server does not support resuming.
   package var resumeToken: Data {
     get {_storage._resumeToken}
     set {_uniqueStorage()._resumeToken = newValue}
   }
 
-  /// Where to fetch the ring that was asked for; absent where there is none.
+  /// The shared-memory ring. Absent if none was requested or granted.
   package var sharedMemory: Sidelight_V1_SharedMemoryOffer {
     get {_storage._sharedMemory ?? Sidelight_V1_SharedMemoryOffer()}
     set {_uniqueStorage()._sharedMemory = newValue}
@@ -809,9 +814,10 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
   /// Clears the value of `sharedMemory`. Subsequent reads from it will return its default value.
   package mutating func clearSharedMemory() {_uniqueStorage()._sharedMemory = nil}
 
-  /// Why there is no ring although one was asked for; the session goes on with inline pixels.
-  /// UNIMPLEMENTED: the server offers none; FAILED_PRECONDITION: the client is on another host;
-  /// RESOURCE_EXHAUSTED: it would exceed a limit of the server's.
+  /// The reason why the requested ring was not granted; the session continues with inline pixels.
+  /// UNIMPLEMENTED: the server does not offer rings. FAILED_PRECONDITION: the client is on another
+  /// host. RESOURCE_EXHAUSTED: the ring would exceed a limit of the server. UNAVAILABLE: the
+  /// descriptor socket is closed, or the system has no memory.
   package var sharedMemoryRefusal: Google_Rpc_Status {
     get {_storage._sharedMemoryRefusal ?? Google_Rpc_Status()}
     set {_uniqueStorage()._sharedMemoryRefusal = newValue}
@@ -828,149 +834,152 @@ package nonisolated struct Sidelight_V1_Opened: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The limits of the server. A value beyond one of them is refused with INVALID_ARGUMENT and a
-/// google.rpc.BadRequest that names the field, its size and the limit, unless the field says otherwise.
+/// The limits of the server. A value beyond a limit is refused with INVALID_ARGUMENT and a
+/// `google.rpc.BadRequest` that names the field, its size and the limit, unless the field says
+/// otherwise.
 package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Bytes of one message, in either direction.
+  /// The maximum size of a message in either direction, in bytes. Larger ones end the call with
+  /// RESOURCE_EXHAUSTED.
   package var maxMessageBytes: UInt64 {
     get {_storage._maxMessageBytes}
     set {_uniqueStorage()._maxMessageBytes = newValue}
   }
 
-  /// Pixels a row or column of a frame.
+  /// The maximum width and height of a frame, in pixels.
   package var maxDimension: UInt32 {
     get {_storage._maxDimension}
     set {_uniqueStorage()._maxDimension = newValue}
   }
 
-  /// Pixels of a frame.
+  /// The maximum number of pixels of a frame.
   package var maxPixels: UInt64 {
     get {_storage._maxPixels}
     set {_uniqueStorage()._maxPixels = newValue}
   }
 
-  /// Stages of a pipeline, nested ones included; also the entries of `Update.stages` and
-  /// `Activate.stages`.
+  /// The maximum number of stages of a pipeline, including nested ones; also the maximum number of
+  /// entries of `Update.stages` and `Activate.stages`.
   package var maxStages: UInt32 {
     get {_storage._maxStages}
     set {_uniqueStorage()._maxStages = newValue}
   }
 
-  /// Invalid frames and refused messages in a row, after which the session ends.
+  /// The number of consecutive invalid frames and refused messages that a session tolerates.
   package var maxConsecutiveErrors: UInt32 {
     get {_storage._maxConsecutiveErrors}
     set {_uniqueStorage()._maxConsecutiveErrors = newValue}
   }
 
-  /// HTTP/2 flow-control window of a stream, in bytes.
+  /// The HTTP/2 flow-control window of a stream, in bytes.
   package var streamWindowBytes: UInt32 {
     get {_storage._streamWindowBytes}
     set {_uniqueStorage()._streamWindowBytes = newValue}
   }
 
-  /// Largest HTTP/2 frame that the server accepts, in bytes.
+  /// The maximum size of an HTTP/2 frame that the server accepts, in bytes.
   package var http2FrameBytes: UInt32 {
     get {_storage._http2FrameBytes}
     set {_uniqueStorage()._http2FrameBytes = newValue}
   }
 
-  /// Streams that one connection may have at a time.
+  /// The maximum number of concurrent streams per connection.
   package var maxConcurrentStreams: UInt32 {
     get {_storage._maxConcurrentStreams}
     set {_uniqueStorage()._maxConcurrentStreams = newValue}
   }
 
-  /// Sessions that the server takes at a time.
+  /// The maximum number of concurrent sessions. Further ones are refused with RESOURCE_EXHAUSTED.
   package var maxSessions: UInt32 {
     get {_storage._maxSessions}
     set {_uniqueStorage()._maxSessions = newValue}
   }
 
-  /// How deep pipelines nest; the outermost counts as 1.
+  /// The maximum depth of nested pipelines; a pipeline without nested ones has depth 1.
   package var maxPipelineDepth: UInt32 {
     get {_storage._maxPipelineDepth}
     set {_uniqueStorage()._maxPipelineDepth = newValue}
   }
 
-  /// Bytes of a stage's id.
+  /// The maximum length of a stage ID, in bytes.
   package var maxStageIDBytes: UInt32 {
     get {_storage._maxStageIDBytes}
     set {_uniqueStorage()._maxStageIDBytes = newValue}
   }
 
-  /// Bytes of a name: of a filter, a parameter, a category, an asset or a session.
+  /// The maximum length of the name of a filter, parameter, category, asset or session, in bytes.
   package var maxNameBytes: UInt32 {
     get {_storage._maxNameBytes}
     set {_uniqueStorage()._maxNameBytes = newValue}
   }
 
-  /// Bytes of `ParameterValue.text`.
+  /// The maximum length of `ParameterValue.text`, in bytes.
   package var maxTextBytes: UInt32 {
     get {_storage._maxTextBytes}
     set {_uniqueStorage()._maxTextBytes = newValue}
   }
 
-  /// Numbers of a `Vector`. The catalogue states how many each parameter takes.
+  /// The maximum number of elements of a `Vector`. The catalogue states how many a parameter takes.
   package var maxVectorValues: UInt32 {
     get {_storage._maxVectorValues}
     set {_uniqueStorage()._maxVectorValues = newValue}
   }
 
-  /// Parameters of one filter.
+  /// The maximum number of parameters of a filter.
   package var maxParameters: UInt32 {
     get {_storage._maxParameters}
     set {_uniqueStorage()._maxParameters = newValue}
   }
 
-  /// Bytes of a serialized `Pipeline`, as the server itself serializes it: every field that it knows
-  /// once, and no other. A resume token holds that form, so a pipeline that the server accepts always
-  /// gives a token that it accepts.
+  /// The maximum size of a serialized `Pipeline`, in bytes, counted in the server's own
+  /// serialization without unknown fields. A resume token contains that form, so a token for an
+  /// accepted pipeline is never too large.
   package var maxPipelineBytes: UInt32 {
     get {_storage._maxPipelineBytes}
     set {_uniqueStorage()._maxPipelineBytes = newValue}
   }
 
-  /// Bytes of a pipeline as text.
+  /// The maximum length of a pipeline as text, in bytes.
   package var maxPipelineTextBytes: UInt32 {
     get {_storage._maxPipelineTextBytes}
     set {_uniqueStorage()._maxPipelineTextBytes = newValue}
   }
 
-  /// Bytes of `Open.label`.
+  /// The maximum length of `Open.label`, in bytes.
   package var maxLabelBytes: UInt32 {
     get {_storage._maxLabelBytes}
     set {_uniqueStorage()._maxLabelBytes = newValue}
   }
 
-  /// Entries of `Frame.tags`.
+  /// The maximum number of `Frame.tags`. Frames beyond it are dropped as INVALID_FRAME.
   package var maxTags: UInt32 {
     get {_storage._maxTags}
     set {_uniqueStorage()._maxTags = newValue}
   }
 
-  /// Bytes of the keys and values of `Frame.tags` together.
+  /// The maximum length of the keys and values of `Frame.tags` together, in bytes. Frames beyond it
+  /// are dropped as INVALID_FRAME.
   package var maxTagBytes: UInt32 {
     get {_storage._maxTagBytes}
     set {_uniqueStorage()._maxTagBytes = newValue}
   }
 
-  /// Bytes of `OverrideSessionRequest.reason`.
+  /// The maximum length of `OverrideSessionRequest.reason`, in bytes.
   package var maxReasonBytes: UInt32 {
     get {_storage._maxReasonBytes}
     set {_uniqueStorage()._maxReasonBytes = newValue}
   }
 
-  /// Bytes of a resume token.
+  /// The maximum size of a resume token, in bytes.
   package var maxResumeTokenBytes: UInt32 {
     get {_storage._maxResumeTokenBytes}
     set {_uniqueStorage()._maxResumeTokenBytes = newValue}
   }
 
-  /// Sessions in one response of `ListSessions`.
+  /// The maximum number of sessions in one response of `Sessions.ListSessions`.
   package var maxPageSize: UInt32 {
     get {_storage._maxPageSize}
     set {_uniqueStorage()._maxPageSize = newValue}
@@ -996,20 +1005,20 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The ring that a client would like.
+/// The size of the shared-memory ring to create.
 package nonisolated struct Sidelight_V1_SharedMemoryRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Bytes of a slot; rounded up to a multiple of the server's page. Pictures that do not fit travel
-  /// inline. Default (0): 8 MiB, enough for 1080p BGRA.
+  /// The size of a slot in bytes, at most 1 GiB; rounded up to a multiple of the server's page size.
+  /// Images that do not fit travel inline. Default (0): 8 MiB, enough for 1080p BGRA.
   package var slotBytes: UInt64 = 0
 
-  /// Slots from the client to the server, 1-64. Default (0): 6.
+  /// The number of slots from the client to the server, 1-64. Default (0): 6.
   package var inputSlots: UInt32 = 0
 
-  /// Slots from the server to the client, 1-64. Default (0): 6.
+  /// The number of slots from the server to the client, 1-64. Default (0): 6.
   package var outputSlots: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1017,36 +1026,37 @@ package nonisolated struct Sidelight_V1_SharedMemoryRequest: Sendable {
   package init() {}
 }
 
-/// A ring of slots in shared memory that the server made: input slots first, then output slots, all of
-/// one size. How to fetch it: docs/guides/shared-memory.md.
+/// A shared-memory ring that the server created: input slots followed by output slots, all of the
+/// same size. docs/guides/shared-memory.md describes how to fetch its descriptor.
 ///
-/// A slot belongs to one side at a time. An input slot is the client's until the `frame` that names it,
-/// then the server's until that frame's outcome. An output slot is the server's until the
-/// FilteredFrame that names it, then the client's until an `ack` of that frame's or a later sequence;
-/// a session with a ring acknowledges even if it has no output window.
+/// A slot has one owner at a time. The client owns an input slot until it sends the `frame` that
+/// names the slot; the server owns it until that frame's outcome. The server owns an output slot
+/// until it sends the FilteredFrame that names the slot; the client owns it until its `ack` of that
+/// frame's or a later sequence. A session with a ring sends `ack` even if it has no output window.
 ///
-/// Outcomes answer in kind: the picture of a frame that came in a slot goes in an output slot if one is
-/// free and the picture fits, else inline; that of an inline frame goes inline. A frame that passes
-/// through comes back in its own input slot, which with that is the client's again: nothing is copied,
-/// and no `ack` is needed for it.
+/// The output of a frame that arrived in a slot is placed in an output slot if one is free and large
+/// enough, else inline. The output of an inline frame is inline. A frame that passes through comes
+/// back in its own input slot without being copied; the client then owns the slot again and needs no
+/// `ack`.
 package nonisolated struct Sidelight_V1_SharedMemoryOffer: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The companion Unix socket that hands over the ring's descriptor.
+  /// The path of the descriptor socket, a Unix socket that hands over the ring's file descriptor.
   package var socketPath: String = String()
 
-  /// 32 bytes, presented once on the companion socket, within 10 seconds.
+  /// The one-time token to present on the descriptor socket: 32 bytes, by default valid for 10
+  /// seconds.
   package var token: Data = Data()
 
-  /// Slots from the client to the server; indices 0 up to this.
+  /// The number of slots from the client to the server. Their indices start at 0.
   package var inputSlots: UInt32 = 0
 
-  /// Slots from the server to the client; their indices follow the input slots'.
+  /// The number of slots from the server to the client. Their indices start at `input_slots`.
   package var outputSlots: UInt32 = 0
 
-  /// Bytes of a slot; slot n starts at n times this.
+  /// The size of a slot in bytes. Slot n starts at offset n * `slot_bytes`.
   package var slotBytes: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1054,16 +1064,16 @@ package nonisolated struct Sidelight_V1_SharedMemoryOffer: Sendable {
   package init() {}
 }
 
-/// W3C trace context of one frame.
+/// The W3C trace context of a frame.
 package nonisolated struct Sidelight_V1_TraceContext: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The value of the W3C `traceparent` header. An invalid one is ignored.
+  /// The value of the W3C `traceparent` header. Ignored if it is invalid.
   package var traceparent: String = String()
 
-  /// The value of the W3C `tracestate` header. One of more than 512 bytes is ignored.
+  /// The value of the W3C `tracestate` header. Ignored if it exceeds 512 bytes.
   package var tracestate: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1071,19 +1081,19 @@ package nonisolated struct Sidelight_V1_TraceContext: Sendable {
   package init() {}
 }
 
-/// A frame to be filtered.
+/// A frame to filter.
 package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Names the frame in its outcome. Strictly greater than that of every earlier frame.
+  /// The identifier of the frame. Greater than that of every earlier frame; gaps are allowed.
   package var sequence: UInt64 {
     get {_storage._sequence}
     set {_uniqueStorage()._sequence = newValue}
   }
 
-  /// The picture.
+  /// The image. Required.
   package var image: Sidelight_V1_Image {
     get {_storage._image ?? Sidelight_V1_Image()}
     set {_uniqueStorage()._image = newValue}
@@ -1093,20 +1103,20 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
   package mutating func clearImage() {_uniqueStorage()._image = nil}
 
-  /// When the picture was taken, on the sender's clock, in nanoseconds. Comes back untouched.
+  /// The capture time in nanoseconds, on the sender's clock. Returned unchanged.
   package var captureTimeNs: Int64 {
     get {_storage._captureTimeNs}
     set {_uniqueStorage()._captureTimeNs = newValue}
   }
 
-  /// The RTP timestamp. Comes back untouched.
+  /// The RTP timestamp. Returned unchanged.
   package var rtpTimestamp: UInt32 {
     get {_storage._rtpTimestamp}
     set {_uniqueStorage()._rtpTimestamp = newValue}
   }
 
-  /// The time from receipt in which this frame is of use, in microseconds. Default (absent): the
-  /// session's; 0: none. Has no effect under NEVER_DROP.
+  /// The time from receipt until the frame's output is useless, in microseconds; 0 disables the
+  /// limit. Default (absent): `Open.budget_us`. Has no effect under NEVER_DROP.
   package var budgetUs: UInt32 {
     get {_storage._budgetUs ?? 0}
     set {_uniqueStorage()._budgetUs = newValue}
@@ -1116,7 +1126,7 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   /// Clears the value of `budgetUs`. Subsequent reads from it will return its default value.
   package mutating func clearBudgetUs() {_uniqueStorage()._budgetUs = nil}
 
-  /// The span that this frame's spans are children of. Default: the call's.
+  /// The parent span of the frame's spans. Default: the span of the call.
   package var trace: Sidelight_V1_TraceContext {
     get {_storage._trace ?? Sidelight_V1_TraceContext()}
     set {_uniqueStorage()._trace = newValue}
@@ -1126,21 +1136,23 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   /// Clears the value of `trace`. Subsequent reads from it will return its default value.
   package mutating func clearTrace() {_uniqueStorage()._trace = nil}
 
-  /// When one of the session's waiting frames has to go, it is one of the lowest priority; among
-  /// equals the oldest. Says nothing against other sessions' frames. Default: 0.
+  /// The priority among the waiting frames of the session. If one of them must be dropped, it is the
+  /// oldest of those with the lowest priority. Has no effect on other sessions. Default: 0.
   package var priority: Int32 {
     get {_storage._priority}
     set {_uniqueStorage()._priority = newValue}
   }
 
-  /// Whether the frame is neither displaced nor dropped for time. Default: no.
+  /// Whether the frame is exempt from displacement, from budgets and from `Open.max_fps`. Default:
+  /// false.
   package var mustProcess: Bool {
     get {_storage._mustProcess}
     set {_uniqueStorage()._mustProcess = newValue}
   }
 
-  /// Comes back with the outcome, unread. At most `Limits.max_tags` entries and, keys and values
-  /// together, `Limits.max_tag_bytes`; the frame is otherwise dropped as INVALID_FRAME.
+  /// Application data. Returned unchanged with the outcome, if the frame comes back. At most
+  /// `Limits.max_tags` entries and `Limits.max_tag_bytes` bytes of keys and values; beyond that the
+  /// frame is dropped as INVALID_FRAME.
   package var tags: Dictionary<String,String> {
     get {_storage._tags}
     set {_uniqueStorage()._tags = newValue}
@@ -1153,19 +1165,19 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// Where the time of a frame went, on the server.
+/// The time that the server spent on a frame.
 package nonisolated struct Sidelight_V1_FrameTiming: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// From receipt to the start of the work, in microseconds.
+  /// The time from receipt to the start of processing, in microseconds.
   package var queueUs: UInt32 = 0
 
-  /// The work, in microseconds.
+  /// The processing time, in microseconds.
   package var processUs: UInt32 = 0
 
-  /// From receipt to the handing over to the transport, in microseconds.
+  /// The time from receipt to hand-over to the transport, in microseconds.
   package var totalUs: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1173,19 +1185,19 @@ package nonisolated struct Sidelight_V1_FrameTiming: Sendable {
   package init() {}
 }
 
-/// The outcome of a frame that was made.
+/// The outcome of a frame that comes back.
 package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The frame's own.
+  /// The frame's `sequence`.
   package var sequence: UInt64 {
     get {_storage._sequence}
     set {_uniqueStorage()._sequence = newValue}
   }
 
-  /// The picture. Without pixels where `unmodified` is set, or the session asked for analyses only.
+  /// The output image. It has no pixel data if `unmodified` is set or the session only analyses.
   package var image: Sidelight_V1_Image {
     get {_storage._image ?? Sidelight_V1_Image()}
     set {_uniqueStorage()._image = newValue}
@@ -1195,37 +1207,37 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
   package mutating func clearImage() {_uniqueStorage()._image = nil}
 
-  /// The frame's own.
+  /// The frame's `capture_time_ns`.
   package var captureTimeNs: Int64 {
     get {_storage._captureTimeNs}
     set {_uniqueStorage()._captureTimeNs = newValue}
   }
 
-  /// The frame's own.
+  /// The frame's `rtp_timestamp`.
   package var rtpTimestamp: UInt32 {
     get {_storage._rtpTimestamp}
     set {_uniqueStorage()._rtpTimestamp = newValue}
   }
 
-  /// The revision of the pipeline that made it.
+  /// The revision of the pipeline that was applied.
   package var revision: UInt64 {
     get {_storage._revision}
     set {_uniqueStorage()._revision = newValue}
   }
 
-  /// What was done.
+  /// What the server did with the frame.
   package var disposition: Sidelight_V1_Disposition {
     get {_storage._disposition}
     set {_uniqueStorage()._disposition = newValue}
   }
 
-  /// Whether the input's pixels are the output's, and were left out.
+  /// Whether the output equals the input, and the pixel data is omitted.
   package var unmodified: Bool {
     get {_storage._unmodified}
     set {_uniqueStorage()._unmodified = newValue}
   }
 
-  /// Where the time went.
+  /// The time that the server spent on the frame.
   package var timing: Sidelight_V1_FrameTiming {
     get {_storage._timing ?? Sidelight_V1_FrameTiming()}
     set {_uniqueStorage()._timing = newValue}
@@ -1235,14 +1247,14 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
   /// Clears the value of `timing`. Subsequent reads from it will return its default value.
   package mutating func clearTiming() {_uniqueStorage()._timing = nil}
 
-  /// The frame's own.
+  /// The frame's `tags`.
   package var tags: Dictionary<String,String> {
     get {_storage._tags}
     set {_uniqueStorage()._tags = newValue}
   }
 
-  /// Why a frame passed through, or a blur stands in, although its pipeline is not empty. Default:
-  /// neither.
+  /// The failure because of which the frame passes through or is replaced by a blur. Absent if no
+  /// stage failed.
   package var failure: Google_Rpc_Status {
     get {_storage._failure ?? Google_Rpc_Status()}
     set {_uniqueStorage()._failure = newValue}
@@ -1259,32 +1271,32 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The outcome of one frame, or of a run of frames with one reason, that were not made.
+/// The outcome of one or more consecutive frames that were dropped for the same reason.
 package nonisolated struct Sidelight_V1_Dropped: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The first frame.
+  /// The sequence of the first frame.
   package var firstSequence: UInt64 = 0
 
-  /// The last frame; every frame received in between is meant.
+  /// The sequence of the last frame. Every frame received between the two is included.
   package var lastSequence: UInt64 = 0
 
-  /// How many frames.
+  /// The number of frames.
   package var count: UInt32 = 0
 
-  /// Why.
+  /// The reason.
   package var reason: Sidelight_V1_DropReason = .unspecified
 
-  /// Where.
+  /// The stage of processing.
   package var stage: Sidelight_V1_DropStage = .unspecified
 
-  /// How far past its budget the last frame was, in microseconds; 0 where it was not late yet, or time
-  /// was not the reason.
+  /// The time by which the last frame exceeded its budget, in microseconds; 0 if it was not late
+  /// yet, or if time was not the reason.
   package var lateUs: UInt32 = 0
 
-  /// What was wrong, with field, value and limit, for INVALID_FRAME and STAGE_FAILED.
+  /// For INVALID_FRAME and STAGE_FAILED the error, with field, value and limit.
   package var diagnostic: Google_Rpc_Status {
     get {_diagnostic ?? Google_Rpc_Status()}
     set {_diagnostic = newValue}
@@ -1301,34 +1313,34 @@ package nonisolated struct Sidelight_V1_Dropped: Sendable {
   fileprivate var _diagnostic: Google_Rpc_Status? = nil
 }
 
-/// What an analysis stage saw.
+/// The result of an analysis stage for one frame.
 package nonisolated struct Sidelight_V1_Analysis: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The frame that was looked at.
+  /// The sequence of the analysed frame.
   package var sequence: UInt64 = 0
 
-  /// The stage's id or place.
+  /// The ID of the stage, or its position if it has none.
   package var stage: String = String()
 
-  /// The filter's name.
+  /// The name of the filter.
   package var filter: String = String()
 
-  /// From that frame's receipt to this message, in microseconds.
+  /// The time from receipt of the frame to this message, in microseconds.
   package var ageUs: UInt32 = 0
 
-  /// Figures by name, as the filter's description lists them.
+  /// Numbers by name. The filter's description lists the names.
   package var figures: Dictionary<String,Double> = [:]
 
-  /// Things found, in the frame's pixels.
+  /// Detected objects, in pixels of the frame.
   package var detections: [Sidelight_V1_Detection] = []
 
-  /// Rows of figures by name, a histogram for instance, as the filter's description lists them.
+  /// Lists of numbers by name, such as a histogram. The filter's description lists the names.
   package var rows: Dictionary<String,Sidelight_V1_Vector> = [:]
 
-  /// Words by name, as the filter's description lists them.
+  /// Texts by name. The filter's description lists the names.
   package var words: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1336,31 +1348,31 @@ package nonisolated struct Sidelight_V1_Analysis: Sendable {
   package init() {}
 }
 
-/// A thing that an analysis found.
+/// An object that an analysis detected.
 package nonisolated struct Sidelight_V1_Detection: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What it is: "face".
+  /// The kind of object, such as "face".
   package var kind: String = String()
 
-  /// The same thing has the same number from frame to frame.
+  /// The identifier of the object; stays the same from frame to frame.
   package var trackingID: UInt64 = 0
 
-  /// 0-1.
+  /// The confidence of the detection, 0-1.
   package var confidence: Double = 0
 
-  /// Left edge, in pixels.
+  /// The left edge, in pixels.
   package var x: Double = 0
 
-  /// Top edge, in pixels.
+  /// The top edge, in pixels.
   package var y: Double = 0
 
-  /// In pixels.
+  /// The width, in pixels.
   package var width: Double = 0
 
-  /// In pixels.
+  /// The height, in pixels.
   package var height: Double = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1368,7 +1380,7 @@ package nonisolated struct Sidelight_V1_Detection: Sendable {
   package init() {}
 }
 
-/// Replaces the pipeline, for the frames that are sent after it.
+/// Replaces the pipeline for all frames that are sent after it.
 package nonisolated struct Sidelight_V1_Select: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1384,7 +1396,8 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {self._pipeline = nil}
 
-  /// Refused with ABORTED unless this is the revision in force. Default (absent): no condition.
+  /// The expected revision in force. If it differs, the message is refused with ABORTED. Default
+  /// (absent): no condition.
   package var ifRevision: UInt64 {
     get {_ifRevision ?? 0}
     set {_ifRevision = newValue}
@@ -1394,7 +1407,7 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   /// Clears the value of `ifRevision`. Subsequent reads from it will return its default value.
   package mutating func clearIfRevision() {self._ifRevision = nil}
 
-  /// Comes back in `applied` or `error`. Default: 0.
+  /// An identifier that `applied` or `error` returns. Default: 0.
   package var requestID: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1405,17 +1418,17 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   fileprivate var _ifRevision: UInt64? = nil
 }
 
-/// Changes parameters of stages, for the frames that are sent after it.
+/// Changes parameters of stages for all frames that are sent after it.
 package nonisolated struct Sidelight_V1_Update: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Stage by stage, at most `Limits.max_stages`; all are changed, or none. The changed pipeline is
-  /// checked as a selected one is.
+  /// The stages to change, at most `Limits.max_stages`. The update is atomic: the changed pipeline
+  /// is validated like a selected one, and if it is invalid nothing changes.
   package var stages: [Sidelight_V1_Update.StageParameters] = []
 
-  /// As in `select`.
+  /// As `Select.if_revision`.
   package var ifRevision: UInt64 {
     get {_ifRevision ?? 0}
     set {_ifRevision = newValue}
@@ -1425,21 +1438,22 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
   /// Clears the value of `ifRevision`. Subsequent reads from it will return its default value.
   package mutating func clearIfRevision() {self._ifRevision = nil}
 
-  /// As in `select`.
+  /// As `Select.request_id`.
   package var requestID: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Parameters of one stage.
+  /// The parameters of one stage.
   package nonisolated struct StageParameters: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// The stage's id or place.
+    /// The ID or position of the stage.
     package var stage: String = String()
 
-    /// Values by parameter name, at most `Limits.max_parameters`; the others stay.
+    /// The values to set, by parameter name. At most `Limits.max_parameters`. Other parameters keep
+    /// their values.
     package var parameters: Dictionary<String,Sidelight_V1_ParameterValue> = [:]
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1452,16 +1466,17 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
   fileprivate var _ifRevision: UInt64? = nil
 }
 
-/// Turns stages on and off, for the frames that are sent after it. Stages keep their state.
+/// Activates and deactivates stages for all frames that are sent after it. Stages keep their state.
 package nonisolated struct Sidelight_V1_Activate: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether each stage is on, by id or place, at most `Limits.max_stages`; the others stay.
+  /// Whether each stage is active, by ID or position. At most `Limits.max_stages`. Other stages do
+  /// not change.
   package var stages: Dictionary<String,Bool> = [:]
 
-  /// As in `select`.
+  /// As `Select.if_revision`.
   package var ifRevision: UInt64 {
     get {_ifRevision ?? 0}
     set {_ifRevision = newValue}
@@ -1471,7 +1486,7 @@ package nonisolated struct Sidelight_V1_Activate: Sendable {
   /// Clears the value of `ifRevision`. Subsequent reads from it will return its default value.
   package mutating func clearIfRevision() {self._ifRevision = nil}
 
-  /// As in `select`.
+  /// As `Select.request_id`.
   package var requestID: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1481,13 +1496,13 @@ package nonisolated struct Sidelight_V1_Activate: Sendable {
   fileprivate var _ifRevision: UInt64? = nil
 }
 
-/// Ends frames unfiltered until `resume`.
+/// Pauses filtering until `resume`.
 package nonisolated struct Sidelight_V1_Pause: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether frames come back as they came, or end as PAUSED. Default: they end.
+  /// Whether frames come back unchanged. Default: false, they are dropped as PAUSED.
   package var passThrough: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1506,18 +1521,18 @@ package nonisolated struct Sidelight_V1_Resume: Sendable {
   package init() {}
 }
 
-/// Acknowledges output frames, where the session has an output window or a ring.
+/// Acknowledges output frames. For sessions with an output window or a ring.
 package nonisolated struct Sidelight_V1_Ack: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The frame with this sequence, and all before it, have been consumed: output slots that they came
-  /// in are the server's again, but for `held_slots`.
+  /// The sequence up to which the client has consumed all output frames. The server owns their
+  /// output slots again, except `held_slots`.
   package var sequence: UInt64 = 0
 
-  /// Output slots that the client still reads although their frames are acknowledged, at most 64. They
-  /// are the server's again with an `ack` that does not name them. Default: none.
+  /// The output slots of acknowledged frames that the client still reads; at most 64. The server
+  /// owns them again after an `ack` that does not list them. Default: none.
   package var heldSlots: [UInt32] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1525,16 +1540,16 @@ package nonisolated struct Sidelight_V1_Ack: Sendable {
   package init() {}
 }
 
-/// Asks for a `pong`.
+/// Requests a `pong`.
 package nonisolated struct Sidelight_V1_Ping: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Comes back.
+  /// An identifier. Returned unchanged.
   package var id: UInt64 = 0
 
-  /// The client's clock, in nanoseconds. Comes back.
+  /// The time of the client's clock, in nanoseconds. Returned unchanged.
   package var clientTimeNs: Int64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1542,23 +1557,24 @@ package nonisolated struct Sidelight_V1_Ping: Sendable {
   package init() {}
 }
 
-/// The answer to a `ping`. With t0 = client_time_ns, t1 = server_received_ns, t2 = server_sent_ns and
-/// t3 the time of its arrival, the clocks differ by ((t1 - t0) + (t2 - t3)) / 2.
+/// The answer to a `ping`. The offset of the server's clock is ((t1 - t0) + (t2 - t3)) / 2, with t0
+/// = `client_time_ns`, t1 = `server_received_ns`, t2 = `server_sent_ns` and t3 = the client's time
+/// on receipt of the pong.
 package nonisolated struct Sidelight_V1_Pong: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The ping's.
+  /// The ping's `id`.
   package var id: UInt64 = 0
 
-  /// The ping's.
+  /// The ping's `client_time_ns`.
   package var clientTimeNs: Int64 = 0
 
-  /// When the ping was read, on the server's clock, nanoseconds since 1970.
+  /// The time at which the server read the ping, in nanoseconds since the Unix epoch.
   package var serverReceivedNs: Int64 = 0
 
-  /// When the pong was written, on the server's clock, nanoseconds since 1970.
+  /// The time at which the server wrote the pong, in nanoseconds since the Unix epoch.
   package var serverSentNs: Int64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1566,8 +1582,8 @@ package nonisolated struct Sidelight_V1_Pong: Sendable {
   package init() {}
 }
 
-/// A change of the pipeline is in force: the next `frame` is the first made with it. Earlier changes
-/// that no frame was made with are replaced by it, and get no message of their own.
+/// Announces that a change of the pipeline is in force: the next `frame` is the first one filtered
+/// with it. A change that is replaced before any frame was filtered with it is not announced.
 package nonisolated struct Sidelight_V1_Applied: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1576,13 +1592,14 @@ package nonisolated struct Sidelight_V1_Applied: Sendable {
   /// The revision in force.
   package var revision: UInt64 = 0
 
-  /// The first frame made with it.
+  /// The sequence of the first frame that was filtered with it.
   package var firstSequence: UInt64 = 0
 
-  /// That of the message that made the revision; 0 for `open` and for overrides.
+  /// The `request_id` of the message that created the revision; 0 for `open` and for overrides.
   package var requestID: UInt64 = 0
 
-  /// Restores the session, as it is when this is written, elsewhere. Empty where the server does not resume.
+  /// A token that restores the session in its current state. Empty if the server does not support
+  /// resuming.
   package var resumeToken: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1590,55 +1607,55 @@ package nonisolated struct Sidelight_V1_Applied: Sendable {
   package init() {}
 }
 
-/// Counts of one session. received = filtered + passed_through + degraded + the sum of dropped, once
-/// no frame is in flight.
+/// The frame counts of a session. When no frame is in flight, received = filtered + passed_through +
+/// degraded + the sum of dropped.
 package nonisolated struct Sidelight_V1_Stats: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Frames that arrived.
+  /// The number of frames that arrived.
   package var received: UInt64 = 0
 
-  /// Frames that the pipeline made.
+  /// The number of frames that came back with DISPOSITION_FILTERED.
   package var filtered: UInt64 = 0
 
-  /// Frames that came back unchanged.
+  /// The number of frames that came back with DISPOSITION_PASSED_THROUGH.
   package var passedThrough: UInt64 = 0
 
-  /// Frames that a cheaper variant made.
+  /// The number of frames that came back with DISPOSITION_DEGRADED.
   package var degraded: UInt64 = 0
 
-  /// Frames that were not made, by reason.
+  /// The number of frames that were dropped, by reason.
   package var dropped: [Sidelight_V1_Stats.DropCount] = []
 
-  /// Frames in flight when this was counted.
+  /// The number of frames in flight.
   package var inFlight: UInt32 = 0
 
-  /// Messages of kinds that this server does not know.
+  /// The number of messages of a kind that the server does not know.
   package var ignoredMessages: UInt64 = 0
 
-  /// Bytes of pixels received.
+  /// The size of all pixel data received, in bytes.
   package var bytesIn: UInt64 = 0
 
-  /// Bytes of pixels sent.
+  /// The size of all pixel data sent, in bytes.
   package var bytesOut: UInt64 = 0
 
-  /// Whether these are the last of the session.
+  /// Whether these are the last counts of the session.
   package var final: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// Frames by one reason.
+  /// The number of frames that were dropped for one reason.
   package nonisolated struct DropCount: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// Why.
+    /// The reason.
     package var reason: Sidelight_V1_DropReason = .unspecified
 
-    /// How many.
+    /// The number of frames.
     package var count: UInt64 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1649,19 +1666,20 @@ package nonisolated struct Sidelight_V1_Stats: Sendable {
   package init() {}
 }
 
-/// What the sender could do better.
+/// Recommends a frame rate or size at which frames would not be lost.
 package nonisolated struct Sidelight_V1_Advice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The filter or part of the server that takes the most time: "gaussianBlur", "queue", "output".
+  /// The pass that takes the most time ("gaussianBlur"), "queue", or "output" if the client reads
+  /// too slowly.
   package var bottleneck: String = String()
 
-  /// Frames a second that would get through. 0: no advice.
+  /// The sustainable frame rate, in frames per second; 0 if there is no recommendation.
   package var suggestedFps: Double = 0
 
-  /// Scale of width and height that would get through. 0: no advice.
+  /// The sustainable scale of width and height; 0 if there is no recommendation.
   package var suggestedScale: Double = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1669,23 +1687,23 @@ package nonisolated struct Sidelight_V1_Advice: Sendable {
   package init() {}
 }
 
-/// The session's life took a turn.
+/// Announces that the session changed state.
 package nonisolated struct Sidelight_V1_State: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Where it stands now.
+  /// The new state.
   package var state: Sidelight_V1_SessionState = .unspecified
 
-  /// Why, for a person to read.
+  /// The reason, human-readable.
   package var message: String = String()
 
-  /// Restores the session, in this state, elsewhere. Empty where the server does not resume.
+  /// A token that restores the session in this state. Empty if the server does not support resuming.
   package var resumeToken: Data = Data()
 
-  /// The revision in force. States are told before outcomes that wait: frames of earlier revisions may
-  /// still come, and were not made by an override that is told here.
+  /// The revision in force. `state` overtakes waiting outcomes: frames of earlier revisions, to
+  /// which an announced override was not applied, may still follow.
   package var revision: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1693,17 +1711,17 @@ package nonisolated struct Sidelight_V1_State: Sendable {
   package init() {}
 }
 
-/// A message was refused. What was in force before goes on.
+/// Reports that a message was refused. The state before the message remains in force.
 package nonisolated struct Sidelight_V1_Error: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The refused message's request_id; 0 where it had none.
+  /// The `request_id` of the refused message; 0 if it has none.
   package var requestID: UInt64 = 0
 
-  /// The code, a message, and google.rpc.BadRequest or ErrorInfo details that name field, value and
-  /// limit.
+  /// The status, with `google.rpc.BadRequest` or `google.rpc.ErrorInfo` details that name the field,
+  /// the value and the limit.
   package var status: Google_Rpc_Status {
     get {_status ?? Google_Rpc_Status()}
     set {_status = newValue}

@@ -94,8 +94,9 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > For operators and moderation: sees every session, and can force a pipeline on one. Belongs behind
-    /// > an authorization of its own.
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
+    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > service.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "ListSessions" method.
         ///
@@ -119,8 +120,9 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-        /// > or the server shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+        /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+        /// > session `session_id`.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_WatchSessionsRequest` messages.
@@ -138,10 +140,13 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-        /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-        /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-        /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > 
+        /// > The participant's own selection is kept, still changes with the participant's requests, and
+        /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+        /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+        /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+        /// > the server does not provide.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sidelight_V1_OverrideSessionRequest` messages.
@@ -166,8 +171,9 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > For operators and moderation: sees every session, and can force a pipeline on one. Belongs behind
-    /// > an authorization of its own.
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
+    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > service.
     package protocol ServiceProtocol: Sidelight_V1_Sessions.StreamingServiceProtocol {
         /// Handle the "ListSessions" method.
         ///
@@ -191,8 +197,9 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-        /// > or the server shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+        /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+        /// > session `session_id`.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -210,10 +217,13 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-        /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-        /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-        /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > 
+        /// > The participant's own selection is kept, still changes with the participant's requests, and
+        /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+        /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+        /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+        /// > the server does not provide.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_OverrideSessionRequest` message.
@@ -236,8 +246,9 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > For operators and moderation: sees every session, and can force a pipeline on one. Belongs behind
-    /// > an authorization of its own.
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
+    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > service.
     package protocol SimpleServiceProtocol: Sidelight_V1_Sessions.ServiceProtocol {
         /// Handle the "ListSessions" method.
         ///
@@ -261,8 +272,9 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-        /// > or the server shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+        /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+        /// > session `session_id`.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_WatchSessionsRequest` message.
@@ -281,10 +293,13 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-        /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-        /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-        /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > 
+        /// > The participant's own selection is kept, still changes with the participant's requests, and
+        /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+        /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+        /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+        /// > the server does not provide.
         ///
         /// - Parameters:
         ///   - request: A `Sidelight_V1_OverrideSessionRequest` message.
@@ -435,8 +450,9 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > For operators and moderation: sees every session, and can force a pipeline on one. Belongs behind
-    /// > an authorization of its own.
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
+    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > service.
     package protocol ClientProtocol: Sendable {
         /// Call the "ListSessions" method.
         ///
@@ -465,8 +481,9 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-        /// > or the server shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+        /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+        /// > session `session_id`.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -489,10 +506,13 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-        /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-        /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-        /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > 
+        /// > The participant's own selection is kept, still changes with the participant's requests, and
+        /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+        /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+        /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+        /// > the server does not provide.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_OverrideSessionRequest` message.
@@ -520,8 +540,9 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > For operators and moderation: sees every session, and can force a pipeline on one. Belongs behind
-    /// > an authorization of its own.
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
+    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > service.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
@@ -571,8 +592,9 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-        /// > or the server shuts down (then UNAVAILABLE).
+        /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+        /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+        /// > session `session_id`.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -604,10 +626,13 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-        /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-        /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-        /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > 
+        /// > The participant's own selection is kept, still changes with the participant's requests, and
+        /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+        /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+        /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+        /// > the server does not provide.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sidelight_V1_OverrideSessionRequest` message.
@@ -675,8 +700,9 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-    /// > or the server shuts down (then UNAVAILABLE).
+    /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+    /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+    /// > session `session_id`.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_WatchSessionsRequest` message.
@@ -703,10 +729,13 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-    /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-    /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-    /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+    /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+    /// > 
+    /// > The participant's own selection is kept, still changes with the participant's requests, and
+    /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+    /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+    /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+    /// > the server does not provide.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sidelight_V1_OverrideSessionRequest` message.
@@ -772,8 +801,9 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Sends a snapshot of the open sessions, now and again at each interval, until the caller cancels
-    /// > or the server shuts down (then UNAVAILABLE).
+    /// > Sends a snapshot of the open sessions at once and after each interval, until the caller
+    /// > cancels. Ends with UNAVAILABLE when the server shuts down, and with NOT_FOUND if there is no
+    /// > session `session_id`.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -804,10 +834,13 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Forces a pipeline on a session, for a time. The participant's own selection is kept, still
-    /// > changes with what the participant selects meanwhile, and is in force again when the time is over.
-    /// > A frame that cannot be filtered while an override is in force comes back blurred or not at all,
-    /// > whatever the session's own failure policy. NOT_FOUND where there is no such session.
+    /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+    /// > 
+    /// > The participant's own selection is kept, still changes with the participant's requests, and
+    /// > takes effect again when the override ends. While an override is in force, a frame that cannot
+    /// > be filtered comes back blurred or is dropped, whatever the session's failure policy. NOT_FOUND
+    /// > if there is no such session; INVALID_ARGUMENT if the pipeline is invalid or names an asset that
+    /// > the server does not provide.
     ///
     /// - Parameters:
     ///   - message: request message to send.

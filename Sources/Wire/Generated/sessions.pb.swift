@@ -22,20 +22,22 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Asks for a page of the open sessions.
+/// Request message for `Sessions.ListSessions`.
 package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The most sessions of the response, at most `Limits.max_page_size` (1000). Default (0): 100.
+  /// The maximum number of sessions in the response, at most `Limits.max_page_size` (1000). Default
+  /// (0): 100.
   package var pageSize: UInt32 = 0
 
-  /// `next_page_token` of an earlier response, with the same `label`. INVALID_ARGUMENT for any other
-  /// text. Default: the first page.
+  /// The `next_page_token` of an earlier response to a request with the same `label`. Any other text
+  /// is refused with INVALID_ARGUMENT. Default: the first page.
   package var pageToken: String = String()
 
-  /// Only sessions with exactly this label. At most `Limits.max_label_bytes`. Default: all.
+  /// A filter: only sessions with exactly this label. At most `Limits.max_label_bytes`. Default: all
+  /// sessions.
   package var label: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -43,17 +45,17 @@ package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   package init() {}
 }
 
-/// A page of the open sessions. It is smaller than 4 MiB.
+/// Response message for `Sessions.ListSessions`. Smaller than 4 MiB.
 package nonisolated struct Sidelight_V1_ListSessionsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// In the order in which they were opened, oldest first. A session that is open while all pages are
-  /// read is in exactly one of them; sessions that open or end meanwhile may be left out.
+  /// The sessions, in the order in which they were opened. A session that stays open while all pages
+  /// are read is on exactly one of them; sessions that open or end meanwhile may be missing.
   package var sessions: [Sidelight_V1_SessionInfo] = []
 
-  /// Gives the next page; empty if this is the last. Clients must not look inside.
+  /// The token of the next page; empty on the last page. Opaque to clients.
   package var nextPageToken: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -61,13 +63,13 @@ package nonisolated struct Sidelight_V1_ListSessionsResponse: Sendable {
   package init() {}
 }
 
-/// Asks for snapshots of the open sessions.
+/// Request message for `Sessions.WatchSessions`.
 package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How often, 100 ms to 1 h. Default: 1 s.
+  /// The time between snapshots, 100 ms to 1 h. Default: 1 s.
   package var interval: SwiftProtobuf.Google_Protobuf_Duration {
     get {_interval ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_interval = newValue}
@@ -77,8 +79,8 @@ package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   /// Clears the value of `interval`. Subsequent reads from it will return its default value.
   package mutating func clearInterval() {self._interval = nil}
 
-  /// Only this session; the stream then ends with the session. At most `Limits.max_name_bytes`.
-  /// Default: all.
+  /// A filter: only this session; the stream ends with the session. At most `Limits.max_name_bytes`.
+  /// Default: all sessions.
   package var sessionID: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -88,16 +90,17 @@ package nonisolated struct Sidelight_V1_WatchSessionsRequest: Sendable {
   fileprivate var _interval: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// A snapshot of the open sessions, or a part of one. It is smaller than 4 MiB.
+/// Response message for `Sessions.WatchSessions`: a snapshot of the open sessions, or a part of one.
+/// Smaller than 4 MiB.
 package nonisolated struct Sidelight_V1_WatchSessionsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// At most `Limits.max_page_size`, in the order in which they were opened, oldest first.
+  /// At most `Limits.max_page_size` sessions, in the order in which they were opened.
   package var sessions: [Sidelight_V1_SessionInfo] = []
 
-  /// Whether the next message goes on with this snapshot. A snapshot of more than
+  /// Whether the next message continues this snapshot. A snapshot of more than
   /// `Limits.max_page_size` sessions takes several messages.
   package var continues: Bool = false
 
@@ -106,16 +109,16 @@ package nonisolated struct Sidelight_V1_WatchSessionsResponse: Sendable {
   package init() {}
 }
 
-/// Forces a pipeline on a session, or ends that.
+/// Request message for `Sessions.OverrideSession`.
 package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// `Opened.session_id`. At most `Limits.max_name_bytes`. Required.
+  /// The session: `Opened.session_id`. At most `Limits.max_name_bytes`. Required.
   package var sessionID: String = String()
 
-  /// The pipeline that is forced. Absent: an override that is in force ends now.
+  /// The pipeline to force. Absent: ends the override that is in force.
   package var pipeline: Sidelight_V1_Pipeline {
     get {_pipeline ?? Sidelight_V1_Pipeline()}
     set {_pipeline = newValue}
@@ -125,7 +128,7 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
   package mutating func clearPipeline() {self._pipeline = nil}
 
-  /// How long it is in force, 1 s to 24 h. Required with a pipeline.
+  /// The duration of the override, 1 s to 24 h. Required with a pipeline.
   package var timeToLive: SwiftProtobuf.Google_Protobuf_Duration {
     get {_timeToLive ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_timeToLive = newValue}
@@ -135,7 +138,7 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   /// Clears the value of `timeToLive`. Subsequent reads from it will return its default value.
   package mutating func clearTimeToLive() {self._timeToLive = nil}
 
-  /// The reason, for the participant's client (`state`) and for logs. At most
+  /// The reason, for the participant's client (`State.message`) and for logs. At most
   /// `Limits.max_reason_bytes`.
   package var reason: String = String()
 
@@ -147,14 +150,14 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   fileprivate var _timeToLive: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// The override is in force, or over.
+/// Response message for `Sessions.OverrideSession`.
 package nonisolated struct Sidelight_V1_OverrideSessionResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The revision under which frames come back from now on; what was made before and has not gone out
-  /// is dropped.
+  /// The revision of all frames that come back from now on. Frames of earlier revisions that have
+  /// not been sent are dropped.
   package var revision: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -162,50 +165,51 @@ package nonisolated struct Sidelight_V1_OverrideSessionResponse: Sendable {
   package init() {}
 }
 
-/// One session. It takes less than 4 KiB.
+/// An open session. Takes less than 4 KiB.
 package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// `Opened.session_id`.
+  /// The identifier: `Opened.session_id`.
   package var sessionID: String {
     get {_storage._sessionID}
     set {_uniqueStorage()._sessionID = newValue}
   }
 
-  /// `Open.label`.
+  /// The label: `Open.label`.
   package var label: String {
     get {_storage._label}
     set {_uniqueStorage()._label = newValue}
   }
 
-  /// The caller: its address, or at a Unix socket also user, group and process, as `unix:PATH uid=1000
-  /// gid=1000 pid=4711`. A caller of more than 512 bytes is cut off and ends in `...`.
+  /// The caller: its address, on a Unix socket with user, group and process (`unix:PATH uid=1000
+  /// gid=1000 pid=4711`), followed by ` as ` and the identity if the server authenticates callers.
+  /// Truncated to 512 bytes, ending in `...`.
   package var peer: String {
     get {_storage._peer}
     set {_uniqueStorage()._peer = newValue}
   }
 
-  /// Where it stands.
+  /// The state.
   package var state: Sidelight_V1_SessionState {
     get {_storage._state}
     set {_uniqueStorage()._state = newValue}
   }
 
-  /// The pipeline in force, as text. A text of more than 2048 bytes is cut off and ends in `...`.
+  /// The text form of the pipeline in force. Truncated to 2048 bytes, ending in `...`.
   package var pipeline: String {
     get {_storage._pipeline}
     set {_uniqueStorage()._pipeline = newValue}
   }
 
-  /// Its revision.
+  /// The revision of the pipeline in force.
   package var revision: UInt64 {
     get {_storage._revision}
     set {_uniqueStorage()._revision = newValue}
   }
 
-  /// How long the session stands.
+  /// The time since the session was opened.
   package var age: SwiftProtobuf.Google_Protobuf_Duration {
     get {_storage._age ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_uniqueStorage()._age = newValue}
@@ -215,7 +219,7 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
   /// Clears the value of `age`. Subsequent reads from it will return its default value.
   package mutating func clearAge() {_uniqueStorage()._age = nil}
 
-  /// What has become of its frames so far.
+  /// The frame counts so far.
   package var stats: Sidelight_V1_Stats {
     get {_storage._stats ?? Sidelight_V1_Stats()}
     set {_uniqueStorage()._stats = newValue}
@@ -225,13 +229,13 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
   /// Clears the value of `stats`. Subsequent reads from it will return its default value.
   package mutating func clearStats() {_uniqueStorage()._stats = nil}
 
-  /// The size of the last frame, in pixels; 0 before the first.
+  /// The width of the last frame in pixels; 0 before the first frame.
   package var width: UInt32 {
     get {_storage._width}
     set {_uniqueStorage()._width = newValue}
   }
 
-  /// As width.
+  /// The height of the last frame in pixels; 0 before the first frame.
   package var height: UInt32 {
     get {_storage._height}
     set {_uniqueStorage()._height = newValue}
@@ -243,14 +247,14 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
     set {_uniqueStorage()._format = newValue}
   }
 
-  /// From receipt to the handing over to the transport of the last frame that was made, in
+  /// The time of the last filtered frame from receipt to hand-over to the transport, in
   /// microseconds.
   package var lastTotalUs: UInt32 {
     get {_storage._lastTotalUs}
     set {_uniqueStorage()._lastTotalUs = newValue}
   }
 
-  /// Why an override is in force; empty if none is.
+  /// The reason for the override in force; empty if there is none.
   package var overrideReason: String {
     get {_storage._overrideReason}
     set {_uniqueStorage()._overrideReason = newValue}

@@ -71,7 +71,7 @@ BROKEN_FILES = {
         lambda: b"LUT_3D_SIZE 129\n0 0 0\n", "ASSET_UNREADABLE", "1 entries",
     ),
     "a keyword of a million accents": (
-        lambda: ("A" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "no keyword",
+        lambda: ("A" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "not a keyword",
     ),
     "a number of a million accents": (
         lambda: ("LUT_1D_SIZE 2\n0 0" + "\u0301" * 1_000_000).encode(), "ASSET_UNREADABLE", "line 2",

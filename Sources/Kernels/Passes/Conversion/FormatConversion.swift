@@ -1,15 +1,19 @@
-/// The last step of a plan whose results are to be encoded otherwise than its frames.
+import CKernels
+
+/// The conversion of a plan's result to another encoding than the input's.
 ///
-/// Pointwise work that waits is done in the same pass, and everything is rounded once. Where alpha
-/// gets lost, the picture stands before black; where it appears, it is 255; where it is ignored before
-/// and after, it is passed on. Chroma that a format
-/// shares among 2x2 pixels is taken for each of them, and becomes the mean of what they are.
+/// The pass includes deferred pointwise operations, and everything is rounded once. If the target
+/// has no alpha, the picture is composited on black; if only the target has alpha, it is 255; if
+/// both ignore alpha, it is passed through. Chroma that 2x2 pixels share is read for each of them,
+/// and written as the mean of theirs.
 struct FormatConversion {
   private let source: FrameGeometry
   private let target: FrameGeometry
   private let budget: PlanBudget
 
-  /// - Precondition: Both have the same size.
+  /// Creates a conversion.
+  ///
+  /// - Precondition: Both geometries have the same size.
   init(from source: FrameGeometry, to target: FrameGeometry, budget: PlanBudget) {
     self.budget = budget
     self.source = source
@@ -19,9 +23,10 @@ struct FormatConversion {
   /// The conversion in words.
   var words: String { "\(self.source.format.rawValue) to \(self.target.format.rawValue)" }
 
-  /// The pass in integers on the samples themselves.
+  /// Returns a pass in integers on the samples.
   ///
-  /// - Returns: `nil` if there is none for these formats and operations; strips serve then.
+  /// - Returns: `nil` if the formats or operations do not allow it;
+  ///   ``stripPass(_:_:isPremultiplied:)`` always does.
   func integerPass(
     _ description: PassDescription, _ operations: [PointOperation]
   ) -> (any Pass)? {
@@ -52,9 +57,9 @@ struct FormatConversion {
         description: description, matrix: form.matrix, from: self.source, to: self.target)
   }
 
-  /// The pass in strips of floats, which does everything.
+  /// Returns a pass in strips of floats, which supports all formats and operations.
   ///
-  /// - Parameter isPremultiplied: Whether the picture holds premultiplied colour now.
+  /// - Parameter isPremultiplied: Whether the picture is premultiplied.
   func stripPass(
     _ description: PassDescription, _ operations: [PointOperation], isPremultiplied: Bool
   ) -> StripPass {
@@ -65,13 +70,46 @@ struct FormatConversion {
     let program = compiler.compile(
       operations, premultiplied: before != .opaque && after != .straight,
       limited: after == .premultiplied,
-      sealed: (before == .opaque) != (after == .opaque))
+      setsOpaque: (before == .opaque) != (after == .opaque))
     return StripPass(
       description: description, program: program, from: self.source.color, to: self.target.color)
   }
 }
 
-extension FrameGeometry {
-  /// What alpha means; opaque too where the format has none.
-  var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
+/// I420 to NV12 or back where the samples have the same meaning: an exact copy.
+final class ChromaRepackPass: Pass {
+  let description: PassDescription
+
+  /// Creates the pass.
+  ///
+  /// - Returns: `nil` for other formats, and if the samples would change.
+  init?(description: PassDescription, from source: FrameGeometry, to target: FrameGeometry) {
+    let formats = [source.format, target.format]
+    guard formats == [.i420, .nv12] || formats == [.nv12, .i420],
+      source.color.range == target.color.range, source.color.matrix == target.color.matrix
+    else { return nil }
+    self.description = description
+  }
+
+  func run(_ context: PassContext) async {
+    let size = context.output.size
+    let source = FoldedChroma(context.inputs[0].view)
+    let target = FoldedChroma(context.output.view)
+    await context.bands.run(
+      rows: size.height, alignment: 2, nanoseconds: Double(size.pixelCount) * 0.05
+    ) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let half = (size.width + 1) / 2
+      for y in band {
+        unsafe target.luma(y).update(from: source.luma(y), count: size.width)
+        guard y.isMultiple(of: 2) else { continue }
+        let (input, output) = unsafe (source.rows(y), target.rows(y))
+        if target.step == 2 {
+          unsafe rows.interleave(input.u, input.v, half, output.u)
+        } else {
+          unsafe rows.split(input.u, half, output.u, output.v)
+        }
+      }
+    }
+  }
 }

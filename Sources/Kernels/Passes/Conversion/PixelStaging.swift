@@ -1,7 +1,7 @@
 import CKernels
 
-/// Rows of pixels as four bytes each: those of the raster, or, where it has three, a row of scratch
-/// beside it. Owned by one band.
+/// Rows of pixels with four bytes each: the raster's rows, or a scratch row if the raster has three
+/// bytes per pixel. Owned by one band.
 @safe
 struct PixelStaging: ~Copyable {
   private let raster: RasterView
@@ -19,7 +19,7 @@ struct PixelStaging: ~Copyable {
     unsafe self.scratch.deallocate()
   }
 
-  /// A row to be read.
+  /// Returns a row to be read.
   func input(_ y: Int, _ rows: sl_rows) -> UnsafePointer<UInt8> {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
     guard self.isThree else { return unsafe UnsafePointer(row) }
@@ -27,7 +27,7 @@ struct PixelStaging: ~Copyable {
     return unsafe UnsafePointer(self.scratch)
   }
 
-  /// Gives `body` a row to be written.
+  /// Calls `body` with a row to be written.
   func withOutput(
     _ y: Int, _ rows: sl_rows, _ body: (UnsafeMutablePointer<UInt8>) -> Void
   ) {
@@ -37,10 +37,48 @@ struct PixelStaging: ~Copyable {
     unsafe rows.contract_pixels(self.scratch, self.raster.size.width, row)
   }
 
-  /// A row to be read, its colour multiplied by alpha.
+  /// Returns a row to be read, with colour multiplied by alpha.
   func premultiplied(_ y: Int, _ rows: sl_rows) -> UnsafePointer<UInt8> {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
     let changes = unsafe rows.premultiply_pixels(row, self.raster.size.width, self.scratch)
     return unsafe UnsafePointer(changes != 0 ? self.scratch : row)
+  }
+}
+
+/// The order of a format's interleaved channels in memory.
+enum PixelOrder {
+  /// For each byte of a pixel whether it is red (0), green (1) or blue (2); `nil` for formats
+  /// without interleaved colours.
+  static func colors(of format: PixelFormat) -> [Int]? {
+    switch format {
+    case .bgra8: [2, 1, 0]
+    case .rgba8, .rgb24: [0, 1, 2]
+    case .gray8, .i420, .nv12: nil
+    }
+  }
+}
+
+/// The rows of a 4:2:0 raster of bytes.
+@safe
+struct FoldedChroma {
+  private let raster: RasterView
+  /// Bytes from one chroma sample to the next: 1 in I420, 2 in NV12.
+  let step: Int
+
+  init(_ raster: RasterView) {
+    self.raster = raster
+    self.step = raster.format == .nv12 ? 2 : 1
+  }
+
+  /// A row of luma.
+  func luma(_ y: Int) -> UnsafeMutablePointer<UInt8> {
+    unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// The chroma of a row of luma.
+  func rows(_ y: Int) -> (u: UnsafeMutablePointer<UInt8>, v: UnsafeMutablePointer<UInt8>) {
+    let u = unsafe self.raster.row(y / 2, plane: 1).assumingMemoryBound(to: UInt8.self)
+    guard self.step == 1 else { return unsafe (u, u + 1) }
+    return unsafe (u, self.raster.row(y / 2, plane: 2).assumingMemoryBound(to: UInt8.self))
   }
 }

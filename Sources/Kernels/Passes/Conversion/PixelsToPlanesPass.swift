@@ -3,13 +3,15 @@ import CKernels
 /// Pixels to I420, NV12 or grey, with a colour matrix in between, in integers.
 final class PixelsToPlanesPass: Pass {
   let description: PassDescription
-  /// For luma, Cb and Cr the weights of a pixel's four bytes in 1/8192.
+  /// For luma, Cb and Cr the weights of a pixel's four bytes in units of 1/8192.
   private let weights: [[Int16]]
-  /// For luma in 1/8192 level, for chroma in 1/32768; with the half that rounds.
+  /// For luma in units of 1/8192 level, for chroma of 1/32768; with one half for rounding.
   private let biases: [Int32]
   private let premultiplies: Bool
 
-  /// - Returns: `nil` for other formats, and if the figures do not fit the integers.
+  /// Creates the pass.
+  ///
+  /// - Returns: `nil` for other formats, and if the weights do not fit the integers.
   init?(
     description: PassDescription, matrix: ColorMatrix, from source: FrameGeometry,
     to target: FrameGeometry
@@ -18,7 +20,7 @@ final class PixelsToPlanesPass: Pass {
       let order = PixelOrder.colors(of: source.format)
     else { return nil }
     let isOpaque = source.alpha == .opaque
-    // Before black colour is premultiplied, and what a matrix adds is added so much.
+    // A composition on black premultiplies colour, and multiplies the matrix's bias by alpha.
     let matrix = isOpaque ? matrix.opaque : matrix.premultiplied
     let coding = YUVCoding(target.color)
     let map = AffineCoding(inputs: 4) { code in

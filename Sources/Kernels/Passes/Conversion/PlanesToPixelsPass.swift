@@ -1,16 +1,18 @@
 import CKernels
 
-/// I420, NV12 or grey to pixels, with a colour matrix in between, in integers: what chroma adds to
-/// each channel is computed once for the two rows that share it.
+/// I420, NV12 or grey to pixels, with a colour matrix in between, in integers. The contribution of
+/// chroma to each channel is computed once for the two rows that share it.
 final class PlanesToPixelsPass: Pass {
   let description: PassDescription
-  /// For each byte of a pixel the weights of luma, Cb and Cr in 1/8192.
+  /// For each byte of a pixel the weights of luma, Cb and Cr in units of 1/8192.
   private let weights: [[Int16]]
   private let luma: [Int16]
-  /// In 1/32 level.
+  /// In units of 1/32 level.
   private let biases: [Int16]
 
-  /// - Returns: `nil` for other formats, and if the figures do not fit the integers.
+  /// Creates the pass.
+  ///
+  /// - Returns: `nil` for other formats, and if the weights do not fit the integers.
   init?(
     description: PassDescription, matrix: ColorMatrix, from source: FrameGeometry,
     to target: FrameGeometry
@@ -28,7 +30,7 @@ final class PlanesToPixelsPass: Pass {
       return order.map { result[$0] * 255 }
     }
     guard let weights = map.fixedWeights else { return nil }
-    // What chroma adds must not saturate before luma is added.
+    // The contribution of chroma must not saturate before luma is added.
     for (row, bias) in zip(map.weights, map.biases) {
       guard abs(bias) + 255 * (abs(row[1]) + abs(row[2])) < 1000 else { return nil }
     }
@@ -51,7 +53,7 @@ final class PlanesToPixelsPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let size = context.output.size
     let half = (size.width + 1) / 2
-    // The shares of three channels, with one to spare each, and a row of either chroma.
+    // The contributions to three channels, with one sample to spare each, and a row of each chroma.
     let memory = SampleMemory(count: 5 * (half + 1))
     defer { extendLifetime(memory) }
     let us = unsafe memory[3 * (half + 1)]

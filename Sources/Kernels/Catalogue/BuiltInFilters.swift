@@ -1,0 +1,74 @@
+extension FilterCatalogue {
+  /// The filters of this package.
+  public static let builtIn: FilterCatalogue = {
+    var catalogue = FilterCatalogue()
+    for type in Self.builtInTypes { catalogue.register(type) }
+    for effect in PhotoEffect.all { catalogue.register(effect) }
+    return catalogue
+  }()
+
+  /// The built-in filters with a type of their own, by category. ``PhotoEffect/all`` is the table
+  /// of the other ones.
+  private static let builtInTypes: [any CatalogueFilter.Type] = [
+    // Colour.
+    ColorControls.self,
+    ColorCube.self,
+    ColorInvert.self,
+    ColorMatrixFilter.self,
+    ExposureAdjust.self,
+    GammaAdjust.self,
+    Grayscale.self,
+    HueAdjust.self,
+    SepiaTone.self,
+    TemperatureAndTint.self,
+    Vibrance.self,
+    WhitePointAdjust.self,
+    // Effects.
+    Glow.self,
+    Grain.self,
+    RandomGenerator.self,
+    Vignette.self,
+    VignetteEffect.self,
+    Vintage.self,
+    VintageWarm.self,
+    // Blurs.
+    BoxBlur.self,
+    GaussianBlur.self,
+    MotionBlur.self,
+    ZoomBlur.self,
+    // Sharpening.
+    SharpenLuminance.self,
+    UnsharpMask.self,
+    // Stylizing.
+    Bloom.self,
+    Convolution3X3.self,
+    Convolution5X5.self,
+    ConvolutionRGB3X3.self,
+    Crystallize.self,
+    DotScreen.self,
+    Edges.self,
+    Gloom.self,
+    Median.self,
+    NoiseReduction.self,
+    Pixellate.self,
+    Posterize.self,
+    // Distortions.
+    BumpDistortion.self,
+    HoleDistortion.self,
+    PinchDistortion.self,
+    TwirlDistortion.self,
+    // Geometry.
+    AffineTransform.self,
+    Crop.self,
+    Orient.self,
+    Scale.self,
+    // Compositing.
+    BlendWithMask.self,
+    MultiplyCompositing.self,
+    Overlay.self,
+    ScreenBlendMode.self,
+    SourceOverCompositing.self,
+    // Analyses.
+    BrightnessStatistics.self,
+  ]
+}

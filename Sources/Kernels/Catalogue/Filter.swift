@@ -1,0 +1,122 @@
+/// An operation on frames, as a value.
+///
+/// A filter holds its parameters, and neither pixels nor state. It describes its work as ``Node``
+/// values, which the planner lowers to passes. Built-in and custom filters conform to the same
+/// protocol.
+public protocol Filter: Sendable {
+  /// The filter's name, parameters, formula and properties.
+  var description: FilterDescription { get }
+
+  /// Returns the nodes of the filter for frames of the given geometry, first to last.
+  ///
+  /// Called when a plan is compiled, not for each frame. An empty array means that the parameters
+  /// change nothing.
+  func nodes(for geometry: FrameGeometry) -> [Node]
+
+  /// Returns the nodes of the filter in a working space. Only filters that bring in pictures, which
+  /// have to be converted, implement it; the default ignores the space.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node]
+}
+
+extension Filter {
+  /// Returns the nodes of the filter, the same in every space.
+  public func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+    self.nodes(for: geometry)
+  }
+}
+
+/// A filter that a catalogue creates from a call's parameters.
+///
+/// Conform a struct, declare its description, read the parameters in the initialiser, and register
+/// the type: `catalogue.register(SepiaTone.self)`.
+public protocol CatalogueFilter: Filter {
+  /// The filter's name, parameters, formula and properties.
+  static var description: FilterDescription { get }
+
+  /// Reads the parameters.
+  ///
+  /// - Parameter arguments: One value for each parameter of the description: given or default, of
+  ///   the right kind, finite and within the limits.
+  init(_ arguments: Arguments)
+}
+
+extension CatalogueFilter {
+  /// The description of the type.
+  public var description: FilterDescription { Self.description }
+}
+
+/// A filter's validated parameters: a value for each parameter of its description, given or
+/// default, of the right kind, finite and within its limits.
+///
+/// To read a parameter that the description does not have, or as another kind, is a programming
+/// error and traps.
+public struct Arguments: Sendable, Hashable {
+  /// The values by the parameters' canonical names.
+  public let values: [String: ParameterValue]
+  /// The assets that parameters name, by the parameters' canonical names.
+  public let assets: [String: Asset]
+
+  /// Creates arguments from validated values and their assets.
+  package init(values: [String: ParameterValue], assets: [String: Asset] = [:]) {
+    self.values = values
+    self.assets = assets
+  }
+
+  /// Returns the number of that name, in the parameter's unit.
+  public func number(_ name: String) -> Double {
+    guard case .number(let value) = self.values[name] else { Self.mismatch(name, "number") }
+    return value
+  }
+
+  /// Returns the length of that name.
+  public func length(_ name: String) -> Length {
+    guard case .length(let value) = self.values[name] else { Self.mismatch(name, "length") }
+    return value
+  }
+
+  /// Returns the position of that name.
+  public func point(_ name: String) -> Point {
+    guard case .point(let value) = self.values[name] else { Self.mismatch(name, "point") }
+    return value
+  }
+
+  /// Returns the colour of that name.
+  public func color(_ name: String) -> Color {
+    guard case .color(let value) = self.values[name] else { Self.mismatch(name, "colour") }
+    return value
+  }
+
+  /// Returns the numbers of that name; the description states their count.
+  public func vector(_ name: String) -> [Double] {
+    guard case .vector(let value) = self.values[name] else { Self.mismatch(name, "vector") }
+    return value
+  }
+
+  /// Returns the flag of that name.
+  public func flag(_ name: String) -> Bool {
+    guard case .flag(let value) = self.values[name] else { Self.mismatch(name, "flag") }
+    return value
+  }
+
+  /// Returns the text of that name: a choice or an asset's name.
+  public func text(_ name: String) -> String {
+    guard case .text(let value) = self.values[name] else { Self.mismatch(name, "text") }
+    return value
+  }
+
+  /// Returns the image that the parameter of that name names; `nil` if it names none.
+  public func image(_ name: String) -> ImageAsset? {
+    guard case .image(let image) = self.assets[name] else { return nil }
+    return image
+  }
+
+  /// Returns the lookup table that the parameter of that name names; `nil` if it names none.
+  public func cube(_ name: String) -> CubeAsset? {
+    guard case .cube(let cube) = self.assets[name] else { return nil }
+    return cube
+  }
+
+  private static func mismatch(_ name: String, _ kind: String) -> Never {
+    preconditionFailure("the filter's description has no \(kind) named \(name)")
+  }
+}

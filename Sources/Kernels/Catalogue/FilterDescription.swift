@@ -1,0 +1,136 @@
+/// A filter's name, parameters, formula and properties. The catalogue, the command line, the
+/// reference page and `DescribeFilter` are generated from it.
+public struct FilterDescription: Sendable, Hashable {
+  /// The category of a filter in lists.
+  public enum Category: String, Sendable, Hashable, CaseIterable {
+    case color
+    case effect
+    case blur
+    case sharpen
+    case stylize
+    case distortion
+    case geometry
+    case compositing
+    case analysis
+    case custom
+  }
+
+  /// The part of the frame on which one pixel depends, which decides whether the filter fuses.
+  public enum Reach: String, Sendable, Hashable, CaseIterable {
+    /// The pixel. Such filters fold or fuse with their neighbours in the pipeline.
+    case pixel
+    /// A neighbourhood of fixed size. Its load and store include pointwise neighbours in the
+    /// pipeline.
+    case neighborhood
+    /// The whole frame.
+    case frame
+  }
+
+  /// The name in lower camel case: Core Image's without `CI`.
+  public let name: String
+  /// One line.
+  public let summary: String
+  /// The category in lists.
+  public let category: Category
+  /// The part of the frame on which one pixel depends.
+  public let reach: Reach
+  /// The relation to the Core Image filter of the same name.
+  public let fidelity: Fidelity
+  /// The computation in words and symbols, with the source of a published formula.
+  public let formula: String
+  /// The parameters, in the order in which they are shown.
+  public let parameters: [ParameterDescription]
+
+  /// Creates a description.
+  public init(
+    name: String, summary: String, category: Category, reach: Reach, fidelity: Fidelity,
+    formula: String, parameters: [ParameterDescription] = []
+  ) {
+    self.name = name
+    self.summary = summary
+    self.category = category
+    self.reach = reach
+    self.fidelity = fidelity
+    self.formula = formula
+    self.parameters = parameters
+  }
+}
+
+/// The relation of a filter to the Core Image filter of its name.
+public enum Fidelity: String, Sendable, Hashable, CaseIterable {
+  /// The computation is documented or exact.
+  case formula
+  /// The behaviour is documented; the formula reproduces it.
+  case modelled
+  /// A fixed look, tuned by eye.
+  case approximation
+  /// A custom filter.
+  case custom
+}
+
+/// A filter's parameter: name, kind, default, range and meaning.
+public struct ParameterDescription: Sendable, Hashable {
+  /// The kind of value that the parameter takes.
+  public enum Kind: Sendable, Hashable {
+    case number
+    /// A length; a bare number counts pixels.
+    case length
+    case point
+    case color
+    /// A list of `count` numbers.
+    case vector(count: Int)
+    case flag
+    /// One of the names.
+    case choice([String])
+    /// The name of an asset.
+    case asset
+  }
+
+  /// The unit of a number.
+  public enum Unit: String, Sendable, Hashable, CaseIterable {
+    /// A bare number.
+    case none
+    case pixels
+    case radians
+    case kelvin
+    /// Photographic stops: doublings of light.
+    case stops
+  }
+
+  /// The name in lower camel case: Core Image's without `input`.
+  public let name: String
+  /// The kind of value.
+  public let kind: Kind
+  /// The default value; a parameter without one is required.
+  public let defaultValue: ParameterValue?
+  /// The range of a slider. It is not a limit.
+  public let slider: ClosedRange<Double>?
+  /// The accepted range; other values are rejected. Limits of lengths are in pixels.
+  public let limits: ClosedRange<Double>?
+  /// The unit of the number.
+  public let unit: Unit
+  /// The kind of asset that the parameter names; `nil` for other parameters. An empty name means no
+  /// asset if it is the default.
+  public let assetKind: Asset.Kind?
+  /// Whether the parameter accepts ``Asset/sourceName``, the frame before the first stage.
+  public let acceptsSource: Bool
+  /// One line.
+  public let summary: String
+
+  /// Creates a description.
+  public init(
+    _ name: String, _ kind: Kind, default defaultValue: ParameterValue?,
+    slider: ClosedRange<Double>? = nil, limits: ClosedRange<Double>? = nil, unit: Unit = .none,
+    assetKind: Asset.Kind? = nil, acceptsSource: Bool = false, _ summary: String
+  ) {
+    self.name = name
+    self.kind = kind
+    self.defaultValue = defaultValue
+    self.slider = slider
+    self.limits = limits
+    self.unit = unit
+    self.assetKind = assetKind
+    self.acceptsSource = acceptsSource
+    self.summary = summary
+  }
+}

@@ -1,0 +1,94 @@
+extension FilterCatalogue {
+  /// Returns a cheaper variant of a pipeline: the same filters at half the width and height, then
+  /// scaled up.
+  ///
+  /// It pays where a blur takes most of the time, because the blur removes the detail that half the
+  /// resolution loses. So there is a variant only for pipelines that blur and otherwise have only
+  /// filters of single pixels.
+  ///
+  /// - Parameters:
+  ///   - pipeline: A pipeline that this catalogue resolved.
+  ///   - size: The size of the frames.
+  /// - Returns: The variant, whose results have the same size; `nil` if there is none.
+  public func reduced(_ pipeline: ResolvedPipeline, for size: FrameSize) -> ResolvedPipeline? {
+    let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+    var blurs = false
+    guard min(size.width, size.height) >= 16,
+      let stages = self.halved(pipeline.stages, blurs: &blurs), blurs,
+      let down = self.stretch(to: half), let up = self.stretch(to: size)
+    else { return nil }
+    return ResolvedPipeline(
+      items: [down] + stages + [up], workingSpace: pipeline.workingSpace)
+  }
+
+  /// Returns the active stages with half the lengths.
+  ///
+  /// - Parameter blurs: Set to true if a stage blurs.
+  /// - Returns: `nil` if a stage has no variant at half the size.
+  private func halved(_ stages: [ResolvedStage], blurs: inout Bool) -> [ResolvedStage]? {
+    var result: [ResolvedStage] = []
+    for stage in stages where stage.isActive {
+      let content: ResolvedStage.Content
+      switch stage.content {
+      case .filter(let name, let arguments, _):
+        guard let entry = self.entry(named: name), entry.description.fidelity != .custom else {
+          return nil
+        }
+        switch (entry.description.reach, entry.description.category) {
+        case (.neighborhood, .blur): blurs = true
+        case (.pixel, let category) where category != .compositing: break
+        default: return nil
+        }
+        let halved = Self.halved(arguments, entry.description)
+        content = .filter(name: name, arguments: halved, value: entry.make(halved))
+      case .stages(let inner, let space):
+        guard let inner = self.halved(inner, blurs: &blurs) else { return nil }
+        content = .stages(inner, in: space)
+      }
+      result.append(
+        ResolvedStage(
+          id: stage.id, isActive: true, mix: stage.mix,
+          region: stage.region.map {
+            Region(
+              origin: Self.halved($0.origin), width: Self.halved($0.width),
+              height: Self.halved($0.height))
+          },
+          failurePolicy: stage.failurePolicy, content: content))
+    }
+    return result
+  }
+
+  private func stretch(to size: FrameSize) -> ResolvedStage? {
+    let stage = Stage.filter(
+      "scale",
+      [
+        "width": .number(Double(size.width)), "height": .number(Double(size.height)),
+        "mode": .text(PictureFit.stretch.rawValue),
+      ])
+    return try? FilterCatalogue.builtIn.resolve([stage]).stages.first
+  }
+
+  private static func halved(_ arguments: Arguments, _ description: FilterDescription) -> Arguments
+  {
+    var values = arguments.values
+    for parameter in description.parameters {
+      switch values[parameter.name] {
+      case .length(let length): values[parameter.name] = .length(Self.halved(length))
+      case .point(let point): values[parameter.name] = .point(Self.halved(point))
+      case .number(let number) where parameter.unit == .pixels:
+        values[parameter.name] = .number(number / 2)
+      default: break
+      }
+    }
+    return Arguments(values: values, assets: arguments.assets)
+  }
+
+  private static func halved(_ point: Point) -> Point {
+    Point(x: Self.halved(point.x), y: Self.halved(point.y))
+  }
+
+  /// Halves a length in pixels. A relative length follows the frame's size.
+  private static func halved(_ length: Length) -> Length {
+    length.unit == .pixels ? Length(length.value / 2) : length
+  }
+}

@@ -1,0 +1,133 @@
+import CKernels
+
+/// A custom function of each pixel's neighbourhood.
+///
+/// Each band keeps the rows of its window as planes of floats, with the edge pixels repeated beyond
+/// both ends.
+struct WindowPass: Pass {
+  let description: PassDescription
+  private let kernel: any NeighborhoodKernel
+  private let conversion: YUVConversion
+  private let reach: Int
+
+  init(description: PassDescription, kernel: any NeighborhoodKernel, color: ColorDescription) {
+    self.description = description
+    self.kernel = kernel
+    self.conversion = YUVConversion(color)
+    self.reach = kernel.reach
+  }
+
+  func run(_ context: PassContext) async {
+    let size = context.output.size
+    let span = Double(2 * self.reach + 1)
+    await context.bands.run(
+      rows: size.height, alignment: context.output.format.isYUV ? 2 : 1,
+      nanoseconds: Double(size.pixelCount) * (5 + span * span)
+    ) { band in
+      self.run(band, context)
+    }
+  }
+
+  private func run(_ band: Range<Int>, _ context: PassContext) {
+    let rows = unsafe sl_rows_current().pointee
+    let size = context.output.size
+    let source = unsafe StripPort(context.inputs[0].view, self.conversion, rows)
+    let destination = unsafe StripPort(context.output.view, self.conversion, rows)
+    let ring = PixelRing(
+      width: size.width, height: size.height, reach: self.reach, moment: context.moment)
+    let memory = StripMemory(strips: 2)
+    for y in stride(from: band.lowerBound, to: band.upperBound, by: destination.rowsAtOnce) {
+      let height = min(destination.rowsAtOnce, size.height - y)
+      // Both rows of a pair are written together, so the ring has room for one more row.
+      for row in y - self.reach ... y + height - 1 + self.reach { ring.load(row, from: source) }
+      for x in stride(from: 0, to: size.width, by: Strip.capacity) {
+        var strips: [Strip] = []
+        for row in 0 ..< height {
+          var strip = memory.strip(row, moment: context.moment)
+          strip.x = x
+          strip.y = y + row
+          strip.count = min(Strip.capacity, size.width - x)
+          ring.withWindow(y: y + row) { window in
+            self.kernel.apply(window, to: ColorStrip(strip))
+          }
+          strips.append(strip)
+        }
+        destination.store(strips)
+      }
+    }
+  }
+}
+
+/// The latest rows of a picture as planes of floats, with the edge pixels repeated beyond both
+/// ends.
+@safe
+final class PixelRing {
+  private let width: Int
+  private let height: Int
+  private let reach: Int
+  private let moment: FrameMoment
+  private let slots: Int
+  private let planeStride: Int
+  private let floats: UnsafeMutablePointer<Float>
+  /// The row in each slot.
+  private var held: [Int]
+
+  init(width: Int, height: Int, reach: Int, moment: FrameMoment) {
+    self.width = width
+    self.height = height
+    self.reach = reach
+    self.moment = moment
+    self.slots = 2 * reach + 2
+    self.planeStride = width + 2 * reach
+    unsafe self.floats = .allocate(capacity: 4 * self.planeStride * self.slots)
+    unsafe self.floats.initialize(repeating: 0, count: 4 * self.planeStride * self.slots)
+    self.held = Array(repeating: -1, count: self.slots)
+  }
+
+  deinit {
+    unsafe self.floats.deallocate()
+  }
+
+  /// Loads a row, unless it is present. Rows beyond the edges are those at the edges.
+  func load(_ y: Int, from source: StripPort) {
+    let row = min(max(y, 0), self.height - 1)
+    guard self.held[row % self.slots] != row else { return }
+    self.held[row % self.slots] = row
+    let start = unsafe self.start(row)
+    for x in stride(from: 0, to: self.width, by: Strip.capacity) {
+      let red = unsafe start + x
+      source.load(
+        unsafe Strip(
+          red: red, green: red + self.planeStride, blue: red + 2 * self.planeStride,
+          alpha: red + 3 * self.planeStride, count: min(Strip.capacity, self.width - x), x: x,
+          y: row, moment: self.moment))
+    }
+    for plane in 0 ..< 4 {
+      let first = unsafe start + plane * self.planeStride
+      for beyond in 0 ..< self.reach {
+        unsafe first[-1 - beyond] = first[0]
+        unsafe first[self.width + beyond] = first[self.width - 1]
+      }
+    }
+  }
+
+  /// Calls `body` with the window around a row whose neighbours are loaded.
+  func withWindow(y: Int, _ body: (PixelWindow) -> Void) {
+    let count = 2 * self.reach + 1
+    unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: count) {
+      pointers in
+      for index in 0 ..< count {
+        let row = min(max(y - self.reach + index, 0), self.height - 1)
+        unsafe pointers.initializeElement(at: index, to: UnsafePointer(self.start(row)))
+      }
+      body(
+        unsafe PixelWindow(
+          reach: self.reach, rows: UnsafePointer(pointers.baseAddress.unsafelyUnwrapped),
+          planeStride: self.planeStride))
+    }
+  }
+
+  private func start(_ row: Int) -> UnsafeMutablePointer<Float> {
+    unsafe self.floats + (row % self.slots) * 4 * self.planeStride + self.reach
+  }
+}

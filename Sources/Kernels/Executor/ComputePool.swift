@@ -1,0 +1,191 @@
+import CKernels
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A pool of threads that filter pixels, separate from the threads that carry gRPC.
+///
+/// The pool is a task executor: a task that prefers it (``PlanExecutor`` sets this) runs its
+/// synchronous work and its child tasks on the pool's threads. Threads start with the pool and
+/// sleep while there is no work. They end with ``shutdown()``, or after the pool's last reference
+/// is released; in both cases accepted work is finished first.
+///
+/// ``standIn(for:)`` starts replacement threads for threads whose work does not return.
+public final class ComputePool: TaskExecutor {
+  /// The number of threads at start.
+  public let threadCount: Int
+
+  private let queue: JobQueue
+  private let start: ThreadStart
+  private var roster: ThreadRoster { self.start.roster }
+
+  /// The number of processors that are online.
+  public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
+  /// Starts the threads.
+  ///
+  /// - Parameters:
+  ///   - threadCount: 1 ... 256, by default the number of processors. If the system refuses some
+  ///     threads, the pool has fewer; if it refuses all, work runs on the thread that submits it.
+  ///   - niceness: 0 ... 19, by default 0: the threads' niceness (`setpriority`, on Linux), so that
+  ///     other threads of the process, such as those that answer pings, run first.
+  public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
+    self.init(threadCount: threadCount, niceness: niceness, instructionSet: nil)
+  }
+
+  /// Starts the threads, which use the rows of the given instruction set. `nil`, or a set that the
+  /// machine cannot run, uses the process's.
+  package init(threadCount: Int, niceness: Int = 0, instructionSet: InstructionSet?) {
+    let queue = JobQueue()
+    let start = ThreadStart(
+      queue: queue, niceness: Int32(min(max(niceness, 0), 19)), instructionSet: instructionSet)
+    let started = (0 ..< min(max(threadCount, 1), 256)).count { _ in
+      start.roster.add { Self.startThread(start) }
+    }
+    self.queue = queue
+    self.start = start
+    self.threadCount = max(1, started)
+    if started == 0 { queue.close() }
+  }
+
+  deinit {
+    self.queue.close()
+    for thread in self.roster.takeAll() { pthread_detach(thread) }
+  }
+
+  /// Runs a job on one of the threads, as `TaskExecutor` requires.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    // A closed pool has no threads left, but every job must run.
+    if !self.queue.append(job, for: self) {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
+
+  /// Finishes submitted work, ends the threads, and returns when they have ended. Later work runs
+  /// on the thread that submits it. A second call does nothing.
+  ///
+  /// This call blocks. It must not be made from a task that runs on the pool.
+  public func shutdown() {
+    self.queue.close()
+    for thread in self.roster.takeAll() { pthread_join(thread, nil) }
+  }
+
+  /// The number of jobs that may wait without the queue allocating more memory.
+  package var queueCapacity: Int { self.queue.capacity }
+
+  /// The number of threads now, including replacement threads.
+  package var currentThreadCount: Int { self.roster.count }
+
+  /// Starts replacement threads for threads whose work may never return, so that the pool keeps its
+  /// capacity.
+  ///
+  /// - Parameter count: The number of blocked threads.
+  /// - Returns: The number of started threads; fewer if the system refuses some. Pass it to
+  ///   ``relieve(_:)`` when the work has returned.
+  package func standIn(for count: Int) -> Int {
+    (0 ..< count).count { _ in
+      self.queue.cancelRetirement() || self.roster.add { Self.startThread(self.start) }
+    }
+  }
+
+  /// Ends as many threads, each as soon as its current job is finished.
+  package func relieve(_ count: Int) {
+    self.queue.retire(count)
+  }
+
+  private static func startThread(_ start: ThreadStart) -> pthread_t? {
+    #if canImport(Darwin)
+      var thread: pthread_t?
+    #else
+      var thread = pthread_t()
+    #endif
+    let context = unsafe Unmanaged.passRetained(start)
+    let status = unsafe pthread_create(&thread, nil, computeThread, context.toOpaque())
+    guard status == 0 else {
+      unsafe context.release()
+      return nil
+    }
+    return thread
+  }
+}
+
+#if canImport(Darwin)
+  private func computeThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe work(context)
+    return nil
+  }
+#else
+  private func computeThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context = unsafe context { unsafe work(context) }
+    return nil
+  }
+#endif
+
+/// The parameters of a thread.
+private final class ThreadStart: Sendable {
+  let roster = ThreadRoster()
+  let queue: JobQueue
+  let niceness: Int32
+  let instructionSet: InstructionSet?
+
+  init(queue: JobQueue, niceness: Int32, instructionSet: InstructionSet?) {
+    self.queue = queue
+    self.niceness = niceness
+    self.instructionSet = instructionSet
+  }
+}
+
+/// The main function of a compute thread.
+private func work(_ context: UnsafeMutableRawPointer) {
+  unsafe sl_name_thread("sidelight-pixel")
+  let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+  if start.niceness > 0 { sl_set_thread_niceness(start.niceness) }
+  start.instructionSet?.useOnThisThread()
+  if start.queue.work() == .retired { start.roster.leave() }
+}
+
+/// The threads of a pool that have to be joined or detached.
+final class ThreadRoster: Sendable {
+  private let threads = Mutex<[pthread_t]>([])
+
+  var count: Int { self.threads.withLock { $0.count } }
+
+  /// Starts a thread and adds it, before it can leave.
+  ///
+  /// - Returns: Whether the thread started.
+  func add(_ start: () -> pthread_t?) -> Bool {
+    self.threads.withLock { threads in
+      guard let thread = start() else { return false }
+      threads.append(thread)
+      return true
+    }
+  }
+
+  /// Removes and detaches the calling thread, which is about to end.
+  func leave() {
+    let me = pthread_self()
+    let wasHere = self.threads.withLock { threads in
+      guard let index = threads.firstIndex(where: { pthread_equal($0, me) != 0 }) else {
+        return false
+      }
+      threads.remove(at: index)
+      return true
+    }
+    if wasHere { pthread_detach(me) }
+  }
+
+  /// Removes and returns all threads; the caller joins or detaches them.
+  func takeAll() -> [pthread_t] {
+    self.threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+  }
+}

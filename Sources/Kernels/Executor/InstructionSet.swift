@@ -1,0 +1,39 @@
+import CKernels
+
+/// The instruction set of the C rows, chosen once when the process starts: the best that the
+/// machine supports, or the one that `SIDELIGHT_ISA` names.
+///
+/// Machines other than x86-64 run the portable rows: vector code without intrinsics, for the
+/// compiler's target (NEON on arm64).
+public enum InstructionSet: String, Sendable, Hashable, CaseIterable {
+  /// Portable vector code, for the compiler's default target.
+  case portable
+  /// x86-64 with AVX2 and FMA.
+  case avx2
+  /// x86-64 with AVX-512 F, BW, DQ and VL.
+  case avx512
+
+  /// The one in use.
+  public static var current: InstructionSet {
+    InstructionSet(rawValue: unsafe String(cString: sl_rows_current().pointee.name)) ?? .portable
+  }
+
+  /// The sets of the calling thread's tables of rows. All are the same.
+  package static var ofTables: [InstructionSet?] {
+    let names = unsafe [
+      sl_rows_current().pointee.name, sl_area_rows_current().pointee.name,
+      sl_look_rows_current().pointee.name,
+    ]
+    return unsafe names.map { InstructionSet(rawValue: unsafe String(cString: $0)) }
+  }
+
+  /// The sets that this machine can run, ``portable`` first.
+  package static var available: [InstructionSet] {
+    Self.allCases.filter { unsafe sl_rows_named($0.rawValue) != nil }
+  }
+
+  /// Switches the calling thread to these rows, if the machine can run them.
+  func useOnThisThread() {
+    unsafe sl_rows_use(sl_rows_named(self.rawValue))
+  }
+}

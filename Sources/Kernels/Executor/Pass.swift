@@ -1,0 +1,54 @@
+/// One pass over a picture: it reads rasters and writes another.
+package protocol Pass: Sendable {
+  /// The description for traces, metrics and `sidelight check`.
+  var description: PassDescription { get }
+
+  /// Whether the output may be the memory of an input. Then no band reads an input sample after any
+  /// band has written the output sample at its position. `false` by default.
+  var worksInPlace: Bool { get }
+
+  /// Computes every sample of the context's output, and writes nothing else: neither padding
+  /// between rows nor bytes after the last row.
+  func run(_ context: PassContext) async throws
+}
+
+extension Pass {
+  package var worksInPlace: Bool { false }
+}
+
+/// The inputs and resources of a pass on one frame.
+package struct PassContext: Sendable {
+  /// The rasters that the pass reads, in the order of its plan.
+  package let inputs: [Raster]
+  /// The raster that the pass writes.
+  package let output: Raster
+  /// The frame's position in its stream.
+  package let moment: FrameMoment
+  /// The pool of scratch buffers.
+  package let pool: BufferPool
+  /// Divides rows among threads.
+  package let bands: BandRunner
+}
+
+/// An observer that encloses each pass of a frame: it can measure or trace a pass, or stop the
+/// frame.
+public protocol PassObserver: Sendable {
+  /// Called once per pass, in order. An implementation calls `body` exactly once and returns its
+  /// result, or throws, which ends the frame with that error.
+  func pass<Result: Sendable>(
+    _ description: PassDescription, _ body: () async throws -> Result
+  ) async throws -> Result
+}
+
+/// An observer that does nothing.
+public struct NoPassObserver: PassObserver {
+  /// Creates the observer.
+  public init() {}
+
+  /// Runs the pass.
+  public func pass<Result: Sendable>(
+    _ description: PassDescription, _ body: () async throws -> Result
+  ) async throws -> Result {
+    try await body()
+  }
+}

@@ -1,0 +1,194 @@
+import Synchronization
+
+/// An executor of plans on frames: it divides passes into bands and runs them on compute threads.
+///
+/// Any number of frames may run at the same time. The more frames are in flight, the fewer bands a
+/// pass has, because bands shorten one frame but do not increase throughput.
+public final class PlanExecutor: Sendable {
+  private let pool: BufferPool
+  private let compute: ComputePool
+  /// The division of passes, if it does not depend on the frames in flight.
+  private let fixedBands: BandRunner?
+  private let framesInFlight = Atomic<Int>(0)
+
+  /// Creates an executor.
+  ///
+  /// - Parameters:
+  ///   - pool: The pool of frames' buffers.
+  ///   - compute: The threads that do the work.
+  public convenience init(pool: BufferPool, compute: ComputePool) {
+    self.init(pool: pool, compute: compute, fixedBands: nil)
+  }
+
+  /// Creates an executor.
+  ///
+  /// - Parameters:
+  ///   - pool: The pool of frames' buffers.
+  ///   - compute: The threads that do the work.
+  ///   - fixedBands: The division of each pass; `nil` divides by the frames in flight.
+  package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
+    self.pool = pool
+    self.compute = compute
+    self.fixedBands = fixedBands
+  }
+
+  /// Runs a plan on a frame. The result is in a buffer of the pool.
+  ///
+  /// An identity plan returns the frame itself. Cancellation is checked between passes.
+  ///
+  /// - Parameters:
+  ///   - plan: A plan for the frame's geometry.
+  ///   - frame: The input; unchanged.
+  ///   - moment: The frame's position in its stream.
+  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - meter: Receives the time of the bands.
+  /// - Returns: The result with aligned strides and the input's orientation.
+  /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
+  /// - Precondition: The plan was compiled for `frame.geometry`, and was not refused.
+  @concurrent
+  public func run(
+    _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
+    bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+  ) async throws -> Frame {
+    precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
+    precondition(plan.refusal == nil, "there is no plan")
+    guard !plan.isIdentity else { return frame }
+    let result = try await self.withBands(bands, meter) { bands in
+      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      return try await run(on: Raster(frame), into: nil, observer)
+    }
+    return result.frame(color: plan.output.color, orientation: frame.orientation)
+  }
+
+  /// Runs a plan on a frame and writes the result into memory of the caller, which may be the
+  /// frame's own.
+  ///
+  /// The destination's samples are those that ``run(_:on:at:bands:observer:meter:)`` returns, byte
+  /// for byte, whatever its strides and position. Its padding is not changed.
+  ///
+  /// - If the destination shares no byte with the frame, the last pass writes it directly.
+  /// - If it is the frame's memory, plane for plane, pointwise plans work in place. Other plans
+  ///   read the frame, use buffers of the pool, and write the destination with their last pass; if
+  ///   that pass reads the frame's neighbourhoods, the result is copied.
+  /// - If it shares bytes with the frame in any other way, the result is computed in a buffer of
+  ///   the pool and copied.
+  ///
+  /// An identity plan copies the frame, unless the destination is the frame. Cancellation is
+  /// checked between passes.
+  ///
+  /// - Parameters:
+  ///   - plan: A plan for the frame's geometry.
+  ///   - frame: The input. Unchanged unless it shares memory with the destination; then it must not
+  ///     be read afterwards, even if this call throws.
+  ///   - destination: The memory of the result. Its colour description and orientation are ignored.
+  ///     Undefined if this call throws.
+  ///   - moment: The frame's position in its stream.
+  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - meter: Receives the time of the bands.
+  /// - Returns: The destination as a frame, with the input's orientation.
+  /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
+  /// - Precondition: The plan was compiled for `frame.geometry` and was not refused, and the
+  ///   destination has the format and size of `plan.output`.
+  @concurrent
+  @discardableResult
+  public func run(
+    _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
+    at moment: FrameMoment = FrameMoment(), bands: Int? = nil,
+    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+  ) async throws -> Frame {
+    precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
+    precondition(plan.refusal == nil, "there is no plan")
+    precondition(
+      destination.layout.format == plan.output.format
+        && destination.layout.size == plan.output.size, "the plan makes \(plan.output)")
+    let target = Raster(destination)
+    let result = try await self.withBands(bands, meter) { bands in
+      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      return try await run(on: Raster(frame), into: target, observer)
+    }
+    return result.frame(color: plan.output.color, orientation: frame.orientation)
+  }
+
+  /// Runs `body` on the compute threads, with its share of them.
+  private func withBands(
+    _ wanted: Int?, _ meter: WorkMeter?, _ body: @Sendable (BandRunner) async throws -> Raster
+  ) async throws -> Raster {
+    let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
+    defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
+    var runner =
+      self.fixedBands ?? BandRunner(maxBands: max(1, wanted ?? self.compute.threadCount / inFlight))
+    runner.meter = meter
+    return try await withTaskExecutorPreference(self.compute) { [runner] in
+      try await body(runner)
+    }
+  }
+}
+
+/// The run of a plan on one frame.
+struct PlanRun: Sendable {
+  let plan: Plan
+  let moment: FrameMoment
+  /// The pool of pictures between passes.
+  let pool: BufferPool
+  let bands: BandRunner
+
+  /// Runs the passes, in order, on the task's preferred executor. `@concurrent` puts the first pass
+  /// there too; a function that inherits its caller's isolation would start it on the caller's
+  /// thread.
+  ///
+  /// - Parameters:
+  ///   - input: The frame's samples.
+  ///   - target: The memory of the result; `nil` for a buffer of the pool.
+  ///   - observer: Encloses each pass.
+  /// - Returns: The target, or the pool's buffer with the result.
+  @concurrent
+  func callAsFunction(
+    on input: Raster, into target: Raster?, _ observer: some PassObserver
+  ) async throws -> Raster {
+    let relation = target?.relation(to: input) ?? .apart
+    // One slot for the input, and one for each pass's result until its last reader has finished.
+    var slots: [Raster?] = [input]
+    var latest = input
+    for (index, step) in self.plan.steps.enumerated() {
+      try Task.checkCancellation()
+      let isLast = index == self.plan.steps.count - 1
+      let direct = isLast && Self.mayWriteOver(relation, step) ? target : nil
+      latest = direct ?? Raster(layout: step.layout, depth: step.depth, pool: self.pool)
+      let context = self.context(step.inputs.compactMap { slots[$0] }, latest)
+      try await observer.pass(step.pass.description) { try await step.pass.run(context) }
+      slots.append(latest)
+      for slot in self.plan.finished(after: index) { slots[slot] = nil }
+    }
+    guard let target, target.relation(to: latest) != .same else { return latest }
+    await self.copy(latest, to: target)
+    return target
+  }
+
+  /// Whether the last pass may write the target, given its relation to the input.
+  private static func mayWriteOver(_ relation: MemoryRelation, _ step: PlannedPass) -> Bool {
+    switch relation {
+    case .apart: true
+    case .same: step.pass.worksInPlace || !step.inputs.contains(0)
+    case .entangled: !step.inputs.contains(0)
+    }
+  }
+
+  private func copy(_ source: Raster, to target: Raster) async {
+    var source = source
+    let shapes = PlaneShape.planes(source.format, source.size)
+    if target.relation(to: source) == .entangled {
+      // A direct copy would overwrite rows that are not yet copied.
+      let apart = Raster(layout: source.layout, depth: .eight, pool: self.pool)
+      for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], apart)) }
+      source = apart
+    }
+    for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], target)) }
+  }
+
+  private func context(_ inputs: [Raster], _ output: Raster) -> PassContext {
+    PassContext(
+      inputs: inputs, output: output, moment: self.moment, pool: self.pool, bands: self.bands)
+  }
+}

@@ -1,0 +1,91 @@
+/// An analysis of frames, which does not change them.
+///
+/// Analyses run off the frame's path, on every nth frame, and read the frame before the first
+/// stage.
+///
+/// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
+/// session and returns a value that may keep state.
+public protocol FrameAnalysis: Sendable {
+  /// The interval between analysed frames: 1 is every frame.
+  var everyNth: Int { get }
+
+  /// Analyses one frame, independently of others.
+  ///
+  /// - Returns: The results by name.
+  func analyze(_ frame: Frame, at moment: FrameMoment) async throws -> [String: AnalysisValue]
+
+  /// Creates the analyzer of one session's frames. The default implementation analyses each frame
+  /// independently.
+  func makeAnalyzer() -> any FrameAnalyzer
+}
+
+extension FrameAnalysis {
+  /// Creates an analyzer that analyses each frame independently.
+  public func makeAnalyzer() -> any FrameAnalyzer {
+    FrameByFrameAnalyzer(analysis: self)
+  }
+}
+
+/// An analyzer of the frames of one session, in order; it may keep state.
+///
+/// A session's analysis worker is the only owner of the value.
+public protocol FrameAnalyzer: Sendable {
+  /// Analyses the next frame. Frames are in order, with gaps, and their size and format may change.
+  ///
+  /// - Returns: The results by name.
+  mutating func analyze(
+    _ frame: Frame, at moment: FrameMoment
+  ) async throws -> [String: AnalysisValue]
+}
+
+/// An analyzer without state.
+struct FrameByFrameAnalyzer: FrameAnalyzer {
+  let analysis: any FrameAnalysis
+
+  func analyze(
+    _ frame: Frame, at moment: FrameMoment
+  ) async throws -> [String: AnalysisValue] {
+    try await self.analysis.analyze(frame, at: moment)
+  }
+}
+
+/// A value that an analysis reports.
+public enum AnalysisValue: Sendable, Hashable {
+  /// A number.
+  case number(Double)
+  /// Numbers, such as a histogram.
+  case vector([Double])
+  /// A name.
+  case text(String)
+  /// A detected region of the frame.
+  case region(Region, confidence: Double, id: UInt64)
+  /// A list of values.
+  case list([AnalysisValue])
+}
+
+/// An analysis and its stage in a pipeline.
+public struct PlannedAnalysis: Sendable {
+  /// The filter and its arguments. An analyzer is reused only for the same identity.
+  package struct Identity: Sendable, Hashable {
+    var filter: String
+    var arguments: Arguments
+  }
+
+  /// The id of the analysis's stage, or its path: `stages[1]`, `stages[1].pipeline.stages[0]`.
+  public let stage: String
+  /// The filter's name.
+  public let filter: String
+  /// The interval between analysed frames: 1 is every frame.
+  public let everyNth: Int
+  /// The analysis.
+  public let analysis: any FrameAnalysis
+  package let identity: Identity
+
+  package init(stage: String, identity: Identity, analysis: any FrameAnalysis) {
+    self.stage = stage
+    self.filter = identity.filter
+    self.identity = identity
+    self.everyNth = max(1, analysis.everyNth)
+    self.analysis = analysis
+  }
+}

@@ -1,0 +1,68 @@
+import CKernels
+
+/// The luma of a frame, one byte per pixel: levels from black to white.
+struct LumaLevels: Sendable {
+  /// The frame's size in pixels.
+  let size: FrameSize
+  /// The level of black.
+  let black: Int
+  /// The level of white.
+  let white: Int
+  private let levels: [UInt8]
+
+  /// Reads luma from a frame of any format: the luma plane where there is one, clamped to black ...
+  /// white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
+  init(_ frame: Frame) {
+    let isVideo = frame.format.isYUV && frame.color.range == .video
+    let (black, white): (UInt8, UInt8) = isVideo ? (16, 235) : (0, 255)
+    self.size = frame.size
+    (self.black, self.white) = (Int(black), Int(white))
+    let shape = PlaneShape.planes(frame.format, frame.size)[0]
+    let rows = unsafe sl_look_rows_current().pointee
+    let weights = LumaWeights(frame.format).fixed
+    self.levels = unsafe Array(unsafeUninitializedCapacity: frame.size.pixelCount) {
+      levels, count in
+      let start = unsafe levels.baseAddress.unsafelyUnwrapped
+      let first = unsafe UnsafeRawPointer(frame.baseAddress(plane: 0))
+      for y in 0 ..< shape.height {
+        let row = unsafe first + y * frame.layout.planes[0].stride
+        let out = unsafe start + y * shape.width
+        if shape.step == 1 {
+          unsafe rows.clamp_bytes(row, black, white, shape.width, out)
+        } else {
+          unsafe weights.withUnsafeBufferPointer { weights in
+            unsafe rows.level_pixels(
+              row, shape.step, weights.baseAddress.unsafelyUnwrapped, shape.width, out)
+          }
+        }
+      }
+      count = frame.size.pixelCount
+    }
+  }
+
+  /// The number of pixels of each of the 256 levels.
+  var counts: [UInt32] {
+    var counts = Array(repeating: UInt32(0), count: 256)
+    unsafe self.levels.withUnsafeBufferPointer { levels in
+      unsafe counts.withUnsafeMutableBufferPointer { counts in
+        unsafe sl_look_rows_current().pointee.count_bytes(
+          levels.baseAddress.unsafelyUnwrapped, levels.count,
+          counts.baseAddress.unsafelyUnwrapped)
+      }
+    }
+    return counts
+  }
+
+  /// Returns the mean of the absolute differences from another frame's levels; `nil` if sizes or
+  /// ranges differ.
+  func meanDifference(from other: LumaLevels) -> Double? {
+    guard self.size == other.size, self.black == other.black else { return nil }
+    let sum = unsafe self.levels.withUnsafeBufferPointer { left in
+      unsafe other.levels.withUnsafeBufferPointer { right in
+        unsafe sl_look_rows_current().pointee.difference(
+          left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, left.count)
+      }
+    }
+    return Double(sum) / Double(self.levels.count)
+  }
+}

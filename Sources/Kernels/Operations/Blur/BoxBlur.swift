@@ -1,0 +1,198 @@
+import CKernels
+
+/// The mean over a square around each pixel.
+struct BoxBlur: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "boxBlur",
+    summary: "Blurs by the mean over a square.",
+    category: .blur, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      The mean over the square of side 2 radius + 1 around the pixel; pixels that it covers in \
+      part count in part. border sets the pixels beyond the edges. Colour is premultiplied, and \
+      alpha is blurred too. radius 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 1 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The extent of the square beyond the pixel, on each side."),
+      Border.parameter,
+    ])
+
+  private let radius: Length
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let radius = min(self.radius.pixels(in: geometry.size), 1024)
+    guard radius > 0 else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in
+      [Node(.neighborhood(BoxBlurOperation(radius: radius)))]
+    }
+  }
+}
+
+/// The mean over a square around each pixel, applied as two one-dimensional means.
+struct BoxBlurOperation: NeighborhoodOperation {
+  /// The extent of the square beyond the pixel on each side, in pixels; at least 0.
+  let radius: Double
+
+  /// The extent on a plane, in its samples, for an extent in pixels of the frame.
+  static func reach(_ radius: Double, scale: Double) -> Double {
+    max(0, ((2 * radius + 1) * scale - 1) / 2)
+  }
+
+  var words: String { "means over squares of \(2 * self.radius + 1) pixels, by running sums" }
+
+  var sumsPixels: Bool { true }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    BoxBlurPass(setting, horizontal: self.radius, vertical: self.radius)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    let reach = self.radius
+    let whole = Int(reach)
+    let fraction = reach - Double(whole)
+    // Pixels that the square covers in part count in part.
+    let weights = (-whole - 1 ... whole + 1).map { ($0, abs($0) > whole ? fraction : 1) }
+    let sum = 2 * reach + 1
+    let down = plane.map { x, y, channel in
+      weights.reduce(0) { $0 + plane[x, y + $1.0, channel] * $1.1 } / sum
+    }
+    return down.map { x, y, channel in
+      weights.reduce(0) { $0 + down[x + $1.0, y, channel] * $1.1 } / sum
+    }
+  }
+}
+
+/// Means over boxes of each plane, by sliding sums: first down the columns, then along the rows.
+///
+/// A pixel that a box covers in part counts in part. The vertical mean is rounded to 1/64 level
+/// (1/32 for deep pictures); the sums are exact.
+package struct BoxBlurPass: Pass {
+  package let description: PassDescription
+  private let horizontal: Double
+  private let vertical: Double
+  private let keepsFourthChannel: Bool
+
+  /// The greatest extent of a box in pixels for which shared chroma is filtered by weights where
+  /// boxes of chroma samples give another result. Results of larger boxes differ by less than two
+  /// hundredths.
+  private static let greatestWeighted = 64.0
+
+  /// Creates a pass.
+  ///
+  /// - Parameters:
+  ///   - setting: The pictures.
+  ///   - horizontal: The extent of boxes to the left and right, in pixels of the frame; 0 for none.
+  ///   - vertical: The extent up and down.
+  init(_ setting: PassSetting, horizontal: Double, vertical: Double) {
+    self.description = setting.description
+    self.horizontal = horizontal
+    self.vertical = vertical
+    self.keepsFourthChannel = setting.keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let reach = (
+        x: BoxBlurOperation.reach(self.horizontal, scale: shape.scale),
+        y: BoxBlurOperation.reach(self.vertical, scale: shape.scale)
+      )
+      if self.needsWeights(shape, source.size) {
+        await SymmetricPlane(
+          shape, of: source.size, horizontal: Self.weights(self.horizontal),
+          vertical: Self.weights(self.vertical), keepsAlpha: self.keepsFourthChannel
+        ).run(context)
+        continue
+      }
+      guard reach.x > 0 || reach.y > 0 else {
+        await PlaneCopy(shape: shape).run(context)
+        continue
+      }
+      // In bytes only if the output has bytes too: nothing is rounded to levels between stages.
+      if source.depth == .eight, context.output.view.depth == .eight,
+        let box = NarrowBox(reach: reach)
+      {
+        let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
+        await context.bands.run(
+          rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
+        ) { band in
+          box.run(band, source, shape, finish)
+        }
+        continue
+      }
+      let finish = RowFinish(
+        context, shape, fractionBits: source.depth == .eight ? 6 : 5,
+        keepsAlpha: self.keepsFourthChannel)
+      await context.bands.run(
+        rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.4
+      ) { band in
+        Self.run(band, source, shape, reach, finish)
+      }
+    }
+  }
+
+  /// Whether boxes of chroma samples differ from the frame's boxes for shared chroma: along odd
+  /// sides, and where a box ends within a pixel that shares its chroma with the next pixel
+  /// outwards.
+  private func needsWeights(_ shape: PlaneShape, _ size: FrameSize) -> Bool {
+    func differs(_ reach: Double, _ length: Int) -> Bool {
+      guard reach > 0, reach <= Self.greatestWeighted else { return false }
+      let endsWithinPixel = reach != reach.rounded(.down)
+      return !length.isMultiple(of: 2) || (endsWithinPixel && Int(reach).isMultiple(of: 2))
+    }
+    return shape.scale < 1
+      && (differs(self.horizontal, size.width) || differs(self.vertical, size.height))
+  }
+
+  /// The weights of a box at distances 0 and up.
+  private static func weights(_ reach: Double) -> [Double] {
+    let whole = Int(reach)
+    let rest = reach - Double(whole)
+    return Array(repeating: 1, count: whole + 1) + (rest > 0 ? [rest] : [])
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
+    _ reach: (x: Double, y: Double), _ finish: RowFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let radius = Int(reach.y)
+    let across = Int(reach.x)
+    let fraction = (x: Float(reach.x - Double(across)), y: Float(reach.y - Double(radius)))
+    let isNarrow = source.depth == .eight
+    let slide = unsafe isNarrow ? area.slide_u8 : area.slide_i16
+    let down = unsafe isNarrow ? area.box_down_u8 : area.box_down_i16
+    let accumulate = unsafe isNarrow ? rows.accumulate_u8 : rows.accumulate_i16
+    let scale = Float((isNarrow ? 64 : 1) / (2 * reach.y + 1))
+    let margin = (across + 1) * shape.step
+    let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
+    let sums = unsafe UnsafeMutableRawPointer(memory[0])
+      .bindMemory(to: Int32.self, capacity: shape.samples)
+    let column = unsafe memory[2 * shape.samples + margin]
+    let result = unsafe memory[3 * shape.samples + 2 * margin]
+    func row(_ y: Int) -> UnsafeMutableRawPointer {
+      unsafe source.row(clamped: y, of: shape)
+    }
+    for y in band.lowerBound - radius ... band.lowerBound + radius {
+      unsafe accumulate(row(y), shape.samples, sums)
+    }
+    for y in band {
+      unsafe down(
+        sums, row(y - radius - 1), row(y + radius + 1), fraction.y, scale, shape.samples, column)
+      if reach.x > 0 {
+        unsafe rows.replicate_edges(column, shape.step, shape.width, across + 1)
+        unsafe area.box_across(column, shape.step, shape.width, across, fraction.x, result)
+      }
+      unsafe finish.write(reach.x > 0 ? result : column, y: y, rows)
+      unsafe slide(row(y + radius + 1), row(y - radius), shape.samples, sums)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import CKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A Gaussian blur.
+struct GaussianBlur: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "gaussianBlur",
+    summary: "Blurs by a Gaussian distribution.",
+    category: .blur, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      The convolution with exp(-(x^2 + y^2) / (2 radius^2)), normalised: radius is the standard \
+      deviation. border sets the pixels beyond the edges. Colour is premultiplied, and alpha is \
+      blurred too. A radius below .16 changes nothing
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation."),
+      Border.parameter,
+    ])
+
+  private let radius: Length
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.leastSigma else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in [.gaussianBlur(sigma: sigma)] }
+  }
+}
+
+/// A Gaussian blur with clamped edges.
+struct GaussianBlurOperation: NeighborhoodOperation {
+  /// The standard deviation in pixels.
+  let sigma: Double
+
+  /// The least standard deviation that changes a picture.
+  static let leastSigma = 0.16
+
+  var words: String {
+    let factor = GaussianBlurPass.factor(sigma: self.sigma)
+    return factor == 1
+      ? "Gaussian of sigma \(self.sigma), down and then across each plane"
+      : "Gaussian of sigma \(self.sigma), on planes reduced \(factor)-fold"
+  }
+
+  var sumsPixels: Bool { true }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    GaussianBlurPass(setting, sigma: self.sigma)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    let sigma = self.sigma * plane.scale
+    guard sigma >= Self.leastSigma else { return plane }
+    let radius = Int((sigma * 6).rounded(.up))
+    let weights = (-radius ... radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+    let sum = weights.reduce(0, +)
+    // The Gaussian is separable, so two steps are exact.
+    let down = plane.map { x, y, channel in
+      zip(-radius ... radius, weights).reduce(0) { $0 + plane[x, y + $1.0, channel] * $1.1 } / sum
+    }
+    return down.map { x, y, channel in
+      zip(-radius ... radius, weights).reduce(0) { $0 + down[x + $1.0, y, channel] * $1.1 } / sum
+    }
+  }
+}
+
+/// A Gaussian blur of each plane. Chroma of 4:2:0 formats is blurred like the pixels that share it
+/// (``PlaneWeights``), which is nearly a Gaussian of variance sigma^2 / 4 + 1/8 in samples of the
+/// plane.
+///
+/// Narrow Gaussians are computed by their definition, first vertically and then horizontally. Wide
+/// ones are computed on a picture of means over squares of side f, with the variance that remains
+/// after that of the means ((f^2 - 1) / 12) and of the linear interpolation back (f^2 / 6).
+package struct GaussianBlurPass: Pass {
+  package let description: PassDescription
+  private let sigma: Double
+  private let keepsFourthChannel: Bool
+
+  init(_ setting: PassSetting, sigma: Double) {
+    self.description = setting.description
+    self.sigma = sigma
+    self.keepsFourthChannel = setting.keepsFourthChannel
+  }
+
+  /// The factor by which a plane is reduced for a standard deviation in its pixels: the largest
+  /// power of two that leaves at least 2.4 reduced pixels, at most 64.
+  static func factor(sigma: Double) -> Int {
+    var factor = 1
+    while factor < 64, sigma / Double(2 * factor) >= 2.4 { factor *= 2 }
+    return factor
+  }
+
+  /// The standard deviation in samples of a plane, for a large one in pixels of the frame.
+  static func sigma(_ sigma: Double, on shape: PlaneShape) -> Double {
+    shape.scale < 1 ? (sigma * sigma / 4 + 0.125).squareRoot() : sigma
+  }
+
+  package func run(_ context: PassContext) async {
+    for shape in PlaneShape.planes(context.output.format, context.output.size) {
+      let sigma = Self.sigma(self.sigma, on: shape)
+      let factor = Self.factor(sigma: sigma)
+      let keepsAlpha = self.keepsFourthChannel
+      if self.sigma < GaussianBlurOperation.leastSigma {
+        await PlaneCopy(shape: shape).run(context)
+      } else if factor == 1 {
+        let weights = SymmetricWeights.gaussian(sigma: self.sigma)
+        await SymmetricPlane(
+          shape, of: context.output.size, horizontal: weights, vertical: weights,
+          keepsAlpha: keepsAlpha
+        ).run(context)
+      } else {
+        await GaussianPyramid(
+          shape: shape, sigma: sigma, factor: factor, keepsAlpha: keepsAlpha
+        ).run(context)
+      }
+    }
+  }
+}
+
+extension Node {
+  /// A Gaussian blur with clamped edges. A sigma below 0.16 changes nothing.
+  ///
+  /// - Parameter sigma: The standard deviation in pixels.
+  public static func gaussianBlur(sigma: Double) -> Node {
+    Node(.neighborhood(GaussianBlurOperation(sigma: sigma)))
+  }
+}

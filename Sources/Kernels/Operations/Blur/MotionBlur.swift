@@ -1,0 +1,211 @@
+import CKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The mean along a line through each pixel.
+struct MotionBlur: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "motionBlur",
+    summary: "Blurs along a line, like a moving camera.",
+    category: .blur, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      The mean along the line of length 2 radius + 1 through the pixel: one sample for each whole \
+      step along its greater extent, interpolated between the two pixels across it; the ends count \
+      in part. border sets the pixels beyond the edges. Colour is premultiplied, and alpha is \
+      blurred too. radius 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(20), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The extent of the line beyond the pixel, on each side."),
+      ParameterDescription(
+        "angle", .number, default: .number(0), slider: -3.141592653589793 ... 3.141592653589793,
+        limits: -1000 ... 1000, unit: .radians,
+        "The line's angle to the horizontal, counterclockwise."),
+      Border.parameter,
+    ])
+
+  private let radius: Length
+  private let angle: Double
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.angle = arguments.number("angle")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let radius = min(self.radius.pixels(in: geometry.size), 1024)
+    guard radius > 0 else { return [] }
+    return self.border.nodes(for: geometry) { _, _ in
+      [Node(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
+    }
+  }
+}
+
+/// The mean along a line through each pixel.
+struct LineBlurOperation: NeighborhoodOperation {
+  /// The extent of the line beyond the pixel on each side, in pixels; at least 0.
+  let radius: Double
+  /// The line's angle to the horizontal in radians, counterclockwise on the display.
+  let angle: Double
+
+  /// The line in pixels of the frame.
+  var line: LineTaps {
+    // Rows count downwards.
+    LineTaps(length: 2 * self.radius + 1, cosine: cos(self.angle), sine: -sin(self.angle))
+  }
+
+  var words: String { "means along a line of \(2 * self.radius + 1) pixels" }
+
+  var sumsPixels: Bool { true }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
+    // the line.
+    if abs(sin(self.angle)) < 1e-9 {
+      return BoxBlurPass(setting, horizontal: self.radius, vertical: 0)
+    }
+    if abs(cos(self.angle)) < 1e-9 {
+      return BoxBlurPass(setting, horizontal: 0, vertical: self.radius)
+    }
+    return LineBlurPass(setting, self)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    let line = self.line
+    let sum = line.taps.reduce(0) { $0 + $1.weight }
+    let (right, down) = line.isFlat ? (0, 1) : (1, 0)
+    return plane.map { x, y, channel in
+      line.taps.reduce(0) { total, tap in
+        let first = plane[x + tap.x, y + tap.y, channel]
+        let second = plane[x + tap.x + right, y + tap.y + down, channel]
+        return total + (first + (second - first) * tap.share) * tap.weight
+      } / sum
+    }
+  }
+}
+
+/// Means along a line in each plane, as weighted sums of shifted rows.
+package struct LineBlurPass: Pass {
+  /// The sums of one plane.
+  private struct PlaneLine: Sendable {
+    let shape: PlaneShape
+    /// The kernels of all rows except, for odd heights, the last.
+    let inner: [LineKernel]
+    /// The kernels of the last row.
+    let last: [LineKernel]
+
+    /// Each row has a kernel of its pixels and, if it differs, a kernel of its last pixel.
+    init(_ shape: PlaneShape, _ line: LineTaps, of size: FrameSize) {
+      self.shape = shape
+      let whole = LineKernel(line)
+      guard shape.scale < 1 else {
+        self.inner = [whole]
+        self.last = [whole]
+        return
+      }
+      let (isWideOdd, isHighOdd) = (
+        !size.width.isMultiple(of: 2), !size.height.isMultiple(of: 2)
+      )
+      func sums(isLastRow: Bool) -> [LineKernel] {
+        (isWideOdd ? [false, true] : [false]).map {
+          whole.onSharedChroma(isLastColumn: $0, isLastRow: isLastRow)
+        }
+      }
+      self.inner = sums(isLastRow: false)
+      self.last = sums(isLastRow: isHighOdd)
+    }
+  }
+
+  package let description: PassDescription
+  private let planes: [PlaneLine]
+  private let isNothing: Bool
+  private let keepsFourthChannel: Bool
+
+  init(_ setting: PassSetting, _ operation: LineBlurOperation) {
+    let (line, size) = (operation.line, setting.geometry.size)
+    self.description = setting.description
+    self.keepsFourthChannel = setting.keepsFourthChannel
+    self.isNothing = line.taps.count <= 1
+    self.planes = PlaneShape.planes(setting.geometry.format, size).map {
+      PlaneLine($0, line, of: size)
+    }
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for plane in self.planes {
+      guard !self.isNothing else {
+        await PlaneCopy(shape: plane.shape).run(context)
+        continue
+      }
+      let finish = RowFinish(
+        context, plane.shape, fractionBits: source.depth == .eight ? 6 : 5,
+        keepsAlpha: self.keepsFourthChannel)
+      let samples = Double(plane.shape.samples * plane.shape.height)
+      let end = plane.shape.height - 1
+      await context.bands.run(
+        rows: plane.shape.height, nanoseconds: samples * 0.02 * Double(plane.inner[0].pairs.count)
+      ) { band in
+        let inner = band.lowerBound ..< max(band.lowerBound, min(band.upperBound, end))
+        Self.run(inner, source, plane.shape, plane.inner, finish)
+        if band.contains(end) { Self.run(end ..< end + 1, source, plane.shape, plane.last, finish) }
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: [LineKernel],
+    _ finish: RowFinish
+  ) {
+    guard !band.isEmpty else { return }
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let fine = unsafe source.depth == .eight ? area.line_fine_u8 : area.line_fine_i16
+    let pixelBytes = shape.step * source.depth.byteCount
+    let weights = kernels.map {
+      LineWeights($0, allowsCoarse: source.depth == .eight && shape.scale == 1)
+    }
+    let reach = kernels.reduce(0) { max($0, $1.reach) }
+    let margin = kernels.reduce(0) { max($0, $1.margin) }
+    var padded = PaddedRows(source, shape, capacity: 2 * reach + 1, margin: margin)
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    let capacity = kernels.reduce(0) { max($0, $1.pairs.count) }
+    unsafe withUnsafeTemporaryAllocation(of: sl_tap.self, capacity: capacity) { taps in
+      for y in band {
+        for (number, kernel) in kernels.enumerated() {
+          let start = number == 0 ? 0 : shape.width - 1
+          for (index, pair) in kernel.pairs.enumerated() {
+            let (first, second) = (pair.first, pair.second)
+            let values = weights[number].pairs[index]
+            unsafe taps.initializeElement(
+              at: index,
+              to: sl_tap(
+                first: padded.row(y + first.y) + (start + first.x) * pixelBytes,
+                second: padded.row(y + second.y) + (start + second.x) * pixelBytes,
+                first_weight: values.first, second_weight: values.second))
+          }
+          let list = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
+          let count = (shape.width - start) * shape.step
+          let output = unsafe result + start * shape.step
+          if let group = weights[number].group {
+            unsafe area.line_coarse_u8(
+              list, kernel.pairs.count, group, weights[number].scale, count, output)
+          } else {
+            unsafe fine(list, kernel.pairs.count, weights[number].scale, count, output)
+          }
+        }
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import CKernels
+
+/// The mean along a ray from each pixel to a centre.
+struct ZoomBlur: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "zoomBlur",
+    summary: "Blurs along rays to a point, like a zooming camera.",
+    category: .blur, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      The mean of 64 points of the ray to the center, at center + (p - center) s t, \
+      s = 1 - a (i + 1/2) / 64, t = 1 - a k / 8, i, k = 0 ..< 8, a = amount / 100: first over s, \
+      then over t. The center is not blurred. Bilinear. border sets the pixels beyond the edges. \
+      Colour is premultiplied, and alpha is blurred too. amount 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription("center", .point, default: .point(.center), "The end of the rays."),
+      ParameterDescription(
+        "amount", .number, default: .number(20), slider: -200 ... 200, limits: -400 ... 400,
+        "The length of the ray in hundredths of the distance to the center; negative values point "
+          + "away from it."),
+      Border.parameter,
+    ])
+
+  private let center: Point
+  private let amount: Double
+  private let border: Border
+
+  init(_ arguments: Arguments) {
+    self.center = arguments.point("center")
+    self.amount = arguments.number("amount")
+    self.border = Border(arguments)
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.amount != 0 else { return [] }
+    let size = geometry.size
+    let center = self.center.pixels(in: size)
+    return self.border.nodes(for: geometry) { left, top in
+      let center = (x: center.x + Double(left), y: center.y + Double(top))
+      return [Node(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]
+    }
+  }
+}
+
+/// The mean along a ray from each pixel to a centre.
+struct ZoomBlurOperation: NeighborhoodOperation {
+  /// The centre in pixels from the top left.
+  let center: (x: Double, y: Double)
+  /// The length of the ray: 1 ends at the centre; negative values point away from it.
+  let extent: Double
+  /// The number of points per stage; two stages give its square.
+  static let tapCount = 8
+
+  /// The distances of each stage's points from the centre, as shares of the pixel's distance: the
+  /// first stage covers an eighth of the ray, and the points of the second are an eighth of the ray
+  /// apart.
+  var stages: [[Double]] {
+    let (count, extent) = (Self.tapCount, self.extent)
+    return [
+      (0 ..< count).map { 1 - extent * (Double($0) + 0.5) / Double(count * count) },
+      (0 ..< count).map { 1 - extent * Double($0) / Double(count) },
+    ]
+  }
+
+  var words: String { "means of 64 points along rays to a centre, in two stages of 8" }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    ZoomBlurPass(setting, self)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    self.stages.reduce(plane) { self.mean($0, scales: $1) }
+  }
+
+  private func mean(_ plane: ReferencePlane, scales: [Double]) -> ReferencePlane {
+    let (centerX, centerY) = (self.center.x * plane.scale, self.center.y * plane.scale)
+    func clamped(_ place: Double, _ count: Int) -> (index: Int, share: Double) {
+      let place = min(max(place, 0), Double(count - 1))
+      return (Int(place), place - place.rounded(.down))
+    }
+    return plane.map { x, y, channel in
+      scales.reduce(0.0) { sum, scale in
+        let u = clamped(centerX + (Double(x) + 0.5 - centerX) * scale - 0.5, plane.width)
+        let v = clamped(centerY + (Double(y) + 0.5 - centerY) * scale - 0.5, plane.height)
+        func between(_ row: Int) -> Double {
+          let left = plane[u.index, row, channel]
+          return left + (plane[u.index + 1, row, channel] - left) * u.share
+        }
+        let upper = between(v.index)
+        return sum + upper + (between(v.index + 1) - upper) * v.share
+      } / Double(scales.count)
+    }
+  }
+}
+
+/// Means along rays to a centre, plane by plane and row by row: for one point of the rays, a row is
+/// another row, resampled evenly.
+package struct ZoomBlurPass: Pass {
+  package let description: PassDescription
+  private let operation: ZoomBlurOperation
+  private let keepsFourthChannel: Bool
+
+  init(_ setting: PassSetting, _ operation: ZoomBlurOperation) {
+    self.description = setting.description
+    self.operation = operation
+    self.keepsFourthChannel = setting.keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let stages = self.operation.stages
+    // Means of bytes are within the range of bytes, and the mean of eight reduces their rounding
+    // errors.
+    let between = Raster(
+      layout: context.output.layout, depth: context.inputs[0].depth, pool: context.pool)
+    await self.run(
+      PassContext(
+        inputs: context.inputs, output: between, moment: context.moment, pool: context.pool,
+        bands: context.bands), scales: stages[0])
+    await self.run(
+      PassContext(
+        inputs: [between], output: context.output, moment: context.moment, pool: context.pool,
+        bands: context.bands), scales: stages[1])
+  }
+
+  private func run(_ context: PassContext, scales: [Double]) async {
+    let source = context.inputs[0].view
+    let center = self.operation.center
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let finish = RowFinish(
+        context, shape, fractionBits: source.depth == .eight ? 6 : 5,
+        keepsAlpha: self.keepsFourthChannel)
+      let samples = Double(shape.samples * shape.height)
+      let places =
+        source.depth == .eight
+        ? ZoomBlurPositions(shape, scales: scales, center: center.x * shape.scale - 0.5) : nil
+      let cost = places == nil ? 0.1 : 0.05
+      await context.bands.run(
+        rows: shape.height, nanoseconds: samples * cost * Double(scales.count)
+      ) { band in
+        Self.run(band, source, shape, center, scales, places, finish)
+      }
+    }
+  }
+
+  /// The number of samples that the C rows compute at once.
+  private static let lanes = 32
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
+    _ center: (x: Double, y: Double), _ scales: [Double], _ places: ZoomBlurPositions?,
+    _ finish: RowFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let steps = scales.flatMap { scale in
+      (0 ..< Self.lanes).map { lane in
+        Int16((max(-1, min(1, scale)) * Double(lane / shape.step) * 1024).rounded())
+      }
+    }
+    let centerX = center.x * shape.scale - 0.5
+    let centerY = center.y * shape.scale - 0.5
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    unsafe steps.withUnsafeBufferPointer { steps in
+      unsafe withUnsafeTemporaryAllocation(of: sl_ray_tap.self, capacity: scales.count) { taps in
+        for y in band {
+          for (index, scale) in scales.enumerated() {
+            let place = centerY + (Double(y) - centerY) * scale
+            let row = min(max(place, 0), Double(shape.height - 1))
+            let upper = Int(row)
+            let lower = min(upper + 1, shape.height - 1)
+            unsafe taps.initializeElement(
+              at: index,
+              to: sl_ray_tap(
+                upper: source.row(upper, plane: shape.plane),
+                lower: source.row(lower, plane: shape.plane), scale: Float(scale),
+                offset: Float(centerX * (1 - scale)),
+                down: Int16(((row - Double(upper)) * 32767).rounded()),
+                lanes: steps.baseAddress.unsafelyUnwrapped + index * Self.lanes))
+          }
+          let start = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
+          switch source.depth {
+          case .eight:
+            unsafe area.ray_u8(
+              start, scales.count, shape.step, shape.width, places?.pointers, result)
+          case .deep:
+            unsafe area.ray_i16(start, scales.count, shape.step, shape.width, result)
+          }
+          unsafe finish.write(result, y: y, rows)
+        }
+      }
+    }
+  }
+}
+
+/// The positions at which the pixels of a row are read along rays, the same for all rows of a
+/// plane.
+@safe
+final class ZoomBlurPositions: @unchecked Sendable {
+  /// The positions as the C rows take them. Not written after `init`.
+  let pointers: UnsafeMutablePointer<sl_ray_places>
+
+  /// Computes the positions, if the C rows use them.
+  ///
+  /// - Parameters:
+  ///   - shape: The plane.
+  ///   - scales: The distance of each tap from the centre, as a share of the pixel's distance.
+  ///   - center: The centre's column.
+  /// - Returns: `nil` if the C rows do not use positions for this plane.
+  init?(_ shape: PlaneShape, scales: [Double], center: Double) {
+    let area = unsafe sl_area_rows_current().pointee
+    let block = unsafe area.ray_block
+    guard
+      block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })
+    else { return nil }
+    let runs = (shape.width + block - 1) / block * scales.count
+    unsafe self.pointers = .allocate(capacity: 1)
+    unsafe self.pointers.initialize(
+      to: sl_ray_places(first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
+    )
+    unsafe area.ray_places(
+      scales.map(Float.init), scales.count, Float(center), shape.width, self.pointers.pointee)
+  }
+
+  deinit {
+    unsafe self.pointers.pointee.first.deallocate()
+    unsafe self.pointers.pointee.pixels.deallocate()
+    unsafe self.pointers.deallocate()
+  }
+}

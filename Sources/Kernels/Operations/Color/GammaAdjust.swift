@@ -1,0 +1,23 @@
+/// A power function of each channel.
+struct GammaAdjust: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "gammaAdjust",
+    summary: "Raises each channel to a power.",
+    category: .color, reach: .pixel, fidelity: .formula,
+    formula: "c' = c^power for each of r, g, b; negative values keep their sign",
+    parameters: [
+      ParameterDescription(
+        "power", .number, default: .number(1), slider: 0.25 ... 4, limits: 0.01 ... 16,
+        "The exponent; 1 changes nothing, greater values darken.")
+    ])
+
+  private let power: Double
+
+  init(_ arguments: Arguments) {
+    self.power = arguments.number("power")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    self.power == 1 ? [] : [.curve(.power(self.power))]
+  }
+}

@@ -1,0 +1,88 @@
+/// The second picture of a composition.
+enum Backdrop: Sendable {
+  /// The source frame, as it was before the first stage.
+  case source
+  /// An image.
+  case image(ImageAsset)
+
+  /// Creates the picture that the parameter of that name names; `nil` if it names none.
+  init?(_ name: String, of arguments: Arguments) {
+    if arguments.text(name) == Asset.sourceName {
+      self = .source
+    } else if let image = arguments.image(name) {
+      self = .image(image)
+    } else {
+      return nil
+    }
+  }
+
+  /// Places the picture in frames of a size; `nil` if no pixel of it is in the frame.
+  func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
+    switch self {
+    case .source: .source(space)
+    case .image(let image):
+      image.placed(
+        x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: fit, in: size,
+        space
+      ).map { .image($0) }
+    }
+  }
+}
+
+/// The second picture of a composition, placed in frames of one size.
+enum PlacedBackdrop: Sendable {
+  case source(WorkingSpace)
+  case image(PlacedImage)
+
+  /// Returns a node that computes each pixel from itself and the second picture's pixel.
+  ///
+  /// - Parameters:
+  ///   - skips: Whether strips outside the image are left unchanged.
+  ///   - byteCost: The memory of the functions, in bytes.
+  ///   - reference: The definition for one pixel: `pixel` is straight, `source` premultiplied.
+  ///   - apply: The implementation for a strip: `strip` is straight, `source` premultiplied
+  ///     scratch.
+  func node(
+    skips: Bool = false, byteCost: Int = 0,
+    reference: @escaping SourceKernel.Reference, apply: @escaping SourceKernel.Apply
+  ) -> Node {
+    switch self {
+    case .source(let space):
+      return Node(
+        .source(SourceKernel(space: space, reference: reference, apply: apply)), byteCost: byteCost)
+    case .image(let image):
+      let kernel = StripKernel { pixel, x, y, _ in
+        reference(pixel, image.pixel(x, y), x, y)
+      } apply: { strip in
+        // A sticker covers a small part of a frame.
+        guard !skips || image.meets(strip) else { return }
+        ScratchStrip.with(strip) { other in
+          image.load(other)
+          apply(strip, other)
+        }
+      }
+      return Node(.kernel(kernel), byteCost: byteCost + image.byteCount)
+    }
+  }
+}
+
+extension ParameterDescription {
+  /// The name of an image. The default of an optional one is "", for none.
+  static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
+    ParameterDescription(
+      name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, summary)
+  }
+
+  /// The name of an image, or `source` for the frame before the first stage.
+  static func backdrop(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
+    ParameterDescription(
+      name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, acceptsSource: true,
+      summary)
+  }
+
+  /// The fit of an image into the frame or a rectangle.
+  static func fit(default fit: PictureFit, _ summary: String) -> Self {
+    ParameterDescription(
+      "fit", .choice(PictureFit.allCases.map(\.rawValue)), default: .text(fit.rawValue), summary)
+  }
+}

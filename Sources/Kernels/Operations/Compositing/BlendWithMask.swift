@@ -1,0 +1,92 @@
+import CKernels
+
+/// A composition of the picture and a background, weighted by a mask.
+struct BlendWithMask: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "blendWithMask",
+    summary: "Shows the picture where a mask is white, and a background where it is black.",
+    category: .compositing, reach: .pixel, fidelity: .formula,
+    formula: """
+      o + (s - o) m, colour multiplied by alpha, and alpha too; s the picture, o the background \
+      (by default transparent, or black in an opaque picture), m the mask's Rec. 709 luma times \
+      its alpha
+      """,
+    parameters: [
+      .backdrop(
+        "backgroundImage", isOptional: true,
+        "The name of the background image, or source: the frame before the first stage. None by "
+          + "default."),
+      .image("maskImage", "The name of the mask."),
+      .fit(default: .stretch, "How both images are fitted into the frame."),
+    ])
+
+  private let background: Backdrop?
+  private let mask: ImageAsset?
+  private let fit: PictureFit
+
+  init(_ arguments: Arguments) {
+    self.background = Backdrop("backgroundImage", of: arguments)
+    self.mask = arguments.image("maskImage")
+    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  /// The nodes in a working space: the background is converted to it. The mask is not, because it
+  /// holds weights and not colours.
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+    let size = geometry.size
+    guard
+      let mask = self.mask?.placed(
+        x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: self.fit,
+        in: size, .sRGBGamma)
+    else { return [] }
+    let isOpaque = geometry.isOpaque
+    let blend = Self.blend(mask, isOpaque: isOpaque)
+    let reference = Self.reference(mask, isOpaque: isOpaque)
+    if let background = self.background?.placed(self.fit, in: size, space) {
+      return [background.node(byteCost: mask.byteCount, reference: reference, apply: blend)]
+    }
+    let kernel = StripKernel { pixel, x, y, _ in
+      reference(pixel, .zero, x, y)
+    } apply: { strip in
+      ScratchStrip.with(strip) { nothing in
+        unsafe nothing.forEachChannel { channel in
+          unsafe channel.update(repeating: 0, count: strip.count)
+        }
+        blend(strip, nothing)
+      }
+    }
+    return [Node(.kernel(kernel), byteCost: mask.byteCount)]
+  }
+
+  private static func reference(
+    _ mask: PlacedImage, isOpaque: Bool
+  ) -> SourceKernel.Reference {
+    { pixel, other, x, y in
+      let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
+      let luma = (mask.pixel(x, y) * [0.2126, 0.7152, 0.0722, 0]).sum()
+      let result = other + (own - other) * luma
+      guard !isOpaque else { return result }
+      guard result.w > 0 else { return .zero }
+      return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
+    }
+  }
+
+  private static func blend(_ mask: PlacedImage, isOpaque: Bool) -> SourceKernel.Apply {
+    { strip, other in
+      ScratchStrip.with(strip) { luma in
+        mask.load(luma)
+        for index in 0 ..< strip.count {
+          unsafe luma.red[index] =
+            0.2126 * luma.red[index] + 0.7152 * luma.green[index] + 0.0722 * luma.blue[index]
+        }
+        unsafe sl_rows_current().pointee.blend_mask(
+          strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
+          other.alpha, luma.red, strip.count, isOpaque ? 1 : 0)
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import CKernels
+
+/// Convolution of each plane with any weights: of bytes in integers if ``FixedWeights`` accepts the
+/// weights, otherwise in floats. Zero weights are skipped.
+package struct ConvolutionPass: Pass {
+  package let description: PassDescription
+  private let operation: ConvolutionOperation
+  private let setting: PassSetting
+
+  init(_ setting: PassSetting, _ operation: ConvolutionOperation) {
+    self.description = setting.description
+    self.setting = setting
+    self.operation = operation
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let kernel = self.operation.kernel(shape, of: self.setting.geometry)
+      let finish = LimitedFinish(
+        context, shape, self.setting, keepsAlpha: self.operation.keepsAlpha)
+      let isChroma = shape.scale < 1
+      let isWideOdd = isChroma && !source.size.width.isMultiple(of: 2)
+      let isHighOdd = isChroma && !source.size.height.isMultiple(of: 2)
+      if !isWideOdd, !isHighOdd, source.depth == .eight, let weights = FixedWeights(kernel) {
+        let cost = Double(shape.samples * shape.height) * (0.1 + 0.02 * Double(weights.taps.count))
+        await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+          Self.run(band, source, shape, weights, finish)
+        }
+        continue
+      }
+      let cost = Double(shape.samples * shape.height) * (0.2 + 0.03 * Double(kernel.weights.count))
+      func kernels(isLastRow: Bool) -> RowKernels {
+        let last = self.operation.kernel(
+          shape, of: self.setting.geometry, isLastColumn: isWideOdd, isLastRow: isLastRow)
+        return RowKernels(
+          inner: self.operation.kernel(shape, of: self.setting.geometry, isLastRow: isLastRow),
+          last: isWideOdd ? last : nil)
+      }
+      let (all, last) = (kernels(isLastRow: false), kernels(isLastRow: isHighOdd))
+      await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+        let end = min(band.upperBound, shape.height - 1)
+        Self.run(band.lowerBound ..< max(end, band.lowerBound), source, shape, all, finish)
+        if band.contains(shape.height - 1) {
+          Self.run(shape.height - 1 ..< shape.height, source, shape, last, finish)
+        }
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: FixedWeights,
+    _ finish: LimitedFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let reach = weights.side / 2
+    var padded = PaddedRows(source, shape, capacity: weights.side, margin: reach)
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    unsafe withUnsafeTemporaryAllocation(
+      of: UnsafeRawPointer.self, capacity: max(1, weights.taps.count)
+    ) { places in
+      for y in band {
+        for (index, tap) in weights.taps.enumerated() {
+          let row = unsafe padded.row(y + tap / weights.side - reach)
+          unsafe places.initializeElement(
+            at: index, to: row + (tap % weights.side - reach) * shape.step)
+        }
+        unsafe area.convolve_u8(
+          UnsafePointer(places.baseAddress.unsafelyUnwrapped), weights.values,
+          weights.taps.count, weights.bias, weights.shift, shape.samples, result)
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+
+  /// The kernels of a row.
+  private struct RowKernels {
+    let inner: ConvolutionKernel
+    /// The kernel of the last pixel, if it differs.
+    let last: ConvolutionKernel?
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: RowKernels,
+    _ finish: LimitedFinish
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let side = kernels.inner.side
+    let reach = side / 2
+    var floats = FloatRows(source, shape, capacity: side, margin: reach)
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    // Zero weights are skipped.
+    let lists = [kernels.inner, kernels.last].compactMap(\.self).map { kernel in
+      let taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
+      return (taps: taps, weights: taps.map { Float(kernel.weights[$0]) }, bias: Float(kernel.bias))
+    }
+    unsafe withUnsafeTemporaryAllocation(
+      of: UnsafePointer<Float>.self, capacity: side * side
+    ) { places in
+      for y in band {
+        for (index, list) in lists.enumerated() {
+          let start = index == 0 ? 0 : shape.samples - shape.step
+          for (index, tap) in list.taps.enumerated() {
+            let row = unsafe floats.row(y + tap / side - reach)
+            unsafe places.initializeElement(
+              at: index, to: row + (tap % side - reach) * shape.step + start)
+          }
+          unsafe list.weights.withUnsafeBufferPointer { weights in
+            // The address is not used if there are no taps.
+            let pointers = unsafe UnsafePointer(places.baseAddress.unsafelyUnwrapped)
+            let first = unsafe weights.baseAddress ?? UnsafePointer(floats.row(y))
+            unsafe area.convolve(
+              pointers, first, list.taps.count, list.bias, shape.samples - start, result + start)
+          }
+        }
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+}
+
+/// The weights of a convolution of bytes as 16-bit integers.
+struct FixedWeights: Sendable {
+  /// The width of the square of weights.
+  let side: Int
+  /// The positions in the square with nonzero weights, counted row by row from the top left; an
+  /// even number of them.
+  let taps: [Int]
+  /// A weight for each tap.
+  let values: [Int16]
+  /// The added constant, in the unit of the weights.
+  let bias: Int32
+  /// The number of bits by which sums are shifted to deep samples.
+  let shift: Int
+
+  /// Converts a kernel.
+  ///
+  /// - Returns: `nil` if the rounding of weights could change a sum by more than a quarter of a
+  ///   level, or if sums exceed 32 bits.
+  init?(_ kernel: ConvolutionKernel) {
+    var taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
+    // C rows take taps in pairs; a zero weight completes the last pair.
+    if !taps.count.isMultiple(of: 2) { taps.append(taps[0]) }
+    let greatest = kernel.weights.reduce(0) { max($0, abs($1)) }
+    guard greatest < 1024, abs(kernel.bias) < 65536 else { return nil }
+    var bits = 14
+    while greatest * Double(1 << bits) > 32767 { bits -= 1 }
+    let unit = Double(1 << bits)
+    let isMakeweight = { (index: Int) in index > 0 && taps[index] <= taps[index - 1] }
+    let values = taps.indices.map { index in
+      isMakeweight(index) ? 0 : (kernel.weights[taps[index]] * unit).rounded()
+    }
+    let lost = taps.indices.reduce(0) { sum, index in
+      isMakeweight(index) ? sum : sum + abs(kernel.weights[taps[index]] - values[index] / unit)
+    }
+    guard bits > 5, lost * 255 <= 0.25 else { return nil }
+    self.side = kernel.side
+    self.taps = taps
+    self.values = values.map { Int16($0) }
+    self.bias = Int32((kernel.bias * unit).rounded())
+    self.shift = bits - 5
+  }
+}

@@ -1,0 +1,186 @@
+import CKernels
+
+/// A radial map of positions: a pixel's source is rotated and scaled about a centre by a factor of
+/// the distance.
+struct RadialMap: Sendable {
+  /// The factor of a vector from the centre: re + i im, with the vector x + i y (y down) as a
+  /// complex number.
+  struct Factor: Sendable, Hashable {
+    let re: Double
+    let im: Double
+  }
+
+  /// The centre in pixels from the top left.
+  let center: (x: Double, y: Double)
+  /// The radius of an empty hole around the centre; 0 for none.
+  let hole: Double
+  /// The distance beyond which pixels do not change.
+  let reach: Double
+  /// The factor at a distance of less than ``reach``, in pixels. Must be smooth and finite.
+  let factor: @Sendable (_ distance: Double) -> Factor
+
+  /// The greatest distance from the centre to a point of the frame.
+  static func greatestDistance(
+    from center: (x: Double, y: Double), in size: FrameSize
+  ) -> Double {
+    let x = max(abs(center.x), abs(Double(size.width) - center.x))
+    let y = max(abs(center.y), abs(Double(size.height) - center.y))
+    return (x * x + y * y).squareRoot()
+  }
+}
+
+/// A resampling by a radial map, bilinear, with clamped edges.
+struct RadialWarpOperation: NeighborhoodOperation {
+  /// The map.
+  let map: RadialMap
+
+  let words: String
+
+  var kind: PassDescription.Kind { .warp }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    RadialWarpPass(setting, self.map)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    plane.map { x, y, channel in
+      // Relative to the centre, in pixels of the frame.
+      let dx = (Double(x) + 0.5) / plane.scale - self.map.center.x
+      let dy = (Double(y) + 0.5) / plane.scale - self.map.center.y
+      let distance = (dx * dx + dy * dy).squareRoot()
+      guard distance < self.map.reach else { return plane[x, y, channel] }
+      let factor = self.map.factor(distance)
+      let u = (self.map.center.x + dx * factor.re - dy * factor.im) * plane.scale - 0.5
+      let v = (self.map.center.y + dx * factor.im + dy * factor.re) * plane.scale - 0.5
+      let left = min(max(u, 0), Double(plane.width - 1))
+      let top = min(max(v, 0), Double(plane.height - 1))
+      let (column, row) = (Int(left), Int(top))
+      func sample(_ x: Int, _ y: Int) -> Double { plane[column + x, row + y, channel] }
+      let (right, down) = (left - Double(column), top - Double(row))
+      let upper = sample(0, 0) + (sample(1, 0) - sample(0, 0)) * right
+      let lower = sample(0, 1) + (sample(1, 1) - sample(0, 1)) * right
+      let nothing = plane.empty(channel: channel)
+      let value = upper + (lower - upper) * down
+      // The rim of the hole is one pixel of the plane wide.
+      let cover = min(max((distance - self.map.hole) * plane.scale + 0.5, 0), 1)
+      return self.map.hole > 0 ? nothing + (value - nothing) * cover : value
+    }
+  }
+}
+
+/// Resampling of each plane by a radial map, in tiles: the sources of a tile are close together,
+/// those of a row may be spread over the frame.
+package struct RadialWarpPass: Pass {
+  /// The map on one plane.
+  private struct PlaneMap: Sendable {
+    let shape: PlaneShape
+    let map: RadialMap
+    let table: RadialWarpTable
+    /// In pixels of the plane, relative to the centre of the first pixel.
+    let center: (x: Double, y: Double)
+    /// In pixels of the plane.
+    let hole: Double
+    let reach: Double
+    let nothing: [Double]
+  }
+
+  private static let tileWidth = 128
+  private static let tileHeight = 32
+
+  package let description: PassDescription
+  private let planes: [PlaneMap]
+  private let keepsFourthChannel: Bool
+
+  init(_ setting: PassSetting, _ map: RadialMap) {
+    self.description = setting.description
+    self.keepsFourthChannel = setting.keepsFourthChannel
+    let geometry = setting.geometry
+    self.planes = PlaneShape.planes(geometry.format, geometry.size).map { shape in
+      PlaneMap(
+        shape: shape, map: map, table: RadialWarpTable(map, scale: shape.scale),
+        center: (map.center.x * shape.scale - 0.5, map.center.y * shape.scale - 0.5),
+        hole: map.hole * shape.scale, reach: map.reach * shape.scale,
+        nothing: EmptyColor.samples(geometry)[shape.plane].map(Double.init))
+    }
+  }
+
+  package func run(_ context: PassContext) async {
+    for plane in self.planes {
+      let writer = SegmentWriter(context, plane.shape, keepsAlpha: self.keepsFourthChannel)
+      let source = context.inputs[0].view
+      let cost = Double(plane.shape.samples * plane.shape.height) * 0.5
+      await context.bands.run(
+        rows: plane.shape.height, alignment: Self.tileHeight, nanoseconds: cost
+      ) { band in
+        Self.run(band, source, plane, writer)
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ plane: PlaneMap, _ writer: SegmentWriter
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let shape = plane.shape
+    let reader = WarpReader(
+      source, shape, nothing: plane.nothing, capacity: Self.tileWidth)
+    var readerPlane = reader.plane
+    unsafe plane.table.values.withUnsafeBufferPointer { table in
+      var map = unsafe sl_radial_map(
+        table: table.baseAddress.unsafelyUnwrapped, entries: Int32(plane.table.entries),
+        density: Float(plane.table.density), center_x: Float(plane.center.x),
+        center_y: Float(plane.center.y), reach: Float(plane.reach), hole: Float(plane.hole))
+      for top in Swift.stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {
+        let tileRows = top ..< min(top + Self.tileHeight, band.upperBound)
+        for left in Swift.stride(from: 0, to: shape.width, by: Self.tileWidth) {
+          let count = min(Self.tileWidth, shape.width - left)
+          let distances = Self.distances(left ..< left + count, tileRows, plane)
+          guard distances.lowerBound < plane.reach else {
+            for y in tileRows { unsafe writer.copy(x: left, y: y, count: count, rows) }
+            continue
+          }
+          let covers = plane.hole > 0 && distances.lowerBound < plane.hole + 0.5
+          let curve = Self.curve(distances, plane)
+          for y in tileRows {
+            writer.fetch(x: left, y: y, count: count)
+            if var curve {
+              unsafe area.radial_places_curve(
+                &readerPlane, &map, &curve, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
+                count, reader.places.pointers)
+            } else {
+              unsafe area.radial_places_table(
+                &readerPlane, &map, left, y, count, reader.places.pointers)
+            }
+            unsafe writer.write(
+              reader.read(count: count, covers: covers), x: left, y: y, count: count, rows)
+          }
+        }
+      }
+    }
+  }
+
+  /// The map over a tile's distances as a polynomial; `nil` if it is not smooth enough. Distances
+  /// in the hole and beyond reach do not matter.
+  private static func curve(
+    _ distances: ClosedRange<Double>, _ plane: PlaneMap
+  ) -> sl_radial_curve? {
+    let scale = plane.shape.scale
+    let upper = min(distances.upperBound, plane.reach)
+    let lower = min(max(distances.lowerBound, plane.hole - 1), upper)
+    return RadialWarpCurve.fit(plane.map, over: lower / scale ... upper / scale, scale: scale)
+  }
+
+  /// The range of distances from the centre to a tile's pixels.
+  private static func distances(
+    _ x: Range<Int>, _ y: Range<Int>, _ plane: PlaneMap
+  ) -> ClosedRange<Double> {
+    func range(_ center: Double, _ range: Range<Int>) -> (least: Double, most: Double) {
+      let (low, high) = (Double(range.lowerBound) - center, Double(range.upperBound - 1) - center)
+      return (max(0, low, -high), max(abs(low), abs(high)))
+    }
+    let (dx, dy) = (range(plane.center.x, x), range(plane.center.y, y))
+    return (dx.least * dx.least + dy.least * dy.least).squareRoot()
+      ... (dx.most * dx.most + dy.most * dy.most).squareRoot()
+  }
+}

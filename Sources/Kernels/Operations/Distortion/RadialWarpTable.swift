@@ -1,0 +1,141 @@
+import CKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A radial map on one plane, sampled by distance.
+struct RadialWarpTable: Sendable {
+  /// Pairs of numbers by distance; ``entries`` + 2 pairs.
+  let values: [Float]
+  /// The number of steps.
+  let entries: Int
+  /// Steps per pixel of the plane.
+  let density: Double
+  /// Whether the map rotates at any distance.
+  let turns: Bool
+
+  /// Samples a map.
+  ///
+  /// - Parameters:
+  ///   - map: The map in pixels of the frame.
+  ///   - scale: The plane's pixels per pixel of the frame.
+  init(_ map: RadialMap, scale: Double) {
+    // Fine enough for an error of a few hundredths of a pixel where maps bend most: at the rim of a
+    // hole, and where a twirl is tight.
+    let length = map.reach * scale
+    // The error between two entries is at most an eighth of the bend; .002 pixels are allowed.
+    let bend = (Self.bend(map) / (8 * 0.002)).squareRoot()
+    let wanted = length * max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, bend / scale)
+    self.entries = Int(min(max(wanted, 64), 16384))
+    self.density = Double(self.entries) / length
+    var values: [Float] = []
+    values.reserveCapacity(2 * self.entries + 4)
+    for entry in 0 ... self.entries + 1 {
+      let distance = Double(min(entry, self.entries)) / self.density / scale
+      let factor = map.factor(distance)
+      values.append(Float(factor.re))
+      values.append(Float(factor.im))
+    }
+    self.turns = stride(from: 1, to: values.count, by: 2).contains { values[$0] != 0 }
+    self.values = values
+  }
+
+  /// The greatest curvature of positions over the distance, in pixels per pixel squared: the
+  /// factor's second derivative times the distance.
+  private static func bend(_ map: RadialMap) -> Double {
+    let step = map.reach / 32
+    guard map.hole == 0, step > 0 else { return 0 }
+    return (1 ..< 31).reduce(0.0) { worst, index in
+      let distance = Double(index) * step
+      // The step is small, because a factor may oscillate within a larger one.
+      let near = step / 16
+      let (a, b, c) = (
+        map.factor(distance - near), map.factor(distance), map.factor(distance + near)
+      )
+      let (re, im) = (a.re - 2 * b.re + c.re, a.im - 2 * b.im + c.im)
+      return max(worst, (re * re + im * im).squareRoot() / (near * near) * distance)
+    }
+  }
+}
+
+/// A radial map over a short range of distances, such as that of a tile, as polynomials. Vectors of
+/// positions are computed faster from them than by table lookups.
+enum RadialWarpCurve {
+  /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal error.
+  private static let nodes = (0 ..< Int(SL_RADIAL_TERMS)).map { index in
+    cos(Double.pi * (Double(index) + 0.5) / Double(SL_RADIAL_TERMS))
+  }
+
+  /// The greatest error of a position, in pixels of the frame.
+  private static let tolerance = 1.0 / 1024
+
+  /// Fits the polynomials.
+  ///
+  /// - Parameters:
+  ///   - map: The map in pixels of the frame.
+  ///   - range: The distances, in pixels of the frame.
+  ///   - scale: The plane's pixels per pixel of the frame.
+  /// - Returns: `nil` if the error exceeds the tolerance.
+  static func fit(
+    _ map: RadialMap, over range: ClosedRange<Double>, scale: Double
+  ) -> sl_radial_curve? {
+    let middle = (range.lowerBound + range.upperBound) / 2
+    let half = max((range.upperBound - range.lowerBound) / 2, 1e-3)
+    let factors = Self.nodes.map { map.factor(middle + $0 * half) }
+    let re = Self.coefficients(factors.map(\.re))
+    let im = Self.coefficients(factors.map(\.im))
+    // The error is greatest between the nodes and at the ends.
+    for t in [-1, -0.92, -0.71, 0.71, 0.92, 1] {
+      let distance = middle + t * half
+      let factor = map.factor(distance)
+      let error = hypot(
+        Self.value(re, at: t) - factor.re, Self.value(im, at: t) - factor.im)
+      guard error * distance <= Self.tolerance else { return nil }
+    }
+    var curve = sl_radial_curve()
+    curve.middle = Float(middle * scale)
+    curve.scale = Float(1 / (half * scale))
+    unsafe withUnsafeMutableBytes(of: &curve.re) { bytes in
+      for (index, value) in re.enumerated() {
+        unsafe bytes.storeBytes(of: Float(value), toByteOffset: index * 4, as: Float.self)
+      }
+    }
+    unsafe withUnsafeMutableBytes(of: &curve.im) { bytes in
+      for (index, value) in im.enumerated() {
+        unsafe bytes.storeBytes(of: Float(value), toByteOffset: index * 4, as: Float.self)
+      }
+    }
+    return curve
+  }
+
+  /// The polynomial through values at the nodes, constant term first: Newton's divided differences,
+  /// multiplied out.
+  private static func coefficients(_ values: [Double]) -> [Double] {
+    var differences = values
+    for order in 1 ..< values.count {
+      for index in stride(from: values.count - 1, through: order, by: -1) {
+        differences[index] =
+          (differences[index] - differences[index - 1])
+          / (Self.nodes[index] - Self.nodes[index - order])
+      }
+    }
+    var result = Array(repeating: 0.0, count: values.count)
+    for index in values.indices.reversed() {
+      // result = result * (t - node) + difference
+      for power in stride(from: values.count - 1, through: 1, by: -1) {
+        result[power] = result[power - 1] - Self.nodes[index] * result[power]
+      }
+      result[0] = differences[index] - Self.nodes[index] * result[0]
+    }
+    return result
+  }
+
+  private static func value(_ coefficients: [Double], at t: Double) -> Double {
+    coefficients.reversed().reduce(0) { $0 * t + $1 }
+  }
+}

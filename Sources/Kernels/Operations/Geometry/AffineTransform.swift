@@ -1,0 +1,271 @@
+import CKernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// An affine map of the picture within its frame.
+struct AffineTransform: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "affineTransform",
+    summary: "Moves, rotates, scales or shears the picture; the frame keeps its size.",
+    category: .geometry, reach: .frame, fidelity: .formula,
+    formula: """
+      A pixel at (x, y) moves to (a x + c y + tx, b x + d y + ty), in pixels from the top left \
+      corner; bilinear, and where the picture shrinks n-fold the mean of n x n samples, n at most \
+      8. border sets the pixels outside the picture
+      """,
+    parameters: [
+      ParameterDescription(
+        "transform", .vector(count: 6), default: .vector([1, 0, 0, 1, 0, 0]), slider: -2 ... 2,
+        limits: -65536 ... 65536, "a, b, c, d, tx, ty; the default is the identity."),
+      ParameterDescription(
+        "border", .choice(["transparent", "clamp"]), default: .text("transparent"),
+        "The pixels outside the picture: transparent (black in opaque pictures), or those at "
+          + "its edge."),
+    ])
+
+  private let map: AffineMap
+  private let clamps: Bool
+
+  init(_ arguments: Arguments) {
+    let vector = arguments.vector("transform")
+    self.map = AffineMap(
+      a: vector[0], b: vector[1], c: vector[2], d: vector[3], tx: vector[4], ty: vector[5])
+    self.clamps = arguments.text("border") == "clamp"
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    guard self.map != .identity else { return [] }
+    return [
+      Node(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
+    ]
+  }
+}
+
+/// An affine map of positions: x' = a x + c y + tx, y' = b x + d y + ty.
+struct AffineMap: Sendable, Hashable {
+  let a, b, c, d, tx, ty: Double
+
+  /// The identity.
+  static let identity = AffineMap(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
+
+  /// Maps a position.
+  func callAsFunction(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+    (self.a * x + self.c * y + self.tx, self.b * x + self.d * y + self.ty)
+  }
+
+  /// The inverse; `nil` if the map is singular or nearly so: if it shrinks a frame to less than
+  /// 1/4096 of its size.
+  var inverse: AffineMap? {
+    let determinant = self.a * self.d - self.b * self.c
+    let (a, b) = (self.d / determinant, -self.b / determinant)
+    let (c, d) = (-self.c / determinant, self.a / determinant)
+    guard determinant != 0, [a, b, c, d].allSatisfy({ abs($0) <= 4096 }) else { return nil }
+    return AffineMap(
+      a: a, b: b, c: c, d: d, tx: -(a * self.tx + c * self.ty), ty: -(b * self.tx + d * self.ty))
+  }
+
+  /// The greatest factor by which the distance of neighbours grows.
+  var stretch: Double {
+    max(hypot(self.a, self.b), hypot(self.c, self.d))
+  }
+}
+
+/// A resampling of the picture by an affine map, in a frame of the same size.
+struct AffineOperation: NeighborhoodOperation {
+  /// The map from positions of the result to those of the input, in pixels; `nil` if no pixel is
+  /// visible.
+  let inverse: AffineMap?
+  /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
+  /// (``EmptyColor``).
+  let clamps: Bool
+
+  var kind: PassDescription.Kind { .warp }
+
+  var words: String {
+    let samples = self.samples
+    return samples > 1
+      ? "an affine map, the mean of \(samples)x\(samples) bilinear samples"
+      : "an affine map, bilinear"
+  }
+
+  /// The number of samples per axis whose mean is a pixel: enough to cover the source area where
+  /// the picture shrinks, at most 8. A bilinear sample spans two pixels and suffices up to a factor
+  /// of 1.5.
+  var samples: Int {
+    guard let inverse = self.inverse else { return 1 }
+    return min(max(Int((inverse.stretch - 0.5 - 1e-9).rounded(.up)), 1), 8)
+  }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    AffinePass(
+      description: setting.description, operation: self,
+      empty: EmptyColor.samples(setting.geometry).map { $0.map(Double.init) },
+      keepsFourthChannel: setting.keepsFourthChannel)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    guard let inverse = self.inverse else {
+      // A singular map shows a clamped picture as one pixel everywhere.
+      return plane.map { _, _, channel in
+        self.clamps ? plane[0, 0, channel] : plane.empty(channel: channel)
+      }
+    }
+    func sample(_ x: Int, _ y: Int, _ channel: Int) -> Double {
+      let isInside = (0 ..< plane.width).contains(x) && (0 ..< plane.height).contains(y)
+      return isInside || self.clamps ? plane[x, y, channel] : plane.empty(channel: channel)
+    }
+    let count = self.samples
+    return plane.map { x, y, channel in
+      var sum = 0.0
+      for row in 0 ..< count {
+        for column in 0 ..< count {
+          let place = inverse(
+            (Double(x) + (Double(column) + 0.5) / Double(count)) / plane.scale,
+            (Double(y) + (Double(row) + 0.5) / Double(count)) / plane.scale)
+          let (u, v) = (place.x * plane.scale - 0.5, place.y * plane.scale - 0.5)
+          let (left, top) = (u.rounded(.down), v.rounded(.down))
+          let (fx, fy) = (u - left, v - top)
+          let (i, j) = (Int(left), Int(top))
+          sum +=
+            (sample(i, j, channel) * (1 - fx) + sample(i + 1, j, channel) * fx) * (1 - fy)
+            + (sample(i, j + 1, channel) * (1 - fx) + sample(i + 1, j + 1, channel) * fx) * fy
+        }
+      }
+      return sum / Double(count * count)
+    }
+  }
+}
+
+/// Resampling of each plane by an affine map, bilinear, in tiles: the sources of a tile are close
+/// together, those of a row may be spread over the frame.
+package struct AffinePass: Pass {
+  package let description: PassDescription
+  private let operation: AffineOperation
+  /// The code values of the empty area, by plane and channel.
+  private let empty: [[Double]]
+  private let keepsFourthChannel: Bool
+
+  private static let tileWidth = 128
+  private static let tileHeight = 32
+
+  init(
+    description: PassDescription, operation: AffineOperation, empty: [[Double]],
+    keepsFourthChannel: Bool
+  ) {
+    self.description = description
+    self.operation = operation
+    self.empty = empty
+    self.keepsFourthChannel = keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    let square = Double(self.operation.samples * self.operation.samples)
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let writer = SegmentWriter(context, shape, keepsAlpha: self.keepsFourthChannel)
+      let cost = Double(shape.samples * shape.height) * 0.4 * square
+      await context.bands.run(
+        rows: shape.height, alignment: Self.tileHeight, nanoseconds: cost
+      ) { band in
+        self.run(band, source, shape, writer)
+      }
+    }
+  }
+
+  private func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ writer: SegmentWriter
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let clamps = self.operation.clamps
+    let reader = WarpReader(
+      source, shape, nothing: self.empty[shape.plane], capacity: Self.tileWidth)
+    let sums = SampleSums(count: Self.tileWidth * shape.step)
+    // A singular map reads a constant position: outside, or the first pixel if edges are clamped.
+    let map =
+      self.operation.inverse
+      ?? AffineMap(a: 0, b: 0, c: 0, d: 0, tx: clamps ? 0 : -1e6, ty: 0)
+    let count = self.operation.samples
+    for top in stride(from: band.lowerBound, to: band.upperBound, by: Self.tileHeight) {
+      for left in stride(from: 0, to: shape.width, by: Self.tileWidth) {
+        let length = min(Self.tileWidth, shape.width - left)
+        for y in top ..< min(top + Self.tileHeight, band.upperBound) {
+          writer.fetch(x: left, y: y, count: length)
+          func read(_ sample: Int) -> UnsafeMutablePointer<Int16> {
+            let column = (Double(sample % count) + 0.5) / Double(count)
+            let row = (Double(sample / count) + 0.5) / Double(count)
+            Self.setPlaces(reader, map, Double(left) + column, Double(y) + row, length, shape)
+            return unsafe reader.read(count: length, covers: !clamps)
+          }
+          guard count > 1 else {
+            unsafe writer.write(read(0), x: left, y: y, count: length, rows)
+            continue
+          }
+          for sample in 0 ..< count * count {
+            unsafe sums.add(read(sample), count: length * shape.step, isFirst: sample == 0, rows)
+          }
+          unsafe writer.write(
+            sums.means(of: count * count, count: length * shape.step), x: left, y: y,
+            count: length, rows)
+        }
+      }
+    }
+  }
+
+  /// Sets the positions of a run of pixels that begins at a position of a plane, in samples of the
+  /// plane.
+  private static func setPlaces(
+    _ reader: borrowing WarpReader, _ map: AffineMap, _ x: Double, _ y: Double, _ length: Int,
+    _ shape: PlaneShape
+  ) {
+    let place = map(x / shape.scale, y / shape.scale)
+    var plane = reader.plane
+    let start = [Float(place.x * shape.scale - 0.5), Float(place.y * shape.scale - 0.5)]
+    let slope = [Float(map.a), Float(map.b)]
+    unsafe sl_area_rows_current().pointee.line_places(
+      &plane, start, slope, length, reader.places.pointers)
+  }
+}
+
+/// Sums of runs of samples, and their means. Owned by one band.
+@safe
+struct SampleSums: ~Copyable {
+  private let memory: SampleMemory
+  private let sums: UnsafeMutablePointer<Int32>
+  private let count: Int
+
+  /// Allocates sums.
+  ///
+  /// - Parameter count: The most samples of a run.
+  init(count: Int) {
+    self.memory = SampleMemory(count: 3 * count)
+    unsafe self.sums = UnsafeMutableRawPointer(self.memory[0])
+      .bindMemory(to: Int32.self, capacity: count)
+    self.count = count
+  }
+
+  /// Adds a run; the first one replaces the sums.
+  func add(
+    _ samples: UnsafePointer<Int16>, count: Int, isFirst: Bool, _ rows: sl_rows
+  ) {
+    if isFirst { unsafe self.sums.update(repeating: 0, count: count) }
+    unsafe rows.accumulate_i16(samples, count, self.sums)
+  }
+
+  /// Returns the means, rounded.
+  ///
+  /// - Parameters:
+  ///   - runs: The number of added runs.
+  ///   - count: The number of samples.
+  func means(of runs: Int, count: Int) -> UnsafeMutablePointer<Int16> {
+    let result = unsafe self.memory[2 * self.count]
+    unsafe sl_area_rows_current().pointee.mean_sums(
+      self.sums, 1 / Float(runs), count, result)
+    return unsafe result
+  }
+}

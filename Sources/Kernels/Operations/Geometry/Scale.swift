@@ -1,0 +1,72 @@
+/// A change of the picture's size.
+struct Scale: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "scale",
+    summary: "Resizes the picture: fitted into a size, filling it, or stretched to it.",
+    category: .geometry, reach: .frame, fidelity: .formula,
+    formula: """
+      Along each axis linear interpolation where the picture grows, and the mean of the covered \
+      area where it shrinks. fit keeps the aspect ratio and gives the largest size within width \
+      and height, without bars; fill keeps the aspect ratio, crops both sides, and gives that \
+      size; stretch gives that size
+      """,
+    parameters: [
+      ParameterDescription(
+        "width", .length, default: .number(0), slider: 0 ... 4096, limits: 0 ... 8192,
+        unit: .pixels, "The width; 0 follows from the height and the aspect ratio."),
+      ParameterDescription(
+        "height", .length, default: .number(0), slider: 0 ... 4096, limits: 0 ... 8192,
+        unit: .pixels, "The height; 0 follows from the width and the aspect ratio."),
+      ParameterDescription(
+        "mode", .choice(PictureFit.allCases.map(\.rawValue)), default: .text("fit"),
+        "How the picture is fitted if the aspect ratios differ."),
+    ])
+
+  private let width: Length
+  private let height: Length
+  private let fit: PictureFit
+
+  init(_ arguments: Arguments) {
+    self.width = arguments.length("width")
+    self.height = arguments.length("height")
+    self.fit = PictureFit(rawValue: arguments.text("mode")) ?? .fit
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let size = geometry.size
+    let (wide, high) = (Double(size.width), Double(size.height))
+    var width = min(self.width.pixels(in: size), 8192)
+    var height = min(self.height.pixels(in: size), 8192)
+    guard width > 0 || height > 0 else { return [] }
+    if width == 0 { width = height * wide / high }
+    if height == 0 { height = width * high / wide }
+    var extent = (width: wide, height: high)
+    switch self.fit {
+    case .stretch: break
+    case .fit:
+      let factor = min(width / wide, height / high)
+      (width, height) = (wide * factor, high * factor)
+    case .fill:
+      let factor = max(width / wide, height / high)
+      extent = (min(width / factor, wide), min(height / factor, high))
+    }
+    let result = FrameSize(width: Self.pixels(width), height: Self.pixels(height))
+    let origin = (x: (wide - extent.width) / 2, y: (high - extent.height) / 2)
+    if result == size, extent == (wide, high) { return [] }
+    return [.resample(from: origin, extent: extent, to: result)]
+  }
+
+  private static func pixels(_ length: Double) -> Int {
+    Int(min(max(length.rounded(), 1), 8192))
+  }
+}
+
+/// The fit of a picture into a rectangle of another aspect ratio.
+public enum PictureFit: String, Sendable, Hashable, CaseIterable {
+  /// The whole picture, as large as fits. It may not fill the rectangle.
+  case fit
+  /// The picture fills the rectangle; both sides are cropped.
+  case fill
+  /// The picture takes the rectangle's aspect ratio.
+  case stretch
+}

@@ -1,0 +1,227 @@
+import CKernels
+
+/// Sharpening of luma.
+struct SharpenLuminance: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "sharpenLuminance",
+    summary: "Sharpens luma; colours do not change.",
+    category: .sharpen, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      rgb' = rgb + sharpness * (Y - blur(Y)), Y = .2126 r + .7152 g + .0722 b (the luma plane in \
+      YUV formats, whose chroma does not change), blur the Gaussian of standard deviation radius. \
+      Edges are clamped; sharpness 0 changes nothing
+      """,
+    parameters: [
+      ParameterDescription(
+        "sharpness", .number, default: .number(0.4), slider: 0 ... 2, limits: -64 ... 64,
+        "The weight of the added detail; 0 changes nothing."),
+      ParameterDescription(
+        "radius", .length, default: .number(1.69), slider: 0 ... 20, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation of the blur that separates detail."),
+    ])
+
+  private let sharpness: Double
+  private let radius: Length
+
+  init(_ arguments: Arguments) {
+    self.sharpness = arguments.number("sharpness")
+    self.radius = arguments.length("radius")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.leastSigma, self.sharpness != 0 else { return [] }
+    return [Node(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: self.sharpness)))]
+  }
+}
+
+/// A sharpening of luma by its difference from a Gaussian blur, added to all channels, so that hues
+/// do not change.
+///
+/// In pictures with alpha, luma is that of premultiplied colour, and the difference is multiplied
+/// by alpha, so that transparent pixels do not change.
+struct LumaSharpenOperation: NeighborhoodOperation {
+  /// The Gaussian's standard deviation in pixels.
+  let sigma: Double
+  /// The weight of the difference.
+  let gain: Double
+
+  var limitsLast: Bool { true }
+
+  var words: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    LumaSharpenPass(setting, self)
+  }
+
+  func reference(
+    _ planes: [ReferencePlane], of geometry: FrameGeometry
+  ) -> [ReferencePlane] {
+    guard planes[0].step >= 3 else {
+      // A plane of luma, or of grey; chroma does not change.
+      let blurred = GaussianBlurOperation(sigma: self.sigma).reference(planes[0])
+      let luma = planes[0].map { x, y, channel in
+        let value = planes[0][x, y, channel]
+        return value + self.gain * (value - blurred[x, y, channel])
+      }
+      return [luma] + planes.dropFirst()
+    }
+    let weights = LumaWeights(geometry.format).exact
+    let plane = planes[0]
+    let luma = ReferencePlane(
+      width: plane.width, height: plane.height, step: 1, scale: 1,
+      samples: (0 ..< plane.width * plane.height).map { pixel in
+        (0 ..< 3).reduce(0) { $0 + weights[$1] * plane.samples[pixel * plane.step + $1] }
+      })
+    let blurred = GaussianBlurOperation(sigma: self.sigma).reference(luma)
+    let hasAlpha = geometry.format.hasAlpha && geometry.color.alpha != .opaque
+    return [
+      plane.map { x, y, channel in
+        guard channel < 3 else { return plane[x, y, channel] }
+        let alpha = hasAlpha ? plane[x, y, 3] / 255 : 1
+        return plane[x, y, channel] + self.gain * alpha * (luma[x, y, 0] - blurred[x, y, 0])
+      }.boundedByAlpha(of: geometry)
+    ]
+  }
+}
+
+/// A sharpening of luma: on the luma plane where there is one, otherwise on the luma of each pixel,
+/// whose difference is added to every colour channel.
+package struct LumaSharpenPass: Pass {
+  package let description: PassDescription
+  private let operation: LumaSharpenOperation
+  private let setting: PassSetting
+
+  init(_ setting: PassSetting, _ operation: LumaSharpenOperation) {
+    self.description = setting.description
+    self.setting = setting
+    self.operation = operation
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0]
+    let shapes = PlaneShape.planes(source.format, source.size)
+    let luma = shapes[0].step >= 3 ? await self.luma(context) : source
+    let shape = PlaneShape(
+      plane: 0, step: 1, width: source.size.width, height: source.size.height, scale: 1)
+    let sigma = self.operation.sigma
+    if sigma <= BlurredMixOperation.greatestExactSigma {
+      await self.sharpen(context, luma, shape, blurred: nil)
+    } else {
+      let blurred = Self.grayRaster(context)
+      let blurring = PassContext(
+        inputs: [luma], output: blurred, moment: context.moment, pool: context.pool,
+        bands: context.bands)
+      let factor = GaussianBlurPass.factor(sigma: sigma)
+      await GaussianPyramid(shape: shape, sigma: sigma, factor: factor, keepsAlpha: false)
+        .run(blurring)
+      await self.sharpen(context, luma, shape, blurred: blurred)
+    }
+    for chroma in shapes.dropFirst() { await PlaneCopy(shape: chroma).run(context) }
+  }
+
+  private static func grayRaster(_ context: PassContext) -> Raster {
+    // The input's size is a frame's, so a plane of it exists.
+    guard let layout = try? FrameLayout(aligned: .gray8, size: context.inputs[0].size) else {
+      preconditionFailure("no frame has the size \(context.inputs[0].size)")
+    }
+    return Raster(layout: layout, depth: .deep, pool: context.pool)
+  }
+
+  /// Computes the luma of every pixel, in sums: units of 1/64 level from bytes, 1/32 from deep
+  /// samples.
+  private func luma(_ context: PassContext) async -> Raster {
+    let source = context.inputs[0].view
+    let luma = Self.grayRaster(context)
+    let rows = luma.view
+    let weights = LumaWeights(source.format).fixed
+    let (width, height) = (source.size.width, source.size.height)
+    let step = PlaneShape.planes(source.format, source.size)[0].step
+    await context.bands.run(
+      rows: height, nanoseconds: Double(width * height) * 0.3
+    ) { band in
+      let area = unsafe sl_area_rows_current().pointee
+      let convert = unsafe source.depth == .eight ? area.luma_u8 : area.luma_i16
+      unsafe weights.withUnsafeBufferPointer { weights in
+        for y in band {
+          unsafe convert(
+            source.row(y), step, weights.baseAddress.unsafelyUnwrapped, width,
+            rows.samples(y, 0))
+        }
+      }
+    }
+    return luma
+  }
+
+  private func sharpen(
+    _ context: PassContext, _ luma: Raster, _ shape: PlaneShape, blurred: Raster?
+  ) async {
+    let source = context.inputs[0].view
+    let (luma, blurred) = (luma.view, blurred?.view)
+    let colour = PlaneShape.planes(source.format, source.size)[0]
+    let weights = SymmetricWeights(
+      sigma: self.operation.sigma, reach: SymmetricWeights.reach(gain: abs(self.operation.gain)))
+    let gain = Float(self.operation.gain)
+    let hasAlpha = colour.step == 4 && !self.setting.keepsFourthChannel
+    let finish = LimitedFinish(context, colour, self.setting, keepsAlpha: true)
+    let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
+    await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let area = unsafe sl_area_rows_current().pointee
+      let isNarrow = source.depth == .eight
+      let window = LumaWindow(luma, shape, weights)
+      let memory = SampleMemory(count: colour.samples + 64)
+      let result = unsafe memory[0]
+      for y in band {
+        let soft = unsafe blurred?.samples(y, 0) ?? window.blurredRow(y)
+        if colour.step >= 3 {
+          let lift = unsafe isNarrow ? area.lift_u8 : area.lift_i16
+          unsafe lift(
+            source.row(y), colour.step, luma.samples(y, 0), soft, gain, hasAlpha ? 1 : 0,
+            shape.width, result)
+        } else {
+          let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
+          let unit: Float = isNarrow && blurred == nil ? 1 / 64 : 1 / 32
+          unsafe lean(source.row(y), soft, unit, -gain, -gain, shape.samples, result)
+        }
+        unsafe finish.write(result, y: y, rows)
+      }
+    }
+  }
+}
+
+/// A narrow Gaussian of a plane of single samples, one row at a time. Owned by one band.
+@safe
+struct LumaWindow: ~Copyable {
+  private let source: RasterView
+  private let shape: PlaneShape
+  private let weights: SymmetricWeights
+  private let memory: SampleMemory
+
+  init(_ source: RasterView, _ shape: PlaneShape, _ weights: SymmetricWeights) {
+    self.source = source
+    self.shape = shape
+    self.weights = weights
+    self.memory = SampleMemory(count: 2 * (shape.samples + 2 * weights.radius) + 64)
+  }
+
+  /// Returns the blurred samples of a row, as sums. They are valid until the next call.
+  func blurredRow(_ y: Int) -> UnsafeMutablePointer<Int16> {
+    let rows = unsafe sl_rows_current().pointee
+    let area = unsafe sl_area_rows_current().pointee
+    let radius = self.weights.radius
+    let column = unsafe self.memory[radius]
+    let result = unsafe self.memory[self.shape.samples + 2 * radius]
+    let down =
+      unsafe self.source.depth == .eight ? area.symmetric_down_u8 : area.symmetric_down_i16
+    unsafe self.weights.values.withUnsafeBufferPointer { weights in
+      let weights = unsafe weights.baseAddress.unsafelyUnwrapped
+      unsafe RowPointers.withRows(self.source, self.shape, y - radius ... y + radius) {
+        unsafe down($0, radius, weights, self.shape.samples, column)
+      }
+      unsafe rows.replicate_edges(column, 1, self.shape.width, radius)
+      unsafe area.symmetric_across(column, 1, radius, weights, self.shape.samples, result)
+    }
+    return unsafe result
+  }
+}

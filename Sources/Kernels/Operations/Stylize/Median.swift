@@ -1,0 +1,68 @@
+import CKernels
+
+/// A median filter, which removes specks.
+struct Median: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "median",
+    summary: "Removes specks by the median of neighbouring pixels; edges stay sharp.",
+    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    formula: """
+      The median of 3x3 samples for each channel, on every plane at its own size; colour is \
+      premultiplied. Edges are clamped
+      """)
+
+  init(_ arguments: Arguments) {}
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    [Node(.neighborhood(MedianOperation()))]
+  }
+}
+
+/// The median of 3x3 samples of each channel.
+struct MedianOperation: NeighborhoodOperation {
+  var words: String { "the median of 3x3" }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    MedianPass(setting)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    plane.map { x, y, channel in
+      (0 ..< 9).map { plane[x + $0 % 3 - 1, y + $0 / 3 - 1, channel] }.sorted()[4]
+    }
+  }
+}
+
+/// Medians of 3x3 samples of each plane.
+package struct MedianPass: Pass {
+  package let description: PassDescription
+  private let keepsFourthChannel: Bool
+
+  init(_ setting: PassSetting) {
+    self.description = setting.description
+    self.keepsFourthChannel = setting.keepsFourthChannel
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
+      await context.bands.run(
+        rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.07
+      ) { band in
+        let rows = unsafe sl_rows_current().pointee
+        let area = unsafe sl_area_rows_current().pointee
+        let median = unsafe source.depth == .eight ? area.median_u8 : area.median_i16
+        let memory = SampleMemory(count: shape.samples)
+        func row(_ y: Int) -> UnsafeMutableRawPointer {
+          unsafe source.row(clamped: y, of: shape)
+        }
+        for y in band {
+          unsafe finish.write(y: y, scratch: memory[0], rows) { output in
+            unsafe median(row(y - 1), row(y), row(y + 1), shape.step, shape.width, output)
+          }
+        }
+      }
+    }
+  }
+}

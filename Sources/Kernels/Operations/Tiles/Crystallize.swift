@@ -1,0 +1,217 @@
+import CKernels
+import Synchronization
+
+/// A mosaic of irregular polygons.
+struct Crystallize: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "crystallize",
+    summary: "Maps the picture to polygons of one colour each.",
+    category: .stylize, reach: .frame, fidelity: .modelled,
+    formula: """
+      Each pixel becomes the mean, rounded to nearest, of all pixels with the same nearest seed. \
+      Seeds are on a grid through center, 2 radius apart; every second row is shifted by half of \
+      that to the right, and each seed is moved by up to .32 of the distance in each direction, by \
+      a hash of its position in the grid. Luma and chroma are averaged on their own planes; colour \
+      is premultiplied
+      """,
+    parameters: [
+      ParameterDescription(
+        "radius", .length, default: .number(20), slider: 1 ... 100, limits: 1 ... 16384,
+        unit: .pixels, "Half the distance between crystals."),
+      ParameterDescription(
+        "center", .point, default: .point(.center), "A point of the grid of crystals."),
+    ])
+
+  private let radius: Length
+  private let center: Point
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.center = arguments.point("center")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let size = geometry.size
+    let radius = min(max(self.radius.pixels(in: size), 1), 16384)
+    let (x, y) = self.center.pixels(in: size)
+    return [
+      Node(.neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))
+    ]
+  }
+}
+
+/// Means over the cells of scattered seeds. Each pixel belongs to its nearest seed.
+struct CellOperation: NeighborhoodOperation {
+  /// The seeds, in pixels of the frame.
+  let lattice: CellLattice
+
+  var words: String { "means over crystals \(self.lattice.spacing) pixels apart" }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    CellPass(setting, self)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    struct Cell: Hashable {
+      let column, row: Int
+    }
+    let lattice = self.lattice.scaled(by: plane.scale)
+    let columns = lattice.columns(width: plane.width)
+    var owners: [Cell] = []
+    var sums: [Cell: (sums: [Double], count: Double)] = [:]
+    for y in 0 ..< plane.height {
+      for x in 0 ..< plane.width {
+        let (px, py) = (Double(x) + 0.5, Double(y) + 0.5)
+        let near = lattice.row(y: py)
+        var (owner, least) = (Cell(column: 0, row: 0), Double.infinity)
+        for row in near - 3 ... near + 3 {
+          for column in columns {
+            let seed = lattice.seed(column: column, row: row)
+            let square = (seed.x - px) * (seed.x - px) + (seed.y - py) * (seed.y - py)
+            if square < least { (owner, least) = (Cell(column: column, row: row), square) }
+          }
+        }
+        owners.append(owner)
+        var entry = sums[owner] ?? (Array(repeating: 0, count: plane.step), 0)
+        for channel in 0 ..< plane.step { entry.sums[channel] += plane[x, y, channel] }
+        entry.count += 1
+        sums[owner] = entry
+      }
+    }
+    return plane.map { x, y, channel in
+      let entry = sums[owners[y * plane.width + x]] ?? ([0, 0, 0, 0], 1)
+      return entry.sums[channel] / entry.count
+    }
+  }
+}
+
+/// Means over cells, plane by plane: first the sums of all cells, then all pixels.
+struct CellPass: Pass {
+  let description: PassDescription
+  private let keepsFourthChannel: Bool
+  private let lattice: CellLattice
+
+  init(_ setting: PassSetting, _ operation: CellOperation) {
+    self.description = setting.description
+    self.keepsFourthChannel = setting.keepsFourthChannel
+    self.lattice = operation.lattice
+  }
+
+  func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for shape in PlaneShape.planes(source.format, source.size) {
+      let span = CellSpan(self.lattice.scaled(by: shape.scale), shape)
+      let sums = CellSums(cells: span.count)
+      let cost = Double(shape.samples * shape.height) * 0.3
+      await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+        Self.sum(band, source, shape, span, sums)
+      }
+      let means = sums.means(unit: source.depth == .eight ? 32 : 1)
+      let finish = RowFinish(
+        context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
+      await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+        Self.fill(band, shape, span, means, finish)
+      }
+    }
+  }
+
+  private static func sum(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ span: CellSpan,
+    _ sums: CellSums
+  ) {
+    let rows = unsafe sl_look_rows_current().pointee
+    let add = unsafe source.depth == .eight ? rows.sum_cells_u8 : rows.sum_cells_i16
+    let cells = span.cells(meeting: band)
+    var runs = CellRuns(span, from: cells.lowerBound)
+    var totals = Array(repeating: Int64(0), count: 4 * cells.count)
+    var counts = Array(repeating: Int64(0), count: cells.count)
+    for y in band {
+      runs.find(y: y)
+      for (index, cell) in runs.cells.enumerated() {
+        counts[Int(cell)] += Int64(runs.edges[index + 1] - runs.edges[index])
+      }
+      let row = unsafe source.row(y, plane: shape.plane)
+      unsafe runs.edges.withUnsafeBufferPointer { edges in
+        unsafe runs.cells.withUnsafeBufferPointer { cells in
+          unsafe totals.withUnsafeMutableBufferPointer { totals in
+            unsafe add(
+              row, shape.step, edges.baseAddress.unsafelyUnwrapped,
+              cells.baseAddress.unsafelyUnwrapped, cells.count,
+              totals.baseAddress.unsafelyUnwrapped)
+          }
+        }
+      }
+    }
+    sums.add(totals, counts, from: cells.lowerBound)
+  }
+
+  private static func fill(
+    _ band: Range<Int>, _ shape: PlaneShape, _ span: CellSpan, _ means: [Int16],
+    _ finish: RowFinish
+  ) {
+    let table = unsafe sl_rows_current().pointee
+    let rows = unsafe sl_look_rows_current().pointee
+    var runs = CellRuns(span)
+    let memory = SampleMemory(count: shape.samples + 64)
+    let result = unsafe memory[0]
+    for y in band {
+      runs.find(y: y)
+      unsafe means.withUnsafeBufferPointer { means in
+        unsafe runs.edges.withUnsafeBufferPointer { edges in
+          unsafe runs.cells.withUnsafeBufferPointer { cells in
+            unsafe rows.fill_cells(
+              means.baseAddress.unsafelyUnwrapped, shape.step,
+              edges.baseAddress.unsafelyUnwrapped, cells.baseAddress.unsafelyUnwrapped,
+              cells.count, result)
+          }
+        }
+      }
+      unsafe finish.write(result, y: y, table)
+    }
+  }
+}
+
+/// The sums of each cell's samples. Bands add theirs in any order; integer sums do not depend on
+/// it.
+final class CellSums: Sendable {
+  private struct State {
+    var sums: [Int64]
+    var counts: [Int64]
+  }
+
+  private let state: Mutex<State>
+
+  /// Creates zero sums.
+  ///
+  /// - Parameter cells: The number of cells.
+  init(cells: Int) {
+    self.state = Mutex(
+      State(
+        sums: Array(repeating: 0, count: 4 * cells), counts: Array(repeating: 0, count: cells)))
+  }
+
+  /// Adds four sums and a pixel count for each cell, beginning with the cell `first`.
+  func add(_ sums: [Int64], _ counts: [Int64], from first: Int) {
+    self.state.withLock { state in
+      for cell in counts.indices where counts[cell] > 0 {
+        state.counts[first + cell] += counts[cell]
+        for channel in 4 * cell ..< 4 * cell + 4 {
+          state.sums[4 * first + channel] += sums[channel]
+        }
+      }
+    }
+  }
+
+  /// Returns the means, rounded to nearest: four numbers per cell; 0 for cells without pixels.
+  ///
+  /// - Parameter unit: The factor of the sums.
+  func means(unit: Double) -> [Int16] {
+    self.state.withLock { state in
+      state.sums.indices.map { index in
+        let count = state.counts[index / 4]
+        return count > 0
+          ? Int16(clamping: Int((Double(state.sums[index]) * unit / Double(count)).rounded())) : 0
+      }
+    }
+  }
+}

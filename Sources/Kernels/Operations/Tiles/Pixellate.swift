@@ -1,0 +1,159 @@
+import CKernels
+
+/// A mosaic of squares.
+struct Pixellate: CatalogueFilter {
+  static let description = FilterDescription(
+    name: "pixellate",
+    summary: "Maps the picture to coloured squares.",
+    category: .stylize, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      Each pixel becomes the mean of its square, rounded to nearest; four squares meet at center. \
+      Luma and chroma are averaged on their own planes; colour is premultiplied
+      """,
+    parameters: [
+      ParameterDescription(
+        "center", .point, default: .point(.center), "The corner of four squares."),
+      ParameterDescription(
+        "scale", .length, default: .number(8), slider: 1 ... 100, limits: 1 ... 16384,
+        unit: .pixels, "A square's side; 1 changes nothing."),
+    ])
+
+  private let center: Point
+  private let scale: Length
+
+  init(_ arguments: Arguments) {
+    self.center = arguments.point("center")
+    self.scale = arguments.length("scale")
+  }
+
+  func nodes(for geometry: FrameGeometry) -> [Node] {
+    let size = geometry.size
+    let scale = min(max(self.scale.pixels(in: size), 1), 16384)
+    guard scale > 1 else { return [] }
+    let center = self.center.pixels(in: size)
+    return [.pixellate(center: center, scale: scale)]
+  }
+}
+
+/// Means over squares of a grid.
+struct PixellateOperation: NeighborhoodOperation {
+  /// The corner of four squares, in pixels from the top left.
+  let x: Double
+  let y: Double
+  /// A square's side in pixels.
+  let scale: Double
+
+  var words: String { "means over squares of \(self.scale) pixels" }
+
+  func makePass(_ setting: PassSetting) -> any Pass {
+    PixellatePass(setting, self)
+  }
+
+  func reference(_ plane: ReferencePlane) -> ReferencePlane {
+    struct Square: Hashable {
+      let x, y, channel: Int
+    }
+    func square(_ x: Int, _ y: Int, _ channel: Int) -> Square {
+      let side = self.scale * plane.scale
+      return Square(
+        x: Int(((Double(x) + 0.5 - self.x * plane.scale) / side).rounded(.down)),
+        y: Int(((Double(y) + 0.5 - self.y * plane.scale) / side).rounded(.down)),
+        channel: channel)
+    }
+    var sums: [Square: (sum: Double, count: Double)] = [:]
+    _ = plane.map { x, y, channel in
+      let sample = plane[x, y, channel]
+      let (sum, count) = sums[square(x, y, channel)] ?? (0, 0)
+      sums[square(x, y, channel)] = (sum + sample, count + 1)
+      return sample
+    }
+    return plane.map { x, y, channel in
+      let (sum, count) = sums[square(x, y, channel)] ?? (0, 1)
+      return sum / count
+    }
+  }
+}
+
+/// Means over squares, plane by plane. A square has half the width on a chroma plane.
+///
+/// A sample belongs to the square that contains its centre. Means are rounded to nearest.
+package struct PixellatePass: Pass {
+  package let description: PassDescription
+  private let keepsFourthChannel: Bool
+  private let planes: [(shape: PlaneShape, columns: [Int], rows: [Int])]
+
+  init(_ setting: PassSetting, _ operation: PixellateOperation) {
+    self.description = setting.description
+    self.keepsFourthChannel = setting.keepsFourthChannel
+    self.planes = PlaneShape.planes(setting.geometry.format, setting.geometry.size).map { shape in
+      let scale = operation.scale * shape.scale
+      return (
+        shape,
+        Self.edges(count: shape.width, origin: operation.x * shape.scale, scale: scale),
+        Self.edges(count: shape.height, origin: operation.y * shape.scale, scale: scale)
+      )
+    }
+  }
+
+  /// The first samples of squares along an axis, and the number of samples.
+  static func edges(count: Int, origin: Double, scale: Double) -> [Int] {
+    var edges = [0]
+    func square(_ sample: Int) -> Double {
+      ((Double(sample) + 0.5 - origin) / scale).rounded(.down)
+    }
+    for sample in 1 ..< max(count, 1) where square(sample) != square(sample - 1) {
+      edges.append(sample)
+    }
+    return edges + [count]
+  }
+
+  package func run(_ context: PassContext) async {
+    let source = context.inputs[0].view
+    for (shape, columns, rows) in self.planes {
+      let finish = RowFinish(
+        context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
+      await context.bands.run(
+        rows: rows.count - 1, nanoseconds: Double(shape.samples * shape.height) * 0.15
+      ) { band in
+        Self.run(band, source, shape, columns, rows, finish)
+      }
+    }
+  }
+
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ columns: [Int], _ rows: [Int],
+    _ finish: RowFinish
+  ) {
+    let table = unsafe sl_rows_current().pointee
+    let isDeep = source.depth == .deep
+    let accumulate = unsafe isDeep ? table.accumulate_i16 : table.accumulate_u8
+    let memory = SampleMemory(count: 3 * shape.samples)
+    let means = unsafe memory[0]
+    let sums = unsafe UnsafeMutableRawPointer(memory[shape.samples])
+      .bindMemory(to: Int32.self, capacity: shape.samples)
+    unsafe columns.withUnsafeBufferPointer { columns in
+      for square in band {
+        let height = rows[square] ..< rows[square + 1]
+        unsafe sums.update(repeating: 0, count: shape.samples)
+        for y in height {
+          unsafe accumulate(source.row(y, plane: shape.plane), shape.samples, sums)
+        }
+        unsafe table.mean_blocks(
+          sums, shape.step, columns.baseAddress.unsafelyUnwrapped, columns.count - 1,
+          (isDeep ? 1 : 32) / Float(height.count), means)
+        for y in height { unsafe finish.write(means, y: y, table) }
+      }
+    }
+  }
+}
+
+extension Node {
+  /// Replaces squares of a grid by their mean colour.
+  ///
+  /// - Parameters:
+  ///   - center: A corner that four squares share, in pixels from the top left.
+  ///   - scale: A square's side in pixels; at 1 or less nothing changes.
+  package static func pixellate(center: (x: Double, y: Double), scale: Double) -> Node {
+    Node(.neighborhood(PixellateOperation(x: center.x, y: center.y, scale: scale)))
+  }
+}

@@ -1,0 +1,150 @@
+import CKernels
+
+/// A writer of rows of 16-bit sums as samples of the output.
+@safe
+struct RowFinish: Sendable {
+  private let shape: PlaneShape
+  private let source: RasterView
+  private let destination: RasterView
+  private let keepsAlpha: Bool
+  private let shift: Int
+
+  /// Creates a writer.
+  ///
+  /// - Parameters:
+  ///   - context: The pass's inputs and output.
+  ///   - shape: The plane.
+  ///   - fractionBits: The fractional bits of the sums, below a level.
+  ///   - keepsAlpha: Whether to copy every fourth sample from the source.
+  init(
+    _ context: PassContext, _ shape: PlaneShape, fractionBits: Int, keepsAlpha: Bool
+  ) {
+    self.shape = shape
+    self.source = context.inputs[0].view
+    self.destination = context.output.view
+    self.keepsAlpha = keepsAlpha && shape.step == 4
+    self.shift = fractionBits - (context.output.depth == .deep ? 5 : 0)
+  }
+
+  /// Writes one row.
+  func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
+      let area = unsafe sl_area_rows_current().pointee
+      return unsafe area.narrow_colors(
+        sums, self.shift, self.source.row(y, plane: self.shape.plane), self.shape.width, output)
+    }
+    switch self.destination.depth {
+    case .eight: unsafe rows.narrow_u8(sums, self.shift, self.shape.samples, output)
+    case .deep: unsafe rows.narrow_i16(sums, self.shift, self.shape.samples, output)
+    }
+    unsafe self.copyAlpha(y: y, rows)
+  }
+
+  /// Copies every fourth sample of a row from the source, if they are kept.
+  func copyAlpha(y: Int, _ rows: sl_rows) {
+    guard self.keepsAlpha else { return }
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    let input = unsafe self.source.row(y, plane: self.shape.plane)
+    unsafe SampleCopy.copyAlpha(
+      input, self.source.depth, output, self.destination.depth, pixels: self.shape.width, rows)
+  }
+}
+
+/// A writer for passes whose results have the depth of their input: into the output if it has that
+/// depth, otherwise through scratch memory.
+@safe
+struct DirectFinish: Sendable {
+  private let shape: PlaneShape
+  private let source: SampleDepth
+  private let destination: RasterView
+  private let finish: RowFinish
+
+  /// Creates a writer.
+  ///
+  /// - Parameter keepsAlpha: Whether to copy every fourth sample from the source.
+  init(_ context: PassContext, _ shape: PlaneShape, keepsAlpha: Bool) {
+    self.shape = shape
+    self.source = context.inputs[0].depth
+    self.destination = context.output.view
+    self.finish = RowFinish(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
+  }
+
+  /// Writes one row.
+  ///
+  /// - Parameters:
+  ///   - y: The row.
+  ///   - scratch: Room for a row of 16-bit samples.
+  ///   - body: Writes the row's samples to the given address.
+  func write(
+    y: Int, scratch: UnsafeMutablePointer<Int16>, _ rows: sl_rows,
+    _ body: (UnsafeMutableRawPointer) -> Void
+  ) {
+    let output = unsafe self.destination.row(y, plane: self.shape.plane)
+    switch (self.source, self.destination.depth) {
+    case (.eight, .eight), (.deep, .deep):
+      unsafe body(output)
+      unsafe self.finish.copyAlpha(y: y, rows)
+    case (.eight, .deep):
+      unsafe body(UnsafeMutableRawPointer(scratch))
+      unsafe rows.widen(scratch, self.shape.samples, output)
+      unsafe self.finish.copyAlpha(y: y, rows)
+    case (.deep, .eight):
+      unsafe body(UnsafeMutableRawPointer(scratch))
+      unsafe self.finish.write(scratch, y: y, rows)
+    }
+  }
+}
+
+/// A writer of deep rows whose samples may exceed the range of pictures, such as those of
+/// sharpening.
+///
+/// Where there is alpha, it is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha.
+/// Colour beyond that would become visible when a later filter raises alpha. In a premultiplied
+/// frame colour is limited to alpha. Opaque pictures are not limited between passes.
+@safe
+struct LimitedFinish: Sendable {
+  private let finish: RowFinish
+  private let output: RasterView
+  private let shape: PlaneShape
+  private let source: RasterView
+  private let hasAlpha: Bool
+  private let keepsAlpha: Bool
+  private let limits: Bool
+
+  /// Creates a writer.
+  ///
+  /// - Parameter keepsAlpha: Whether to copy alpha from the source.
+  init(
+    _ context: PassContext, _ shape: PlaneShape, _ setting: PassSetting, keepsAlpha: Bool = false
+  ) {
+    self.finish = RowFinish(
+      context, shape, fractionBits: 5, keepsAlpha: keepsAlpha || setting.keepsFourthChannel)
+    self.source = context.inputs[0].view
+    self.output = context.output.view
+    self.shape = shape
+    self.hasAlpha = setting.geometry.format.hasAlpha && !setting.keepsFourthChannel
+    self.keepsAlpha = keepsAlpha
+    self.limits =
+      self.hasAlpha && setting.geometry.color.alpha == .premultiplied
+      && context.output.depth == .eight
+  }
+
+  /// Writes one row of deep samples. The row may be modified.
+  func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
+    guard self.hasAlpha else { return unsafe self.finish.write(row, y: y, rows) }
+    let area = unsafe sl_area_rows_current().pointee
+    if self.keepsAlpha {
+      let input = unsafe self.source.row(y, plane: self.shape.plane)
+      switch self.source.depth {
+      case .eight: unsafe rows.copy_alpha_u8_i16(input, self.shape.width, row)
+      case .deep: unsafe rows.copy_alpha_i16(input, self.shape.width, row)
+      }
+    }
+    unsafe area.bound_by_alpha(row, self.shape.width)
+    unsafe self.finish.write(row, y: y, rows)
+    guard self.limits else { return }
+    unsafe area.limit_to_alpha(
+      self.output.row(y, plane: self.shape.plane), self.shape.width)
+  }
+}

@@ -1,0 +1,158 @@
+import CKernels
+
+/// The steps of a pointwise pass, run on each strip in order.
+@safe
+package final class StripProgram: @unchecked Sendable {  // the steps are written once, in init
+  private let steps: UnsafeMutableBufferPointer<StripStep>
+  /// The fields, kernels and programs that steps refer to.
+  private let owned: [any AnyObject & Sendable]
+
+  /// The number of steps.
+  var count: Int { unsafe self.steps.count }
+  /// The number of scratch strips that the steps need.
+  let scratchStrips: Int
+
+  /// Creates a program.
+  ///
+  /// - Parameters:
+  ///   - steps: The steps.
+  ///   - owned: The objects that the steps refer to.
+  init(steps: [StripStep], owned: [any AnyObject & Sendable]) {
+    unsafe self.steps = .allocate(capacity: steps.count)
+    _ = unsafe self.steps.initialize(from: steps)
+    self.owned = owned
+    self.scratchStrips =
+      1 + owned.reduce(0) { max($0, ($1 as? StripProgram)?.scratchStrips ?? 0) }
+  }
+
+  deinit {
+    unsafe self.steps.deallocate()
+  }
+
+  /// Runs the steps on one strip.
+  ///
+  /// - Parameters:
+  ///   - strip: The pixels, modified in place.
+  ///   - memory: The scratch strips.
+  ///   - level: The index of the first unused strip in `memory`.
+  ///   - rows: The table of C rows.
+  ///   - loadOther: Fills a strip from the same position of the pass's second input.
+  func run(
+    _ strip: Strip, memory: borrowing StripMemory, level: Int, rows: sl_rows,
+    loadOther: (Strip) -> Void
+  ) {
+    let scratch = memory.strip(level, at: strip)
+    for index in unsafe 0 ..< self.steps.count {
+      switch unsafe self.steps[index] {
+      case .matrix(let matrix):
+        unsafe withUnsafePointer(to: matrix.coefficients) {
+          unsafe rows.matrix(
+            strip.red, strip.green, strip.blue, strip.alpha, strip.count, $0,
+            matrix.keepsAlpha ? 0 : 1)
+        }
+      case .field(let field):
+        unsafe field.fill(scratch.red, for: strip, rows)
+        unsafe rows.scale(strip.red, strip.green, strip.blue, scratch.red, strip.count)
+      case .kernel(let kernel, let isOpaque):
+        var target = strip
+        if isOpaque {
+          unsafe scratch.alpha.update(repeating: 1, count: strip.count)
+          target = strip.replacingAlpha(by: scratch)
+        }
+        unsafe kernel._withUnsafeGuaranteedRef { $0.apply(target) }
+      case .source(let step):
+        loadOther(scratch)
+        unsafe step.run(strip, source: scratch, rows: rows)
+      case .unpremultiply:
+        unsafe rows.unpremultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .premultiply:
+        unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .limit:
+        unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+      case .setOpaque:
+        unsafe strip.alpha.update(repeating: 1, count: strip.count)
+      case .group(let program, let amount, let rect, let weighsAlpha):
+        guard rect?.meets(strip) ?? true else { continue }
+        scratch.copy(from: strip)
+        unsafe program._withUnsafeGuaranteedRef {
+          unsafe $0.run(
+            strip, memory: memory, level: level + 1, rows: rows, loadOther: loadOther)
+        }
+        unsafe strip.mix(from: scratch, amount, rect, rows, weighsAlpha: weighsAlpha)
+      case .blend(let amount, let rect, let premultiplies):
+        loadOther(scratch)
+        if premultiplies {
+          unsafe rows.premultiply(
+            scratch.red, scratch.green, scratch.blue, scratch.alpha, strip.count)
+        }
+        unsafe strip.mix(from: scratch, amount, rect, rows)
+      }
+    }
+  }
+}
+
+/// A step on a strip, in place: plain numbers and unowned addresses, so that threads that run the
+/// same program do not contend for reference counts. The ``StripProgram`` owns the objects.
+@safe
+enum StripStep {
+  case matrix(StripMatrix)
+  case field(FieldView)
+  /// A function. In opaque pictures it reads alpha 1, and its changes of alpha are ignored.
+  case kernel(Unmanaged<StripKernel>, isOpaque: Bool)
+  /// Divides colour by alpha.
+  case unpremultiply
+  /// Multiplies colour by alpha.
+  case premultiply
+  /// Limits colour to alpha.
+  case limit
+  /// Sets alpha to 1.
+  case setOpaque
+  /// A function of the pixel and of the source frame's pixel.
+  case source(SourceStep)
+  /// Steps whose result is mixed with their input, within a rectangle; by alpha if the steps may
+  /// change it.
+  case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?, weighsAlpha: Bool)
+  /// A mix with the pass's second input.
+  case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
+}
+
+/// A function of pixels and their positions, applied to a strip in place: straight colour in units
+/// of 0 ... 1, unclamped.
+package final class StripKernel: Sendable {
+  /// The implementation. Called for each strip, on compute threads, several at the same time.
+  package let apply: @Sendable (Strip) -> Void
+
+  /// The definition for one pixel.
+  package let reference:
+    @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameMoment) -> SIMD4<Double>
+
+  package init(
+    reference:
+      @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameMoment) ->
+      SIMD4<Double>,
+    apply: @escaping @Sendable (Strip) -> Void
+  ) {
+    self.reference = reference
+    self.apply = apply
+  }
+}
+
+/// A colour matrix as the C rows take it.
+package struct StripMatrix: Sendable {
+  /// Four rows of (red, green, blue, alpha, bias).
+  private(set) var coefficients = sl_matrix()
+  /// Whether alpha does not change.
+  let keepsAlpha: Bool
+
+  package init(_ matrix: ColorMatrix) {
+    self.keepsAlpha = matrix.keepsAlpha
+    let rows = [matrix.red, matrix.green, matrix.blue, matrix.alpha]
+    unsafe withUnsafeMutableBytes(of: &self.coefficients) { bytes in
+      let floats = unsafe bytes.bindMemory(to: Float.self)
+      for (index, row) in rows.enumerated() {
+        for column in 0 ..< 4 { unsafe floats[5 * index + column] = Float(row[column]) }
+        unsafe floats[5 * index + 4] = Float(matrix.bias[index])
+      }
+    }
+  }
+}

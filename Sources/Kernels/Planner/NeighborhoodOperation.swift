@@ -1,0 +1,66 @@
+/// An operation that computes each pixel from its neighbourhood, independent of the format of
+/// pictures.
+///
+/// It works plane by plane: on premultiplied colour in pictures with alpha, and directly on luma
+/// and chroma in YUV formats.
+package protocol NeighborhoodOperation: Sendable {
+  /// The operation in words.
+  var words: String { get }
+  /// The kind of work.
+  var kind: PassDescription.Kind { get }
+  /// Whether a pixel depends on several pixels, so that colour must be premultiplied.
+  var mixesPixels: Bool { get }
+  /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
+  /// The planner limits the colour of premultiplied frames to alpha after operations that do not
+  /// average.
+  var averages: Bool { get }
+  /// Whether colour may exceed its alpha, and the pass itself limits it to alpha if its output is a
+  /// frame.
+  var limitsLast: Bool { get }
+  /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
+  /// exactly the result of full-size chroma: each pixel has the shared sample, and the result is
+  /// the mean of their results. Other operations work on the chroma plane, whose samples lie in
+  /// the middle of their pixels.
+  var sumsPixels: Bool { get }
+  /// The geometry of the output for that of the input.
+  func output(for geometry: FrameGeometry) -> FrameGeometry
+  /// Creates the pass for pictures of the setting's geometry.
+  func makePass(_ setting: PassSetting) -> any Pass
+  /// Applies the operation to one plane by its definition: naive, in double precision.
+  func reference(_ plane: ReferencePlane) -> ReferencePlane
+  /// Applies the operation to all planes of a picture by its definition. The default applies it to
+  /// each plane independently.
+  func reference(
+    _ planes: [ReferencePlane], of geometry: FrameGeometry
+  ) -> [ReferencePlane]
+}
+
+extension NeighborhoodOperation {
+  package var kind: PassDescription.Kind { .neighborhood }
+  package var mixesPixels: Bool { true }
+  package var averages: Bool { true }
+  package var limitsLast: Bool { false }
+  package var sumsPixels: Bool { false }
+  package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
+  package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
+  package func reference(
+    _ planes: [ReferencePlane], of geometry: FrameGeometry
+  ) -> [ReferencePlane] {
+    planes.map { plane in
+      guard self.sumsPixels, plane.scale < 1 else { return self.reference(plane) }
+      return self.reference(plane.spread(over: geometry.size)).shared()
+    }
+  }
+}
+
+/// The pictures that a neighbourhood operation's pass works on.
+package struct PassSetting: Sendable {
+  /// The description of the pass.
+  package let description: PassDescription
+  /// The geometry of the input.
+  package let geometry: FrameGeometry
+  /// Whether the fourth channel is not alpha and is passed through unchanged.
+  package var keepsFourthChannel: Bool {
+    self.geometry.format.hasAlpha && self.geometry.color.alpha == .opaque
+  }
+}

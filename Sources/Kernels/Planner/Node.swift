@@ -1,0 +1,80 @@
+/// One elementary step of a filter, in a form that the planner can fold and fuse.
+///
+/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Nothing is clamped or
+/// rounded between steps.
+public struct Node: Sendable {
+  package enum Kind: Sendable {
+    /// An affine map of colour, the same at every pixel.
+    case matrix(ColorMatrix)
+    /// Colour times a number that depends on the position.
+    case field(ScalarField)
+    /// A function of one pixel and its position.
+    case kernel(StripKernel)
+    /// A function of one pixel and of the pixel of the source frame, as it was before the first
+    /// stage.
+    case source(SourceKernel)
+    /// A function of each pixel's neighbourhood.
+    case neighborhood(any NeighborhoodOperation)
+    /// A custom function of each pixel's neighbourhood, on RGB.
+    case window(any NeighborhoodKernel)
+    /// A custom function of the whole frame.
+    case frame(@Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void)
+    /// An analysis, which does not change the frame.
+    case analysis(any FrameAnalysis)
+    /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
+    /// extrapolate.
+    indirect case mixed([Node], amount: Double)
+  }
+
+  package let kind: Kind
+  /// The memory of the node's tables and images, in bytes.
+  package let byteCost: Int
+
+  package init(_ kind: Kind, byteCost: Int = 0) {
+    self.kind = kind
+    self.byteCost = byteCost
+  }
+
+  /// An affine map of colour, the same at every pixel. Folds with its neighbours.
+  public static func matrix(_ matrix: ColorMatrix) -> Node {
+    Node(.matrix(matrix))
+  }
+
+  /// A factor of red, green and blue that depends on the position. Folds with matrices.
+  public static func field(_ field: ScalarField) -> Node {
+    Node(.field(field))
+  }
+
+  /// A custom function of the whole frame: it reads one frame and writes the samples of another,
+  /// which has the same geometry and is initialised to zeros.
+  public static func frame(
+    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+  ) -> Node {
+    Node(.frame(body))
+  }
+
+  /// An analysis. It reads the frame before the first stage, off the frame's path.
+  public static func analysis(_ analysis: some FrameAnalysis) -> Node {
+    Node(.analysis(analysis))
+  }
+
+  /// Mixes the result of nodes with their input: input + (result - input) * amount.
+  ///
+  /// - Parameter amount: 0 is the input and 1 the result. Amounts beyond them amplify the
+  ///   difference; a negative amount of a blur sharpens.
+  public static func mixed(_ nodes: [Node], amount: Double) -> Node {
+    Node(.mixed(nodes, amount: amount))
+  }
+}
+
+extension Node {
+  /// The node for an opaque picture, whose alpha is 1 and does not change. It is applied before
+  /// matrices are folded, because a folded matrix would read an alpha that another one wrote.
+  var keepingOpaque: Node {
+    switch self.kind {
+    case .matrix(let matrix): .matrix(matrix.opaque)
+    case .mixed(let nodes, let amount): .mixed(nodes.map(\.keepingOpaque), amount: amount)
+    case .field, .kernel, .source, .neighborhood, .window, .frame, .analysis: self
+    }
+  }
+}

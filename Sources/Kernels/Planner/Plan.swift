@@ -1,0 +1,149 @@
+/// The compiled passes for frames of one geometry, in order. A plan holds no pixels of frames and
+/// no state.
+public struct Plan: Sendable, CustomStringConvertible {
+  /// The geometry of input frames.
+  public let input: FrameGeometry
+  /// The geometry of output frames.
+  public let output: FrameGeometry
+  /// The analyses of input frames, in the order of their stages.
+  public let analyses: [PlannedAnalysis]
+  /// The approximate memory of the plan, in bytes: images placed in the frame, grids of fields, and
+  /// 4096 bytes per pass. Frames are not counted.
+  public let byteCost: Int
+  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan has no passes and
+  /// must not be run.
+  public let refusal: PlanRefusal?
+  package let steps: [PlannedPass]
+  /// The plan's share of the memory that all plans may hold.
+  let share: PlanAllowance.Share?
+  private let lastReaders: [[Int]]
+
+  /// The cost of a pass without pictures: its object, tables and texts.
+  private static let passBytes = 4096
+
+  package init(
+    input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
+    analyses: [PlannedAnalysis] = [], byteCost: Int = 0
+  ) {
+    self.refusal = nil
+    self.share = nil
+    self.byteCost = byteCost + Self.passBytes * steps.count
+    self.analyses = analyses
+    self.input = input
+    self.output = output
+    self.steps = steps
+    var lastReader: [Int: Int] = [:]
+    for (index, step) in steps.enumerated() {
+      for slot in step.inputs { lastReader[slot] = index }
+    }
+    self.lastReaders = steps.indices.map { index in
+      lastReader.filter { $0.value == index }.map(\.key)
+    }
+  }
+
+  /// Creates a refused plan.
+  init(input: FrameGeometry, output: FrameGeometry, refused refusal: PlanRefusal) {
+    self.input = input
+    self.output = output
+    self.analyses = []
+    self.byteCost = 0
+    self.refusal = refusal
+    self.steps = []
+    self.lastReaders = []
+    self.share = nil
+  }
+
+  private init(_ plan: Plan, share: PlanAllowance.Share) {
+    self.input = plan.input
+    self.output = plan.output
+    self.analyses = plan.analyses
+    self.byteCost = plan.byteCost
+    self.refusal = plan.refusal
+    self.steps = plan.steps
+    self.lastReaders = plan.lastReaders
+    self.share = share
+  }
+
+  /// Returns the same plan with a share, which is released with the last reference to the plan.
+  func holding(_ share: PlanAllowance.Share) -> Plan { Plan(self, share: share) }
+
+  /// The descriptions of the passes.
+  public var passes: [PassDescription] { self.steps.map(\.pass.description) }
+
+  /// Whether frames are returned unchanged, byte for byte.
+  public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
+
+  /// The passes in words, numbered, one per line.
+  public var description: String {
+    guard !self.isIdentity else { return "no pass: frames are returned unchanged" }
+    if let refusal {
+      return
+        "no plan: it would hold \(refusal.byteCount) bytes or more, the limit is \(refusal.limit)"
+    }
+    return self.passes.enumerated()
+      .map { "\($0.offset + 1). \($0.element.name): \($0.element.words)" }
+      .joined(separator: "\n")
+  }
+
+  /// The pictures that no pass after the given one reads.
+  package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
+}
+
+/// The reason of a refused plan: it would hold too much memory.
+public struct PlanRefusal: Sendable, Hashable {
+  /// The bytes that the plan would hold, at least.
+  public let byteCount: Int
+  /// The bytes that the plan may hold.
+  public let limit: Int
+  /// Whether ``limit`` is the remainder of the memory of all plans, and not the limit of one plan.
+  public let isShared: Bool
+}
+
+/// The description of one pass over a frame, for traces, metrics and `sidelight check`.
+public struct PassDescription: Sendable, Hashable {
+  /// The kind of work.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Each pixel depends on itself.
+    case pointwise
+    /// Each pixel depends on a neighbourhood.
+    case neighborhood
+    /// Each pixel is read from another position.
+    case warp
+    /// Two pictures are combined.
+    case composite
+    /// A custom function of the whole frame.
+    case frame
+    /// Conversion between a file and a frame.
+    case codec
+  }
+
+  /// The names of the pass's filters, joined by `+`. A pass that computes a part of a filter has
+  /// the filter's name.
+  public let name: String
+  /// The filters that the pass computes, in order.
+  public let filters: [String]
+  /// The kind of work.
+  public let kind: Kind
+  /// The work in words.
+  public let words: String
+
+  /// Creates a description; its name joins the names of the filters.
+  public init(filters: [String], kind: Kind, words: String) {
+    self.name = filters.joined(separator: "+")
+    self.filters = filters
+    self.kind = kind
+    self.words = words
+  }
+}
+
+/// A pass in a plan, with its inputs and the layout of its result.
+package struct PlannedPass: Sendable {
+  /// The pass.
+  package let pass: any Pass
+  /// The pictures that it reads: 0 is the input frame, n the result of pass n - 1.
+  package let inputs: [Int]
+  /// The layout of its result.
+  package let layout: FrameLayout
+  /// The depth of its result's samples.
+  package var depth: SampleDepth
+}

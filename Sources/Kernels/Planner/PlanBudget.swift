@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The memory of a plan that is being compiled. When the limit is exceeded, nothing more is
+/// allocated and the plan is refused. Used by one thread, for one plan.
+package final class PlanBudget {
+  /// The most bytes of the plan.
+  let limit: Int
+  /// The bytes so far.
+  private(set) var spent = 0
+
+  init(limit: Int = .max) {
+    self.limit = limit
+  }
+
+  /// Whether the limit is exceeded.
+  var isExceeded: Bool { self.spent > self.limit }
+
+  /// Counts allocated bytes.
+  func spend(_ byteCount: Int) {
+    self.spent += byteCount
+  }
+
+  /// Samples a field.
+  ///
+  /// - Returns: `nil` if the limit is exceeded already.
+  func plan(_ field: ScalarField, size: FrameSize) -> PlannedField? {
+    guard !self.isExceeded else { return nil }
+    let planned = PlannedField(field, size: size)
+    self.spend(planned.byteCost)
+    return planned
+  }
+
+  /// Releases the bytes of sampled fields that are not needed.
+  func release(_ fields: [PlannedField]) {
+    self.spent -= fields.reduce(0) { $0 + $1.byteCost }
+  }
+}
+
+/// A bound of the memory of all plans of a cache: those that it keeps, and those that it has
+/// evicted and that are still in use.
+final class PlanAllowance: Sendable {
+  /// A plan's part, released with the last reference to the plan.
+  final class Share: Sendable {
+    private let allowance: PlanAllowance
+    private let byteCount: Int
+
+    fileprivate init(_ allowance: PlanAllowance, _ byteCount: Int) {
+      self.allowance = allowance
+      self.byteCount = byteCount
+    }
+
+    deinit {
+      self.allowance.taken.withLock { $0 -= self.byteCount }
+    }
+  }
+
+  private let limit: Int
+  private let taken = Mutex(0)
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// The remaining bytes.
+  var rest: Int { self.taken.withLock { max(0, self.limit - $0) } }
+
+  /// Reserves bytes.
+  ///
+  /// - Returns: `nil` if fewer bytes remain.
+  func take(_ byteCount: Int) -> Share? {
+    let isThere = self.taken.withLock { taken in
+      guard byteCount <= self.limit - taken else { return false }
+      taken += byteCount
+      return true
+    }
+    return isThere ? Share(self, byteCount) : nil
+  }
+}

@@ -1,0 +1,107 @@
+/// A compiler of pipelines to passes for one geometry. Pure: it reads no pixels.
+///
+/// Stages become items: inactive stages and identities are dropped, and nested pipelines are
+/// flattened. A run of pointwise items becomes one pass; other items become separate passes.
+struct Planner {
+  private let input: FrameGeometry
+  /// The geometry after the items so far; some filters change it.
+  private var geometry: FrameGeometry
+  private let budget: PlanBudget
+  /// The analyses of the pipeline.
+  private var analyses: [PlannedAnalysis] = []
+
+  /// Creates a planner for frames of a geometry.
+  ///
+  /// - Parameter budget: Counts the memory of the plan.
+  init(geometry: FrameGeometry, budget: PlanBudget) {
+    self.budget = budget
+    self.input = geometry
+    self.geometry = geometry
+  }
+
+  func plan(_ pipeline: ResolvedPipeline, as encoding: FrameEncoding? = nil) -> Plan {
+    var copy = self
+    let items = Self.convert(
+      copy.items(pipeline.stages, in: pipeline.workingSpace, path: ""),
+      to: pipeline.workingSpace, from: .sRGBGamma)
+    var builder = PassBuilder(geometry: self.input, budget: self.budget)
+    builder.append(items)
+    let shaping = pipeline.shape.nodes(for: copy.geometry)
+    if !shaping.isEmpty {
+      // The shape applies to the finished frames: the pipeline's passes are the same with it and
+      // without it.
+      builder.makeFrame()
+      builder.append(shaping.map { .node($0, filter: FrameShape.name) })
+    }
+    return builder.finish(as: encoding, analyses: copy.analyses)
+  }
+
+  /// Returns the items of stages.
+  ///
+  /// - Parameters:
+  ///   - space: The working space of the stages.
+  ///   - path: The path of the stages, with a trailing dot unless empty.
+  private mutating func items(
+    _ stages: [ResolvedStage], in space: WorkingSpace, path: String
+  ) -> [PlanItem] {
+    stages.enumerated().flatMap { index, stage -> [PlanItem] in
+      guard stage.isActive, stage.mix > 0, !self.budget.isExceeded else { return [] }
+      var rect: PixelRect?
+      if let region = stage.region {
+        guard let found = PixelRect(region, in: self.geometry.size) else { return [] }
+        rect = found.covers(self.geometry.size) ? nil : found
+      }
+      let before = self.geometry
+      let path = "\(path)stages[\(index)]"
+      let inner =
+        switch stage.content {
+        case .filter(let name, let arguments, let value):
+          self.items(
+            value, .init(filter: name, arguments: arguments), in: space, stage: stage.id ?? path)
+        case .stages(let stages, let inner):
+          Self.convert(
+            self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
+        }
+      // A picture of another size cannot be mixed with its input.
+      guard stage.mix < 1 || rect != nil, !inner.isEmpty, self.geometry == before else {
+        return inner
+      }
+      return [.group(inner, amount: stage.mix, rect: rect)]
+    }
+  }
+
+  private mutating func items(
+    _ filter: any Filter, _ identity: PlannedAnalysis.Identity, in space: WorkingSpace,
+    stage: String
+  ) -> [PlanItem] {
+    var items: [PlanItem] = []
+    let name = identity.filter
+    let isOpaque = self.geometry.isOpaque
+    for node in filter.nodes(for: self.geometry, in: space)
+      .map({ isOpaque ? $0.keepingOpaque : $0 })
+    {
+      self.budget.spend(node.byteCost)
+      switch node.kind {
+      case .analysis(let analysis):
+        self.analyses.append(PlannedAnalysis(stage: stage, identity: identity, analysis: analysis))
+        continue
+      case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
+      case .frame:
+        // A custom function reads and writes ordinary frames.
+        items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
+        continue
+      case .matrix, .field, .kernel, .source, .window, .mixed: break
+      }
+      items.append(.node(node, filter: name))
+    }
+    return items
+  }
+
+  /// Encloses items of one working space with conversions from another and back.
+  private static func convert(
+    _ items: [PlanItem], to inner: WorkingSpace, from outer: WorkingSpace
+  ) -> [PlanItem] {
+    guard inner != outer, !items.isEmpty else { return items }
+    return [.convert(to: inner)] + items + [.convert(to: outer)]
+  }
+}

@@ -1,0 +1,94 @@
+/// A step that computes each pixel from itself and its position, before it is lowered to a pass.
+package indirect enum PointOperation: Sendable {
+  case matrix(ColorMatrix)
+  case field(ScalarField)
+  case kernel(StripKernel)
+  /// A conversion of colour from the other working space into this one.
+  case transfer(to: WorkingSpace)
+  /// A function of the pixel and of the source frame's pixel, which is a separate picture.
+  case source(SourceKernel, slot: Int, isPremultiplied: Bool)
+  /// Operations whose result is mixed with their input, within a rectangle.
+  case group([PointOperation], amount: Double, rect: PixelRect?)
+  /// A mix with an earlier picture: earlier + (this - earlier) * amount. Outside the rectangle the
+  /// result is the earlier picture.
+  case blend(slot: Int, isPremultiplied: Bool, amount: Double, rect: PixelRect?)
+
+  /// Appends an operation. Matrices are folded; opposite conversions of working space cancel out.
+  package static func append(_ next: PointOperation, to operations: inout [PointOperation]) {
+    if case .transfer(let space) = next, case .transfer(let other) = operations.last,
+      space != other
+    {
+      operations.removeLast()
+      return
+    }
+    guard case .matrix(let matrix) = next else { return operations.append(next) }
+    var folded = matrix
+    if case .matrix(let previous) = operations.last {
+      operations.removeLast()
+      folded = previous.followed(by: matrix)
+    }
+    if folded != .identity { operations.append(.matrix(folded)) }
+  }
+
+  /// The operations in words.
+  package static func words(_ operations: [PointOperation]) -> [String] {
+    operations.map { operation in
+      switch operation {
+      case .matrix: "one colour matrix"
+      case .field: "a field"
+      case .kernel: "a colour kernel"
+      case .transfer(.sRGBLinear): "decoded to linear light"
+      case .transfer(.sRGBGamma): "encoded from linear light"
+      case .source: "composited with the source frame"
+      case .group(let inner, let amount, let rect):
+        "(" + Self.words(inner).joined(separator: ", ") + ") mixed in by \(amount)"
+          + (rect == nil ? "" : " within a rectangle")
+      case .blend(_, _, let amount, let rect):
+        "mixed with the earlier picture by \(amount)" + (rect == nil ? "" : " within a rectangle")
+      }
+    }
+  }
+}
+
+/// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
+indirect enum PlanItem {
+  case node(Node, filter: String)
+  /// A conversion of colour from the other working space into this one.
+  case convert(to: WorkingSpace)
+  /// Items whose result is mixed with their input, within a rectangle.
+  case group([PlanItem], amount: Double, rect: PixelRect?)
+
+  /// The filter name of conversions between working spaces.
+  static let conversionName = "workingSpace"
+
+  /// The item as a pointwise operation, with its filters; `nil` if the item is not pointwise.
+  var pointwise: (operation: PointOperation, filters: [String])? {
+    switch self {
+    case .node(let node, let filter):
+      switch node.kind {
+      case .matrix(let matrix): return (.matrix(matrix), [filter])
+      case .field(let field): return (.field(field), [filter])
+      case .kernel(let kernel): return (.kernel(kernel), [filter])
+      case .neighborhood, .window, .frame, .analysis, .source: return nil
+      case .mixed(let nodes, let amount):
+        let items = nodes.map { PlanItem.node($0, filter: filter) }
+        return PlanItem.group(items, amount: amount, rect: nil).pointwise
+      }
+    case .convert(let space): return (.transfer(to: space), [Self.conversionName])
+    case .group(let items, let amount, let rect):
+      var operations: [PointOperation] = []
+      var filters: [String] = []
+      for item in items {
+        guard let inner = item.pointwise else { return nil }
+        PointOperation.append(inner.operation, to: &operations)
+        filters += inner.filters
+      }
+      if operations.isEmpty { return (.matrix(.identity), []) }
+      // A mix of one matrix is a matrix.
+      if rect == nil, operations.count == 1, case .matrix(let matrix) = operations[0] {
+        return (.matrix(matrix.mixed(amount)), filters)
+      }
+      return (.group(operations, amount: amount, rect: rect), filters)
+    }
+  }
+}

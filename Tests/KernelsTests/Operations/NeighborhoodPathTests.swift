@@ -1,0 +1,99 @@
+import SidelightKernels
+import Testing
+
+/// Filters select C rows by radius, weights, depth and size: each choice against the naive
+/// reference.
+@Suite struct `Every code path of neighbourhood filters equals the reference` {
+  static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]
+
+  /// Up to 31.6 in 16 bits both ways, up to 128 one way, and wider ones in 32.
+  static let radii = [0.01, 0.4, 1, 2.5, 15.2, 31, 31.8, 33, 127, 128.5, 140]
+
+  @Test(arguments: Self.radii, Self.formats)
+  func `boxes of any reach`(_ radius: Double, _ format: PixelFormat) async throws {
+    try await FormatSweep.compare([.filter("boxBlur", ["radius": .number(radius)])], format)
+  }
+
+  @Test(arguments: Self.radii, Self.formats)
+  func `level and upright lines of any reach`(
+    _ radius: Double, _ format: PixelFormat
+  ) async throws {
+    for angle in [0, Double.pi / 2] {
+      let line = Stage.filter("motionBlur", ["radius": .number(radius), "angle": .number(angle)])
+      try await FormatSweep.compare([line], format)
+    }
+  }
+
+  /// In integers if they are, or nearly; else in floats.
+  static let weights: [[Double]] = [
+    [0, 0, 0, 0, 0, 0, 0, 0, 1],
+    [0, 0, 0, 0.5, 0, 0.25, 0, 0, 0.25],
+    [0, 0, 0, 0, -1, 0, 0, 0, 0],
+    [-1, -1, -1, -1, 9, -1, -1, -1, -1],
+    [1.0 / 3, 0, -1.0 / 3, 2.0 / 3, 0, -2.0 / 3, 1.0 / 3, 0, -1.0 / 3],
+  ]
+
+  @Test(arguments: Self.weights, Self.formats)
+  func `weights whole, broken and large`(_ weights: [Double], _ format: PixelFormat) async throws {
+    let stage = Stage.filter(
+      "convolutionRGB3X3", ["weights": .vector(weights), "bias": .number(0.2)])
+    try await FormatSweep.compare([stage], format)
+  }
+
+  /// Not with alpha, where what is magnified so comes with the rounding of a picture that was
+  /// multiplied by it.
+  @Test(arguments: [PixelFormat.rgb24, .gray8, .nv12])
+  func `weights too large for integers`(_ format: PixelFormat) async throws {
+    let weights = [100.0 / 3, -100.0 / 7, 0, 0, -55.0 / 3, 0, 0, 0, 0.3]
+    let stage = Stage.filter("convolutionRGB3X3", ["weights": .vector(weights)])
+    try await FormatSweep.compare([stage], format)
+  }
+
+  /// Before and after another filter, pictures are deep.
+  static let depths: [Pipeline] = [
+    [.filter("median"), .filter("median")],
+    [.filter("median"), .filter("orient", ["quarterTurns": .number(1)]), .filter("median")],
+    [.filter("orient", ["quarterTurns": .number(3)]), .filter("median")],
+    [.filter("orient", ["quarterTurns": .number(2)]), .filter("median")],
+    [
+      .filter("median"),
+      .filter("orient", ["quarterTurns": .number(1), "mirrored": .flag(true)]),
+    ],
+    [.filter("median"), .filter("orient", ["mirrored": .flag(true)])],
+    [.filter("median"), .filter("holeDistortion", ["radius": .number(12)])],
+    [.filter("median"), .filter("scale", ["width": .number(77), "height": .number(41)])],
+    [.filter("scale", ["width": .number(20), "height": .number(90)]), .filter("median")],
+  ]
+
+  @Test(arguments: Self.depths, PixelFormat.allCases)
+  func `bytes and deep samples, in and out`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
+    try await FormatSweep.compare(pipeline, format)
+  }
+
+  /// More than 32 neighbours are summed in floats, fewer in integers; pictures that grow upwards are
+  /// resampled along their rows first.
+  static let sizes = [(1, 1), (2, 300), (300, 2), (33, 17), (150, 130), (301, 4), (9, 3)]
+
+  @Test(arguments: Self.sizes, Self.formats)
+  func `sizes up and down`(_ size: (width: Int, height: Int), _ format: PixelFormat) async throws {
+    let stage = Stage.filter(
+      "scale", ["width": .number(Double(size.width)), "height": .number(Double(size.height))])
+    try await FormatSweep.compare([stage], format)
+  }
+
+  /// Polynomials where a tile's distances allow it, else tables.
+  static let warps: [Pipeline] = [
+    [.filter("holeDistortion", ["radius": .number(1.5), "center": .vector([150, 3])])],
+    [.filter("holeDistortion", ["radius": .number(40), "center": .vector([-30, 50])])],
+    [.filter("bumpDistortion", ["radius": .number(4), "scale": .number(0.8)])],
+    [.filter("pinchDistortion", ["radius": .number(200), "scale": .number(-1)])],
+    [.filter("twirlDistortion", ["radius": .number(150), "angle": .number(12)])],
+  ]
+
+  @Test(arguments: Self.warps, Self.formats)
+  func `maps gentle and sharp`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+    try await FormatSweep.compare(pipeline, format)
+  }
+}
