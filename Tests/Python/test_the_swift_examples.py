@@ -152,7 +152,7 @@ def test_the_call_servers_frames_come_back_with_both_pipelines(server):
     )
     assert finished.returncode == 0, finished.stderr.decode()
     said = finished.stdout.decode()
-    came_back = int(re.match(r"(\d+) frames came back, made by 2 pipelines", said).group(1))
+    came_back = int(re.match(r"(\d+) frames came back, filtered by 2 pipelines", said).group(1))
     dropped = sum(int(count) for count in re.findall(r"(\d+) dropped", said))
     assert came_back > 0 and came_back + dropped == 90
 

@@ -1,7 +1,7 @@
 import SidelightClient
 
-/// What a call server does with one participant's track: it sends frames as the camera makes them,
-/// changes the filters in mid-call, and takes what comes back.
+/// A call server with the track of one participant: it sends the frames of a camera, changes the filters
+/// during the call, and handles the outcomes.
 ///
 ///     CallServer [ADDRESS]     default 127.0.0.1:50051
 @main
@@ -23,7 +23,8 @@ struct CallServer {
     }
   }
 
-  /// Sends never wait: a frame that finds the window shut takes the place of the one that waits.
+  /// Sends the frames of a camera. `send` never waits: while the window is closed, a new frame replaces the
+  /// one that waits.
   static func send(_ camera: Camera, to session: FilterSession) async throws {
     for try await frame in camera {
       guard let sequence = await session.send(frame) else { return }

@@ -1,6 +1,6 @@
 import SidelightClient
 
-/// A camera, of sorts: 30 frames a second of a ramp that wanders, each when it is due.
+/// A simulated camera: 30 frames a second of a moving ramp.
 struct Camera: AsyncSequence {
   let frameCount: Int
 

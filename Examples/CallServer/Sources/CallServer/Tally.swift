@@ -1,6 +1,6 @@
 import SidelightClient
 
-/// Counts what became of the frames. Each has exactly one outcome, in order.
+/// Counts the outcomes of frames. Each frame has exactly one, in order.
 struct Tally: CustomStringConvertible {
   private var made = 0
   private var dropped: [DroppedFrame.Reason: Int] = [:]
@@ -9,12 +9,12 @@ struct Tally: CustomStringConvertible {
   mutating func note(_ event: SessionEvent) {
     switch event {
     case .outcome(.made(let frame)):
-      // Here the picture goes on to the other participants.
+      // A call server sends the picture to the other participants here.
       self.made += 1
       self.revisions.insert(frame.revision)
     case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
     case .rejected(let change): print("the server refused a pipeline: \(change.message)")
-    case .state(.draining): print("the server is shutting down; a call would go on elsewhere")
+    case .state(.draining): print("the server is shutting down; a call server would use another one")
     default: break
     }
   }
@@ -23,7 +23,7 @@ struct Tally: CustomStringConvertible {
     let dropped = self.dropped.map { "\($0.value) dropped (\($0.key.rawValue))" }.sorted()
     return
       ([
-        "\(self.made) frames came back, made by \(self.revisions.count) pipelines"
+        "\(self.made) frames came back, filtered by \(self.revisions.count) pipelines"
       ] + dropped).joined(separator: "; ")
   }
 }
