@@ -23,7 +23,7 @@ from rows import ROWS  # noqa: E402
 
 
 def start(kernels: Path, built: Path, folder: Path) -> list[Peer]:
-    """Those peers that are there; the others are named."""
+    """Starts the available peers, and prints the names of the others."""
     commands = {
         "ours": [kernels],
         "loops": [built / "loops"],
@@ -54,7 +54,7 @@ def gaussians(rows: list, peers: list[Peer], folder: Path) -> str:
 
 
 def steady(ours: Peer) -> str:
-    """Buffers that 200 frames take when the ring has gone round before."""
+    """Counts the buffers that 200 frames take after the ring was used once."""
     lines = []
     for key in ("five-bgra", "five-i420", "gaussian25", "unsharp", "zoom", "bloom"):
         if answer := ours.ask(f"steady {key}"):
@@ -62,13 +62,13 @@ def steady(ours: Peer) -> str:
             title = next(row.title for row in ROWS if row.key == key)
             rate = 100 * hits / max(1, hits + misses)
             lines.append([title, str(hits + misses), str(misses), f"{rate:.1f} %"])
-    return table(["200 frames in steady state", "buffers taken", "of them fresh", "hit rate"], lines)
+    return table(["200 frames in steady state", "buffers taken", "new", "hit rate"], lines)
 
 
 def plans(ours: Peer) -> str:
     made, made_least, found, found_least = ours.ask("plans").split()
     return table(
-        ["a plan of ten stages, us", "median", "least", "to reach"],
+        ["a plan of ten stages, us", "median", "least", "target"],
         [["compiled", made, made_least, "under 200: " + (
             "reached" if float(made) < 200 else "**missed**")],
          ["found in the cache", found, found_least, ""]])
@@ -93,10 +93,10 @@ def main() -> None:
         sections = {
             "Targets": report.targets(), "Sidelight": report.ours(), "Peers": report.beside()}
         if any(row.sigma for row in rows):
-            sections["Gaussians against exact arithmetic"] = gaussians(rows, peers, folder)
+            sections["Gaussians compared with exact arithmetic"] = gaussians(rows, peers, folder)
         if not chosen:
             sections["Memory and plans"] = steady(ours) + "\n" + plans(ours)
-        sections["What ran"] = report.says()
+        sections["Operations"] = report.says()
         for peer in peers:
             peer.close()
     text = "\n".join(f"## {title}\n\n{body}" for title, body in sections.items())

@@ -14,7 +14,7 @@ struct Tally: CustomStringConvertible {
       self.revisions.insert(frame.revision)
     case .outcome(.dropped(let frame)): self.dropped[frame.reason, default: 0] += 1
     case .rejected(let change): print("the server refused a pipeline: \(change.message)")
-    case .state(.draining): print("the server is shutting down; a call server would use another one")
+    case .state(.draining): print("the server is shutting down; use another one")
     default: break
     }
   }
