@@ -1,4 +1,4 @@
-"""The wire beside its peers; dev/bench-wire calls this with the programs that it has built."""
+"""Compares the transports with their peers; dev/bench-wire calls this with the programs that it built."""
 
 import argparse
 import datetime
@@ -19,7 +19,7 @@ from results import Results  # noqa: E402
 
 
 def measure(driver: Driver, parts: list[str], quick: bool) -> tuple[Results, dict[str, str]]:
-    """What was measured, and why the rest was not."""
+    """Returns the results, and the reasons for cells without results."""
     results, skipped = Results(), {}
     groups = [group for part in parts for group in PARTS[part](quick)]
     for index, group in enumerate(groups):
@@ -44,7 +44,7 @@ def note(words: str, result: Result) -> None:
 
 
 def left_out(skipped: dict[str, str]) -> str:
-    """By reason, since one reason can leave out many."""
+    """Lists the omitted cells by reason."""
     reasons: dict[str, list[str]] = {}
     for words, reason in skipped.items():
         reasons.setdefault(reason, []).append(words)
