@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Builds the documentation, for `dev/docs`. It is a package of its own so that users of the libraries do
+/// Builds the documentation, for `dev/docs`. It is a separate package, so that users of the libraries do
 /// not resolve swift-docc-plugin.
 ///
 /// The plugin documents the modules that targets of this package depend on, so every target depends on

@@ -1,4 +1,4 @@
-"""The half of a peer that those in Python share.
+"""The common part of the peers in Python.
 
 A peer is a process that answers lines on its standard input, one line each:
 

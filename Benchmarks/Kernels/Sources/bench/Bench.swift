@@ -1,8 +1,8 @@
 import BenchmarkSupport
 import SidelightKernels
 
-/// Sidelight as one of the benchmark's peers: answers the driver's lines (peers/peer.py says what
-/// they mean) on standard output.
+/// Sidelight as a peer of the benchmark: answers the requests of the driver (see peers/peer.py)
+/// on standard output.
 @main
 struct Bench {
   static func main() async throws {
@@ -70,7 +70,7 @@ struct Bench {
     return pool
   }
 
-  /// How many buffers 200 frames took from the pool, and how many of them were fresh.
+  /// Returns how many buffers 200 frames took from the pool, and how many of them were new.
   private mutating func steady(_ plan: Plan) async throws -> String {
     let timing = try self.timing(plan, ring: 24)
     let compute = self.compute(1)

@@ -1,8 +1,8 @@
 import SidelightKernels
 
-/// How long it takes to make a plan of ten stages, and to get it from the cache.
+/// The time to compile a plan of ten stages, and to get it from the cache.
 enum PlanTiming {
-  /// Microseconds: the median and the least to make one, and the same to find one.
+  /// Returns microseconds: median and minimum to compile a plan, and to find it.
   static func report() throws -> String {
     let pipeline = try FilterCatalogue.builtIn.resolve(Self.pipeline)
     let geometry = FrameGeometry(

@@ -6,7 +6,7 @@ struct Workload {
   let format: PixelFormat
   let alpha: AlphaMode
   let pipeline: Pipeline
-  /// What the results are to be encoded as; by default like the frames.
+  /// The format of the results; by default that of the frames.
   var output: PixelFormat?
 
   /// The size of the frames.
@@ -38,7 +38,7 @@ struct Workload {
       for: geometry, as: self.output.map { FrameEncoding(format: $0, color: geometry.color) })
   }
 
-  /// What is measured, by the driver's key.
+  /// The workloads, by the driver's key.
   static let all: [String: Workload] = [
     "matrix-bgra": Workload(.bgra8, "sepiaTone"),
     "matrix-straight": Workload(.bgra8, alpha: .straight, [.filter("sepiaTone")]),
@@ -81,7 +81,7 @@ struct Workload {
     "bgra-rgb24": Workload(.bgra8, to: .rgb24),
   ]
 
-  /// A curve, a look and a user's kernel: nothing that folds.
+  /// A curve, a look and a custom kernel, which do not fold.
   private static let chain: Pipeline = [
     .filter("gammaAdjust", ["power": .number(0.8)]), .filter("glow"), .filter("solarize"),
   ]

@@ -1,9 +1,9 @@
 import BenchmarkSupport
 import Foundation
 
-/// What `bench.py` reads.
+/// The output that `bench.py` reads.
 enum Output {
-  /// Says figures, and waits until the reader has closed our input: it may still look at this process.
+  /// Prints figures, and waits until the reader closes standard input, because it still samples this process.
   static func finish(_ figures: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

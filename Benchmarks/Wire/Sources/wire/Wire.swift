@@ -2,11 +2,11 @@ import BenchmarkClient
 import BenchmarkSupport
 import Foundation
 
-/// One side of the wire, or what it carries measured apart; `bench.py` starts it and reads what it says.
+/// The client of the transport benchmark, and measurements without a transport; `bench.py` runs it.
 ///
 ///     wire load --address ADDRESS [--client library|generated] ...   see LoadOptions
-///     wire features --address ADDRESS                                what the server can do
-///     wire kernel --format FORMAT --size WxH --work WORK             a pipeline without a wire
+///     wire features --address ADDRESS                                features of the server
+///     wire kernel --format FORMAT --size WxH --work WORK             a pipeline without a transport
 ///     wire jpeg --size WxH --work WORK                               decode, pipeline, encode
 @main
 struct Wire {

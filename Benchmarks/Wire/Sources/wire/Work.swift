@@ -1,16 +1,16 @@
 import BenchmarkSupport
 import SidelightClient
 
-/// What is done to frames.
+/// The work on frames.
 enum Work: String {
-  /// They come back as they went.
+  /// No filter.
   case none
-  /// A look that photographs have.
+  /// The `vintage` filter.
   case vintage
-  /// Sepia, temperature, vignette, controls, grain: one pass, which all the memory goes through once.
+  /// Five stages that the planner folds into one pass.
   case five
 
-  /// For sessions of the library, and for the kernels.
+  /// The pipeline, for sessions of the library and for the kernels.
   var pipeline: Pipeline {
     switch self {
     case .none: []

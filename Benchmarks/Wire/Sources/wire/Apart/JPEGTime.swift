@@ -1,7 +1,7 @@
 import BenchmarkSupport
 import SidelightClient
 
-/// Decode, a pipeline and encode, one after the other without a wire.
+/// Decoding, a pipeline and encoding in sequence, without a transport.
 struct JPEGTime {
   private let options: LoadOptions
   private let pool = BufferPool(maxIdleBytes: 1 << 30)
@@ -12,7 +12,7 @@ struct JPEGTime {
     self.options = options
   }
 
-  /// Measures, and says the figures.
+  /// Measures, and prints the figures.
   func run() async throws {
     let compute = ComputePool()
     try Output.finish(

@@ -2,21 +2,21 @@ import BenchmarkClient
 import BenchmarkSupport
 import SidelightClient
 
-/// Sessions that send the same frame again and again.
+/// Sessions that send the same frame repeatedly.
 struct Load {
-  /// What was measured.
+  /// The results.
   struct Figures: Encodable {
-    /// Frames that came back.
+    /// The returned frames.
     var frames: Int
     var seconds: Double
-    /// Microseconds from a frame's being given to be sent until it was back.
+    /// Microseconds from when the client had a frame until it returned.
     var p50Us: Double
     var p99Us: Double
-    /// Microseconds of the server's work on a frame, by its own account: the median.
+    /// The median of the server's work on a frame, as it reports it, in microseconds.
     var workUs: Double
-    /// Frames of the whole run that did not come back.
+    /// The frames of the run that did not return.
     var dropped: Int
-    /// The frames that came back, of the session that got least, and of the one that got most.
+    /// The returned frames of the least and the most served session.
     var least: Int
     var most: Int
   }
@@ -33,7 +33,7 @@ struct Load {
     self.course = Course(streams: options.streams)
   }
 
-  /// Says `begin` and `end` when it begins and ends to measure, then the figures.
+  /// Prints `begin` and `end` at the start and the end of the measurement, then the figures.
   func run() async throws {
     let figures = try await withThrowingTaskGroup(of: Figures?.self) { group in
       switch self.options.client {
