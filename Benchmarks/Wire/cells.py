@@ -133,7 +133,7 @@ def streams(quick: bool) -> list[Group]:
 
 
 def memory(quick: bool) -> list[Group]:
-    """Pixels in shared memory; the smallest message beside it, and pixels in messages."""
+    """Pixels in shared memory, compared with the smallest message and with inline pixels."""
     frames = [HD720, HD1080_BGRA, UHD_BGRA] if quick else [*FRAMES, UHD_BGRA]
     rounds = 1 if quick else 3
     inline = Cell(OURS, UNIX, HD1080_BGRA, 1)

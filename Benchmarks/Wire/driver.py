@@ -44,7 +44,7 @@ class Usage:
 
 @dataclass
 class Result:
-    """What one run measured. Without a wire only `fps` and `p50` are there. Times in milliseconds."""
+    """The results of one run, with times in milliseconds; without a transport only `fps` and `p50`."""
 
     fps: float
     p50: float
@@ -56,7 +56,7 @@ class Result:
     #: Processor time a frame.
     server: float = 0
     client: float = 0
-    #: What a frame's work took, by the server's own account; the work itself without a wire.
+    #: The work on a frame, as the server reports it, or as measured without a transport.
     work: float = 0
     #: MiB.
     server_memory: float = 0
@@ -78,7 +78,7 @@ class Driver:
         self._features: dict[str, set[str]] = {}
 
     def versions(self) -> dict[str, str]:
-        """What each peer is; those that are not here are left out."""
+        """Returns the versions of the available peers."""
         found = {}
         for name, command in {
             OURS: [self.sidelight, "--version"], CPP: [self.grpc, "version"],
@@ -90,7 +90,7 @@ class Driver:
         return found
 
     def features(self, transport: str) -> set[str]:
-        """What `sidelight serve` says that it can do, with the options for a transport."""
+        """Returns the features that `sidelight serve` lists, with the options for a transport."""
         if transport not in self._features:
             if transport == MEMORY and "--shared-memory" not in self._says("serve", "--help"):
                 return set()

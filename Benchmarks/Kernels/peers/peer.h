@@ -26,7 +26,7 @@ typedef struct work {
 /// Answers the driver's requests until its input ends.
 int serve(const char *name, const work *works, int count, const char *pictures);
 
-/// The clock; for one thread that of the process's processor time.
+/// Returns the clock; for one thread the process's processor time.
 static inline double now_ms(int threads) {
   struct timespec time;
   clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
@@ -37,7 +37,7 @@ static inline size_t frame_bytes(const char *format) {
   return strcmp(format, "bgra") == 0 ? 4 * (size_t)PIXELS : (size_t)PIXELS * 3 / 2;
 }
 
-/// The picture in a format, RING times; read once.
+/// Returns the picture in a format, RING times; reads it once.
 static inline uint8_t *pictures_of(const char *format, const char *folder) {
   static struct { const char *format; uint8_t *frames; } known[4];
   int slot = 0;
