@@ -1,9 +1,9 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' \
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
 		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
 setup: ## Install the missing Debian packages for all targets but the benchmarks
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+test-arm64: ## Compare the pixel rows of all instruction sets, arm64 under an emulator included
+	@dev/test-arm64
 
 fuzz: ## Fuzz the readers of untrusted input with libFuzzer (TARGET=jpeg SECONDS=60; default: all targets)
 	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
@@ -66,7 +69,7 @@ bench-telemetry: ## Print the cost of a frame's trace and times, compared with i
 gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Write docs/reference/filters.md, docs/reference/configuration.md and deploy/sidelight.yaml from the descriptions in the code
+reference: ## Write docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift from the descriptions in the code
 	@dev/reference
 
 docs: ## Build the documentation of the libraries into out/docs (BASE=path under which it is published, PORT=8000 serves it)

@@ -49,9 +49,12 @@ let package = Package(
     .default(enabledTraits: ["Command"]),
   ],
   dependencies: [
-    // Pinned to a minor version, since SidelightTransport depends on details of these.
+    // SidelightTransport hooks into the internals of these three, which a minor version may change
+    // (docs/design/upstream.md). TransportTests names each hook.
     .package(url: "https://github.com/grpc/grpc-swift-2", .upToNextMinor(from: "2.4.3")),
-    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", .upToNextMinor(from: "2.9.2")),
+    .package(
+      url: "https://github.com/grpc/grpc-swift-nio-transport", .upToNextMinor(from: "2.9.2")),
+    .package(url: "https://github.com/apple/swift-nio-http2", .upToNextMinor(from: "1.46.0")),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
@@ -60,7 +63,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-http2", .upToNextMinor(from: "1.46.0")),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -106,38 +108,44 @@ let package = Package(
 
     // glibc's allocator settings, which its own module leaves out.
     .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
-    // Shared memory and the passing of descriptors, for want of macros in Swift.
+    // System calls that share memory and pass descriptors, which need macros of C.
     .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
 
-    // The contract: generated messages, and their conversions to and from what the kernels know.
+    // The contract: generated messages, their conversions to and from the types of the kernels, and
+    // the value types that server and client share.
     .target(
       name: "SidelightWire",
-      dependencies: [
-        "SidelightKernels", "CSharedMemory", grpcCore, grpcProtobuf, grpcTransport, protobuf,
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ],
+      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, protobuf],
       path: "Sources/Wire",
+      swiftSettings: strict
+    ),
+    // Everything between the socket and gRPC's handlers. The only library that imports NIO.
+    .target(
+      name: "SidelightTransport",
+      dependencies: [
+        "SidelightKernels", "SidelightWire", "CSharedMemory",
+        grpcCore, grpcProtobuf, grpcTransport, protobuf, logging, lifecycle,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+      ],
+      path: "Sources/Transport",
       swiftSettings: strict
     ),
 
     .target(
       name: "SidelightServer",
       dependencies: [
-        "SidelightKernels", "SidelightCodecs", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging, lifecycle,
-        asyncAlgorithms,
+        "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
+        grpcCore, grpcProtobuf, protobuf, tracing, metrics, logging, lifecycle, asyncAlgorithms,
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHPACK", package: "swift-nio-http2"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       path: "Sources/Server",
       swiftSettings: strict
@@ -145,15 +153,9 @@ let package = Package(
     .target(
       name: "SidelightClient",
       dependencies: [
-        "SidelightKernels", "SidelightWire",
-        grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing,
+        "SidelightKernels", "SidelightWire", "SidelightTransport",
+        grpcCore, grpcProtobuf, protobuf, tracing, asyncAlgorithms,
         .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       path: "Sources/Client",
       swiftSettings: strict
@@ -193,7 +195,7 @@ let package = Package(
     .target(
       name: "SidelightIdentity",
       dependencies: [
-        "SidelightServer", grpcCore, logging,
+        "SidelightServer", "SidelightTransport", grpcCore, logging,
         .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Identity"])),
       ],
       path: "Sources/Identity",
@@ -232,7 +234,6 @@ let package = Package(
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),
-        .product(name: "NIOPosix", package: "swift-nio"),
         grpcCore, logging, metrics, lifecycle, protobuf, asyncAlgorithms,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -250,8 +251,13 @@ let package = Package(
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
+      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, protobuf],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TransportTests",
       dependencies: [
-        "SidelightWire", "SidelightKernels", grpcCore, grpcTransport, protobuf,
+        "SidelightTransport", "SidelightWire", "SidelightKernels", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf, logging,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -288,9 +294,9 @@ let package = Package(
     .testTarget(
       name: "ServerTests",
       dependencies: [
-        "SidelightServer", "SidelightClient", "SidelightCodecs", "SidelightWire",
-        "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf,
-        tracing, metrics, logging,
+        "SidelightServer", "SidelightClient", "SidelightTransport", "SidelightCodecs",
+        "SidelightWire", "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -339,8 +345,8 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
     .executableTarget(
       name: "fuzz-\(name)",
       dependencies: [
-        "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightUploads",
-        grpcProtobuf, grpcTransport, protobuf,
+        "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
+        "SidelightUploads", grpcProtobuf, grpcTransport, protobuf,
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict + [sanitizers],

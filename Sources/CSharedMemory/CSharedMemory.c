@@ -2,6 +2,15 @@
 #include "CSharedMemory.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+
+int csm_identify(const char *path, uint64_t *device, uint64_t *inode) {
+  struct stat status;
+  if (lstat(path, &status) < 0) return -errno;
+  *device = (uint64_t)status.st_dev;
+  *inode = (uint64_t)status.st_ino;
+  return S_ISSOCK(status.st_mode) ? 1 : 0;
+}
 
 #if defined(__linux__)
 
@@ -9,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>

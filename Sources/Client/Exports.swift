@@ -1,3 +1,3 @@
-// Whoever talks to a server names its addresses, frames and pipelines too.
+// Programs that import the client also use addresses, frames and pipelines.
 @_exported public import SidelightKernels
 @_exported public import SidelightWire

@@ -1,44 +1,46 @@
+import Foundation
 import GRPCCore
-import NIOPosix
 public import SidelightKernels
+import SidelightTransport
 public import SidelightWire
+import SwiftProtobuf
 public import Tracing
 
-/// A way to Sidelight servers, for programs that embed it: call servers, offload clients.
+/// A client of Sidelight servers, for call servers and devices that offload their filters.
 ///
 /// ```swift
 /// try await SidelightClient.connect(to: Address("127.0.0.1:50051")) { client in
 ///   let options = SessionOptions(
-///     pipeline: [.filter("sepiaTone")], budget: .milliseconds(60), reconnect: ReconnectPolicy())
+///     pipeline: [.sepiaTone(intensity: 0.8), .vignette(intensity: 1)],
+///     budget: .milliseconds(60), reconnect: ReconnectPolicy())
 ///   try await client.withSession(options) { session in
-///     async let sending: Void = session.send(contentsOf: camera)
-///     for try await outcome in session.outcomes {
-///       if let picture = outcome.picture { show(picture) }
-///     }
-///     try await sending
+///     for try await frame in session.filter(camera) { show(frame.picture) }
 ///   }
 /// }
 /// ```
 ///
-/// Each session, and each still, has a connection of its own: none waits for another's frames, and
-/// what ends one does not end the others. `TransportConfiguration.connections` lets them share a few.
+/// Each session and each still has its own connection: none waits for another's frames, and the
+/// loss of one does not affect the others. `TransportConfiguration.connections` lets sessions share
+/// connections.
 public struct SidelightClient: Sendable {
   let dialer: Dialer
+  private let usesTokens: Bool
   let addresses: [Address]
   private let tracer: any Tracer
   private let clock: ClientClock
   private let random: @Sendable () -> Double
 
-  /// Prepares to connect. An address where nobody listens shows at the first call, as an `RPCError`
-  /// with code UNAVAILABLE.
+  /// Runs a closure with a client of one server. Connections are opened when they are needed: if no
+  /// server listens at the address, the first call throws an `RPCError` with code UNAVAILABLE.
   ///
   /// - Parameters:
-  ///   - address: Where the server listens.
-  ///   - transport: How frames travel.
-  ///   - security: How client and server know each other.
-  ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range; whatever `body`
-  ///   throws.
+  ///   - address: The server's address.
+  ///   - transport: The options of the transport.
+  ///   - security: The options of encryption and authentication.
+  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///     `InstrumentationSystem`.
+  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
+  ///   the error of `body`.
   public static func connect<Result: Sendable>(
     to address: Address,
     transport: TransportConfiguration = TransportConfiguration(),
@@ -50,17 +52,18 @@ public struct SidelightClient: Sendable {
       to: [address], transport: transport, security: security, tracer: tracer, body)
   }
 
-  /// Prepares to connect to one of several servers.
+  /// Runs a closure with a client of several servers.
   ///
   /// - Parameters:
-  ///   - addresses: Where servers listen, at least one. The first is asked first; a session with
-  ///     ``SessionOptions/reconnect`` goes on to the next when it loses one. Servers that share a
-  ///     resume key take each other's sessions over as they were.
-  ///   - transport: How frames travel.
-  ///   - security: How client and server know each other.
-  ///   - tracer: Whose context travels in frames. None: that of `InstrumentationSystem`.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range; whatever `body`
-  ///   throws.
+  ///   - addresses: The servers' addresses, at least one. Sessions open at the first; one with
+  ///     ``SessionOptions/reconnect`` continues at the next when it loses its connection. Servers
+  ///     that share a resume key restore each other's sessions.
+  ///   - transport: The options of the transport.
+  ///   - security: The options of encryption and authentication.
+  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///     `InstrumentationSystem`.
+  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
+  ///   the error of `body`.
   public static func connect<Result: Sendable>(
     to addresses: [Address],
     transport: TransportConfiguration = TransportConfiguration(),
@@ -83,50 +86,54 @@ public struct SidelightClient: Sendable {
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
     try security.validate(for: addresses)
-    return try await Dialer.withDialer(transport, security) { dialer in
+    return try await Dialer.withDialer(
+      transport, tls: security.tls, interceptors: security.interceptors,
+      isConnectionFault: { LinkFailure($0) == .transient }
+    ) { dialer in
       try await body(
         SidelightClient(
-          dialer: dialer, addresses: addresses,
+          dialer: dialer, usesTokens: security.token != nil, addresses: addresses,
           tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
     }
   }
 
   private init(
-    dialer: Dialer, addresses: [Address], tracer: any Tracer,
+    dialer: Dialer, usesTokens: Bool, addresses: [Address], tracer: any Tracer,
     clock: ClientClock, random: @escaping @Sendable () -> Double
   ) {
     self.dialer = dialer
+    self.usesTokens = usesTokens
     self.addresses = addresses
     self.tracer = tracer
     self.clock = clock
     self.random = random
   }
 
-  /// Opens a session, and ends it when `body` returns: what was sent is finished first. With
-  /// ``SessionOptions/reconnect`` the first opening is attempted as often as later ones.
+  /// Opens a session and, when `body` returns, ends it after the outcomes of all frames that were
+  /// sent. ``SessionOptions/reconnect`` applies to the first opening too.
   ///
-  /// If `body` throws, or the task is cancelled, the session is cut off at once.
+  /// If `body` throws or the task is cancelled, the session ends at once.
   ///
-  /// - Throws: `RPCError` if the server refuses the session or the connection is lost for good;
-  ///   whatever `body` throws.
+  /// - Throws: `RPCError` if the server refuses the session, or the connection is lost and not
+  ///   restored; the error of `body`.
   public func withSession<Result: Sendable>(
     _ options: SessionOptions = SessionOptions(),
     _ body: (FilterSession) async throws -> Result
   ) async throws -> Result {
-    let loop = self.dialer.loops.next()
+    let loop = self.dialer.nextLoop()
     let session = FilterSession(
-      options: options, clock: self.clock, tracer: self.tracer, executor: EventLoopExecutor(loop))
+      options: options, clock: self.clock, tracer: self.tracer, executor: loop.executor)
     let runner = SessionRunner(
       session: session, options: options, addresses: self.addresses, dialer: self.dialer,
-      loop: loop, clock: self.clock, random: self.random)
+      usesTokens: self.usesTokens, loop: loop, clock: self.clock, random: self.random)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await runner.run() }
       do {
         try await session.flow.waitUntilOpened()
         let result = try await body(session)
         session.finish()
-        // Outcomes that nobody took would hold back frames that wait for their credits.
-        for try await _ in session.events {}
+        // Outcomes that are not taken hold back frames that wait for their credits.
+        while try await session.flow.nextEvent() != nil {}
         while try await group.next() != nil {}
         return result
       } catch {
@@ -139,13 +146,14 @@ public struct SidelightClient: Sendable {
   /// Filters one still image file (PNG or JPEG), at the first address.
   ///
   /// - Parameters:
-  ///   - pipeline: What is done.
+  ///   - pipeline: The pipeline.
   ///   - file: The file's bytes.
-  ///   - format: The kind of file to get.
-  ///   - frameIndex: The frame of a session as which the picture is filtered, counted from 0 in the
-  ///     order of arrival, for filters that change from frame to frame, such as grain.
+  ///   - format: The format of the result.
+  ///   - frameIndex: The index of a session's frame, from 0 in the order of arrival, as which the
+  ///     picture is filtered, for filters that change from frame to frame, such as grain.
   /// - Returns: The bytes of the filtered file.
-  /// - Throws: `RPCError` with INVALID_ARGUMENT that names what is wrong with file or pipeline.
+  /// - Throws: `RPCError` with INVALID_ARGUMENT that describes the error in the file or the
+  ///   pipeline.
   public func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat, frameIndex: UInt64 = 0
   ) async throws -> [UInt8] {
@@ -154,6 +162,38 @@ public struct SidelightClient: Sendable {
         StillFormat.request(pipeline, file: file, format: format, frameIndex: frameIndex),
         options: self.dialer.callOptions)
       return [UInt8](response.image.inline)
+    }
+  }
+}
+
+/// The format of a still image's file.
+public enum StillFormat: Sendable, Hashable {
+  /// Lossless.
+  case png
+  /// JPEG.
+  ///
+  /// - Parameters:
+  ///   - quality: The quality, 1 ... 100.
+  ///   - keepsFullChroma: Whether each pixel has its own chroma (4:4:4); otherwise four share it
+  ///     (4:2:0).
+  case jpeg(quality: Int = 90, keepsFullChroma: Bool = true)
+
+  static func request(
+    _ pipeline: Pipeline, file: [UInt8], format: StillFormat, frameIndex: UInt64
+  ) -> Sidelight_V1_ApplyRequest {
+    .with {
+      $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+      $0.frameIndex = frameIndex
+      // The server reads the format from the file itself; the field only says that it is a file.
+      $0.image.format = file.starts(with: [0x89]) ? .png : .jpeg
+      $0.image.inline = Data(file)
+      switch format {
+      case .png: $0.output.format = .png
+      case .jpeg(let quality, let keepsFullChroma):
+        $0.output.format = .jpeg
+        $0.output.jpegQuality = UInt32(clamping: quality)
+        $0.output.jpegSubsampling = keepsFullChroma ? .chromaSubsampling444 : .chromaSubsampling420
+      }
     }
   }
 }

@@ -34,6 +34,9 @@ public struct ServeConfiguration: Sendable {
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
+  /// The settings of the process's C allocator, by their name.
+  var allocator = AllocatorName.frames
+
   /// The assets that all callers' pipelines can name.
   public var providedAssets: [ProvidedAsset] = []
 
@@ -97,10 +100,12 @@ public struct ServeConfiguration: Sendable {
     set { self.base.guards.active = Set(Guard.allCases).subtracting(newValue) }
   }
 
-  /// The name of the C allocator's settings for buffers of frame size.
-  var allocator: AllocatorName {
-    get { self.base.transport.allocator == .system ? .system : .frames }
-    set { self.base.transport.allocator = newValue == .system ? .system : .frames }
+  /// The settings of the process's C allocator.
+  public var allocatorSettings: AllocatorSettings {
+    switch self.allocator {
+    case .frames: .frames
+    case .system: .system
+    }
   }
 
   /// The maximum time that a flush waits for more bytes. `nil` disables waiting.

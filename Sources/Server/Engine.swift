@@ -1,6 +1,7 @@
 import Logging
 import SidelightCodecs
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -27,10 +28,10 @@ struct Engine: Sendable {
   let quotas: QuotaDesk
   /// The memory that still images may take, while they wait too.
   let stills: StillBudget
-  /// What becomes of connections.
+  /// The counts of connections.
   let connections: ConnectionLedger
   /// `nil`: no shared memory is offered.
-  let rings: RingDesk?
+  let rings: SharedMemoryBroker?
   let clock: SessionClock
   let tracing: FrameTracing
   let metrics: ServerMetrics
@@ -79,7 +80,7 @@ struct Engine: Sendable {
       limit: configuration.guards.maxUnfinishedBytes,
       limitPerCaller: configuration.guards.maxUnfinishedBytesPerAddress)
     self.rings = configuration.sharedMemory.flatMap {
-      SharedMemoryConfiguration.isSupported ? RingDesk($0, clock: clock) : nil
+      SharedMemoryConfiguration.isSupported ? SharedMemoryBroker($0, clock: clock) : nil
     }
     self.connections = ConnectionLedger(logger: logger)
     self.drainTimeout = configuration.drainTimeout

@@ -1,10 +1,10 @@
 import AsyncAlgorithms
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 public import Logging
 public import Metrics
 public import ServiceLifecycle
 public import SidelightKernels
+package import SidelightTransport
 public import SidelightWire
 import Synchronization
 public import Tracing
@@ -70,7 +70,7 @@ public final class SidelightServer: Service {
     }
     self.certificates = certificates
     let interceptors: [any ServerInterceptor] = [
-      CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
+      UnreadableMessages(), CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
       AuthenticationInterceptor(gatekeeper: gatekeeper, clock: clock, logger: logger),
     ]
     let own = [
@@ -92,8 +92,10 @@ public final class SidelightServer: Service {
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in
       Listener(
-        address: address, descriptor: index < descriptors.count ? descriptors[index] : nil,
-        configuration: configuration, guards: guards, certificates: certificates,
+        Listener.Socket(
+          address: address, descriptor: index < descriptors.count ? descriptors[index] : nil,
+          unixSocketPermissions: configuration.unixSocketPermissions),
+        transport: configuration.transport, guards: guards, certificates: certificates,
         services: services, interceptors: interceptors)
     }
     self.configuration = configuration
@@ -103,14 +105,14 @@ public final class SidelightServer: Service {
   /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
   /// - Throws: ``ListeningError`` if an address cannot be bound, ``TLSFault`` if a certificate or key
-  ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the companion socket of shared memory cannot be bound. Then none
+  ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the descriptor socket of shared memory cannot be bound. Then none
   ///   is served.
   public func run() async throws {
     defer { self.engine.compute.shutdown() }
     // Whoever asks or watches is told before connections are asked to end.
     try await withGracefulShutdownHandler {
       try await self.withOpenEndedWork {
-        try await self.withCompanion { try await self.serve() }
+        try await self.withDescriptorSocket { try await self.serve() }
       }
     } onGracefulShutdown: {
       self.health.stopServing()
@@ -130,10 +132,10 @@ public final class SidelightServer: Service {
       try self.configuration.validateDescriptors()
       try self.certificates?.load()
     } catch {
-      for listener in self.listeners { listener.giveUp(error) }
+      for listener in self.listeners { listener.fail(error) }
       throw error
     }
-    try await withEventLoops(self.configuration.transport.eventLoops) { loops in
+    try await EventLoops.with(self.configuration.transport.eventLoops) { loops in
       try await withThrowingTaskGroup(of: Part.self) { group in
         for listener in self.listeners {
           group.addTask {
@@ -194,15 +196,19 @@ public final class SidelightServer: Service {
     }
   }
 
-  /// Hands out rings while `body` serves, where shared memory is offered.
-  private func withCompanion(_ body: () async throws -> Void) async throws {
-    guard let desk = self.engine.rings, let configuration = self.configuration.sharedMemory else {
-      return try await body()
-    }
-    let companion: CompanionService
+  /// Passes rings to clients while `body` serves, if shared memory is offered.
+  private func withDescriptorSocket(_ body: () async throws -> Void) async throws {
+    guard let broker = self.engine.rings, let configuration = self.configuration.sharedMemory
+    else { return try await body() }
+    let socket: DescriptorSocketServer
     do {
-      companion = try await CompanionService(
-        configuration, desk: desk, logger: self.engine.logger)
+      socket = try await DescriptorSocketServer(
+        at: configuration.socketPath,
+        limits: DescriptorSocketServer.Limits(
+          allowedUserIDs: configuration.allowedUserIDs,
+          maxPendingConnections: configuration.maxPendingConnections,
+          timeout: configuration.companionTimeout),
+        logger: self.engine.logger)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -210,7 +216,14 @@ public final class SidelightServer: Service {
         code: .transportError, message: "Shared memory cannot be offered: \(error).", cause: error)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await companion.run() }
+      group.addTask {
+        broker.setSocketPath(socket.path)
+        await socket.run {
+          broker.redeem($0)
+        } onStop: {
+          broker.setSocketPath(nil)
+        }
+      }
       defer { group.cancelAll() }
       try await body()
     }

@@ -18,6 +18,9 @@ struct Filters: ParsableCommand {
   @Flag(help: "Print a reference page in Markdown.")
   var markdown = false
 
+  @Flag(help: ArgumentHelp("Print the Swift source of the typed filters.", visibility: .hidden))
+  var swift = false
+
   @Option(
     help: ArgumentHelp(
       "Include the images NAME.jpg of a directory in the Markdown page.", valueName: "directory"),
@@ -25,7 +28,7 @@ struct Filters: ParsableCommand {
   var pictures: String?
 
   func validate() throws {
-    guard !self.json || !self.markdown else {
+    guard [self.json, self.markdown, self.swift].count(where: \.self) <= 1 else {
       throw ValidationError("--json and --markdown cannot be combined.")
     }
     guard self.pictures == nil || self.markdown else {
@@ -52,6 +55,8 @@ struct Filters: ParsableCommand {
     } else if self.markdown {
       let page = FilterReference(descriptions: descriptions, pictures: self.pictures)
       print(page.text, terminator: "")
+    } else if self.swift {
+      print(TypedFilters(descriptions: descriptions).text, terminator: "")
     } else {
       print(plain(descriptions))
     }

@@ -56,7 +56,7 @@ struct Serve: AsyncParsableCommand {
       guard worker != nil || settings.configuration.workers == 0 else {
         return try await Self.supervise(settings.configuration)
       }
-      settings.configuration.server.transport.allocator.apply()
+      settings.configuration.allocatorSettings.apply()
       try await self.run(with: settings, as: worker)
     } catch {
       Self.exit(withError: error)

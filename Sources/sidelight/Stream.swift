@@ -120,7 +120,7 @@ struct Stream: AsyncParsableCommand {
       report.note(event)
       report.showProgress()
       switch event {
-      case .outcome(.made(let frame)):
+      case .outcome(.filtered(let frame)):
         guard let picture = frame.picture.frame else { break }
         last = picture
         try await output.write(picture)

@@ -6,7 +6,7 @@ import Synchronization
 /// Counts the outcomes of a stream's frames, and prints progress on a terminal and a summary.
 final class StreamReport: Sendable {
   private struct State {
-    var made: [MadeFrame.Disposition: Int] = [:]
+    var made: [FilteredFrame.Disposition: Int] = [:]
     var dropped: [DroppedFrame.Reason: Int] = [:]
     var roundTrips = DurationHistogram()
     var failure: String?
@@ -30,7 +30,7 @@ final class StreamReport: Sendable {
     guard case .outcome(let outcome) = event else { return }
     self.state.withLock { state in
       switch outcome {
-      case .made(let frame):
+      case .filtered(let frame):
         state.made[frame.disposition, default: 0] += 1
         state.roundTrips.add(frame.roundTripTime)
         if let failure = frame.failure { state.failure = failure }
@@ -67,7 +67,7 @@ final class StreamReport: Sendable {
     var parts = ["\(made + dropped) frames in \(Self.text(seconds)) s"]
     parts.append("\(Self.text(Double(made) / max(seconds, 0.001))) fps")
     for (disposition, name) in [
-      (MadeFrame.Disposition.filtered, "filtered"), (.passedThrough, "passed through"),
+      (FilteredFrame.Disposition.filtered, "filtered"), (.passedThrough, "passed through"),
       (.degraded, "degraded"),
     ] {
       if let count = state.made[disposition] { parts.append("\(count) \(name)") }

@@ -1,4 +1,4 @@
-import NIOPosix
+import Dispatch
 import SidelightCodecs
 import SidelightKernels
 
@@ -10,10 +10,11 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// The frames of a Y4M file or pipe. Reads block a thread of a pool for blocking calls.
+/// The frames of a Y4M file or pipe. Reading blocks a thread of a dispatch queue.
 final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a time
   let header: Y4MHeader
   private var reader: Y4MReader
+  private let queue = DispatchQueue(label: "sidelight.y4m-input")
 
   /// Opens the file and reads its header.
   ///
@@ -35,7 +36,7 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
 
   /// Returns the next frame, `nil` at the end.
   func next() async throws -> Frame? {
-    try await NIOThreadPool.singleton.runIfActive { try self.reader.next() }
+    try await self.queue.run { try self.reader.next() }
   }
 
   /// The duration of a frame.
@@ -45,6 +46,17 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
   func time(ofFrame index: Int) -> Duration {
     guard let rate = self.header.frameRate else { return .seconds(Double(index) / 30) }
     return .seconds(Double(index) * Double(rate.denominator) / Double(rate.numerator))
+  }
+}
+
+extension DispatchQueue {
+  /// Runs work that blocks its thread, and returns its result.
+  func run<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      self.async { continuation.resume(with: Swift.Result { try work() }) }
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import NIOPosix
+import Dispatch
 import SidelightCodecs
 import SidelightKernels
 
@@ -10,9 +10,10 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// A Y4M file or pipe. Writes block a thread of a pool for blocking calls.
+/// A Y4M file or pipe. Writing blocks a thread of a dispatch queue.
 final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a time
   private var writer: Y4MWriter?
+  private let queue = DispatchQueue(label: "sidelight.y4m-output")
 
   /// Opens the file.
   ///
@@ -30,11 +31,11 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
   }
 
   func write(_ frame: Frame) async throws {
-    try await NIOThreadPool.singleton.runIfActive { try self.writer?.write(frame) }
+    try await self.queue.run { try self.writer?.write(frame) }
   }
 
   /// Finishes the stream.
   func finish() async throws {
-    try await NIOThreadPool.singleton.runIfActive { try self.writer.take()?.finish() }
+    try await self.queue.run { try self.writer.take()?.finish() }
   }
 }

@@ -17,7 +17,7 @@ import Testing
 
   static func drain(_ window: inout Window) -> [String] {
     var sent: [String] = []
-    while window.hasNews, case .send(let element) = window.next() {
+    while window.isReady, case .send(let element) = window.next() {
       switch element {
       case .frame(let frame): sent.append("frame \(frame)")
       case .control(let control): sent.append(control)

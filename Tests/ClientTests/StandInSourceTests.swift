@@ -3,83 +3,83 @@ import SidelightKernels
 import Testing
 
 /// What is shown in place of frames for want of a connection.
-@Suite struct StandInSourceTests {
+@Suite struct FallbackPictureSourceTests {
   static func picture(width: Int) throws -> VideoPicture {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: width, height: 1))
     return .frame(try BufferPool().makeFrame(geometry).finish())
   }
 
   /// The source's answer, as the kind and width of the picture.
-  static func answer(_ source: StandInSource) throws -> String? {
-    source.standIn(for: try Self.picture(width: 100)).map {
+  static func answer(_ source: FallbackPictureSource) throws -> String? {
+    source.fallback(for: try Self.picture(width: 100)).map {
       "\($0.kind) \($0.picture.frame?.size.width ?? 0)"
     }
   }
 
   @Test("Originals are shown, but not while an override is in force")
   func original() throws {
-    var source = StandInSource(policy: .original)
+    var source = FallbackPictureSource(policy: .original)
     #expect(try Self.answer(source) == "original 100")
-    source.note(override: 2)
+    source.setOverride(2)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 1), revision: 2)
+    source.record(try Self.picture(width: 1), revision: 2)
     #expect(try Self.answer(source) == nil)
-    source.note(override: nil)
+    source.setOverride(nil)
     #expect(try Self.answer(source) == "original 100")
   }
 
   @Test("The last frame that came back is shown, if there is one")
   func lastFrame() throws {
-    var source = StandInSource(policy: .lastFrame)
+    var source = FallbackPictureSource(policy: .lastFrame)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 1), revision: 1)
-    source.note(try Self.picture(width: 2), revision: 1)
+    source.record(try Self.picture(width: 1), revision: 1)
+    source.record(try Self.picture(width: 2), revision: 1)
     #expect(try Self.answer(source) == "lastFrame 2")
   }
 
   @Test("While an override is in force, only a frame that it made is shown")
   func lastFrameUnderOverride() throws {
-    var source = StandInSource(policy: .lastFrame)
-    source.note(try Self.picture(width: 1), revision: 1)
-    source.note(override: 5)
+    var source = FallbackPictureSource(policy: .lastFrame)
+    source.record(try Self.picture(width: 1), revision: 1)
+    source.setOverride(5)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 2), revision: 4)
+    source.record(try Self.picture(width: 2), revision: 4)
     #expect(try Self.answer(source) == nil, "it was on its way when the override was told")
-    source.note(try Self.picture(width: 3), revision: 5)
+    source.record(try Self.picture(width: 3), revision: 5)
     #expect(try Self.answer(source) == "lastFrame 3")
-    source.note(try Self.picture(width: 4), revision: 6)
-    source.note(override: 6)
+    source.record(try Self.picture(width: 4), revision: 6)
+    source.setOverride(6)
     #expect(try Self.answer(source) == "lastFrame 4", "its revision was told by the frame first")
   }
 
   @Test("A stricter override goes before the one that it replaces")
   func secondOverride() throws {
-    var source = StandInSource(policy: .lastFrame)
-    source.note(override: 2)
-    source.note(try Self.picture(width: 1), revision: 2)
-    source.note(override: 3)
+    var source = FallbackPictureSource(policy: .lastFrame)
+    source.setOverride(2)
+    source.record(try Self.picture(width: 1), revision: 2)
+    source.setOverride(3)
     #expect(try Self.answer(source) == nil)
-    source.note(try Self.picture(width: 2), revision: 2)
+    source.record(try Self.picture(width: 2), revision: 2)
     #expect(try Self.answer(source) == nil)
-    source.note(override: nil)
-    source.note(try Self.picture(width: 3), revision: 4)
+    source.setOverride(nil)
+    source.record(try Self.picture(width: 3), revision: 4)
     #expect(try Self.answer(source) == "lastFrame 3")
   }
 
   @Test("What came back on another connection was not made by an override that is told on this one")
   func anotherConnection() throws {
-    var source = StandInSource(policy: .lastFrame)
-    source.note(try Self.picture(width: 1), revision: 9)
-    source.noteConnection()
+    var source = FallbackPictureSource(policy: .lastFrame)
+    source.record(try Self.picture(width: 1), revision: 9)
+    source.recordConnection()
     #expect(try Self.answer(source) == "lastFrame 1")
-    source.note(override: 2)
+    source.setOverride(2)
     #expect(try Self.answer(source) == nil)
   }
 
   @Test("Nothing is nothing")
   func nothing() throws {
-    var source = StandInSource(policy: .nothing)
-    source.note(try Self.picture(width: 1), revision: 1)
+    var source = FallbackPictureSource(policy: .nothing)
+    source.record(try Self.picture(width: 1), revision: 1)
     #expect(try Self.answer(source) == nil)
   }
 }

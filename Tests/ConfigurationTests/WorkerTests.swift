@@ -50,7 +50,7 @@ import Testing
     #expect(settings.forWorker(2, of: 3, resumeKey: Self.key).admin == expected)
   }
 
-  @Test func `each worker has a companion socket of its own`() throws {
+  @Test func `each worker has a descriptor socket of its own`() throws {
     let settings = try Self.settings("--shared-memory", "--shared-memory-socket=/run/rings")
     let worker = settings.forWorker(1, of: 2, resumeKey: Self.key)
     #expect(worker.server.sharedMemory?.socketPath == "/run/rings.1")

@@ -41,7 +41,7 @@ import Testing
       ]
       await session.send(VideoFrame(shot))
       #expect(try await told.applied()?.requestID == 0, "the first pipeline")
-      pictures.append(try #require(try await told.made()).picture.bytes)
+      pictures.append(try #require(try await told.filtered()).picture.bytes)
       for (index, change) in changes.enumerated() {
         let requestID = change(session)
         await session.send(VideoFrame(shot))
@@ -49,7 +49,7 @@ import Testing
         #expect(applied.requestID == requestID)
         #expect(applied.revision == UInt64(index) + 2)
         #expect(applied.firstSequence == UInt64(index) + 2)
-        pictures.append(try #require(try await told.made()).picture.bytes)
+        pictures.append(try #require(try await told.filtered()).picture.bytes)
       }
       let isRestored = pictures[0] == pictures[4]
       #expect(isRestored)
@@ -88,7 +88,7 @@ import Testing
       await session.send(VideoFrame(shot))
       let outcome = try #require(try await told.outcome())
       switch outcome {
-      case .made(let frame):
+      case .filtered(let frame):
         #expect(passThrough)
         #expect(frame.disposition == .passedThrough)
         let isIdentical = outcome.picture?.bytes == shot.bytes
@@ -102,7 +102,7 @@ import Testing
       session.resume()
       #expect(try await told.state() == .running)
       await session.send(VideoFrame(shot))
-      #expect(try await told.made()?.disposition == .filtered)
+      #expect(try await told.filtered()?.disposition == .filtered)
     }
   }
 
@@ -137,12 +137,12 @@ import Testing
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
       var told = ToldEvents(session)
       await session.send(VideoFrame(shot))
-      let first = try await told.made()
+      let first = try await told.filtered()
       #expect(first?.sequence == 1)
       await session.send(VideoFrame(shot, budget: .zero, priority: 3))
       #expect(try await told.dropped()?.reason == .rateLimited)
       await session.send(VideoFrame(shot, mustProcess: true))
-      #expect(try await told.made()?.sequence == 3)
+      #expect(try await told.filtered()?.sequence == 3)
     }
   }
 
@@ -161,7 +161,7 @@ import Testing
         _ = try await session.ping()
         clock.advance(by: .milliseconds(8))
         gate.open(for: 1)
-        #expect(try await told.made()?.sequence == 1)
+        #expect(try await told.filtered()?.sequence == 1)
         let late = try #require(try await told.dropped())
         #expect(late.reason == .lateInPipeline)
         #expect(late.stage == .mailbox)
@@ -184,14 +184,14 @@ import Testing
       await session.send(VideoFrame(shot))
       let outcome = try #require(try await told.outcome())
       switch (policy, outcome) {
-      case (.passThrough, .made(let frame)):
+      case (.passThrough, .filtered(let frame)):
         let isIdentical = frame.picture.bytes == shot.bytes
         #expect(isIdentical)
         #expect(frame.failure?.contains("broken") == true)
       case (.drop, .dropped(let frame)):
         #expect(frame.reason == .stageFailed)
         #expect(frame.diagnostic?.contains("broken") == true)
-      case (.blur, .made(let frame)):
+      case (.blur, .filtered(let frame)):
         let isIdentical = frame.picture.bytes == shot.bytes
         #expect(!isIdentical)
         #expect(frame.disposition == .degraded)
@@ -208,7 +208,7 @@ import Testing
     ) { session in
       var told = ToldEvents(session)
       await session.send(VideoFrame(shot))
-      let frame = try #require(try await told.made())
+      let frame = try #require(try await told.filtered())
       let isIdentical = frame.picture.bytes == shot.bytes
       #expect(isIdentical)
       #expect(frame.disposition == .passedThrough)
@@ -225,7 +225,7 @@ import Testing
       // The sending side stays open: without acknowledgements the second would never come.
       for sequence: UInt64 in 1 ... 10 {
         await session.send(VideoFrame(shot))
-        let frame = try await told.made()
+        let frame = try await told.filtered()
         #expect(frame?.sequence == sequence)
       }
     }
@@ -264,10 +264,10 @@ import Testing
       let third = Task { await session.send(VideoFrame(shot)) }
       third.cancel()
       #expect(await third.value == nil)
-      #expect(session.counts.given == 2)
+      #expect(session.counts.submitted == 2)
       gate.open(for: 10)
       var told = ToldEvents(session)
-      #expect(try await told.made()?.sequence == 1)
+      #expect(try await told.filtered()?.sequence == 1)
       #expect(await session.send(VideoFrame(shot)) == 3)
       session.finish()
       try await told.drain()
@@ -312,21 +312,21 @@ import Testing
         if index == 20 { session.activate(["warm": false, "inverted": false]) }
         if index == 40 { session.pause() }
         let counts = session.counts
-        #expect(counts.given == counts.decided + counts.undecided)
-        while told.outcomes.last != counts.given { _ = try await told.outcome() }
+        #expect(counts.submitted == counts.decided + counts.pending)
+        while told.outcomes.last != counts.submitted { _ = try await told.outcome() }
       }
       session.finish()
       let server = try #require(
         try await told.next { if case .finalCounts(let counts) = $0 { counts } else { nil } })
       try await told.drain()
       let counts = session.counts
-      #expect(counts.given == 480)
-      #expect(counts.undecided == 0)
-      #expect(counts.given == counts.decided)
+      #expect(counts.submitted == 480)
+      #expect(counts.pending == 0)
+      #expect(counts.submitted == counts.decided)
       #expect(told.outcomes == Array(1 ... 480))
       let dropped = counts.dropped.filter { $0.key != .supersededBeforeSending }
       let unsent = counts.dropped[.supersededBeforeSending] ?? 0
-      #expect(server.received == counts.given - unsent)
+      #expect(server.received == counts.submitted - unsent)
       #expect(server.filtered == counts.filtered)
       #expect(server.passedThrough == counts.passedThrough)
       #expect(server.degraded == counts.degraded)

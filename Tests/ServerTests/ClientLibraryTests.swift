@@ -22,9 +22,9 @@ import Testing
           }
           continuation.finish()
         })
-      var made: [MadeFrame] = []
+      var made: [FilteredFrame] = []
       for try await outcome in session.outcomes {
-        if case .made(let frame) = outcome { made.append(frame) }
+        if case .filtered(let frame) = outcome { made.append(frame) }
       }
       try await sending
       return made
@@ -69,7 +69,8 @@ import Testing
       var log: [String] = []
       for try await event in session.events {
         switch event {
-        case .outcome(.made(let frame)): log.append("frame \(frame.sequence) r\(frame.revision)")
+        case .outcome(.filtered(let frame)):
+          log.append("frame \(frame.sequence) r\(frame.revision)")
         case .outcome(.dropped(let frame)): log.append("dropped \(frame.sequence)")
         case .applied(let change):
           log.append("applied \(change.revision) \(change.requestID == accepted)")
@@ -106,7 +107,7 @@ import Testing
       if case .dropped(let frame) = $0 { frame.reason == .supersededBeforeSending } else { false }
     }
     #expect(here.count >= 95, "four had credits, and the newest got the first that came back")
-    guard case .made(let last)? = outcomes.last else {
+    guard case .filtered(let last)? = outcomes.last else {
       Issue.record("the newest frame was dropped")
       return
     }
@@ -155,7 +156,7 @@ import Testing
         try await client.withSession(.init(pipeline: pipeline)) { session in
           await session.send(VideoFrame(shot))
           for try await outcome in session.outcomes {
-            if case .made(let frame) = outcome { return frame.picture.bytes }
+            if case .filtered(let frame) = outcome { return frame.picture.bytes }
           }
           return []
         }

@@ -26,7 +26,7 @@ import Testing
         await session.send(VideoFrame(shots[2]))
         _ = try await session.ping()
         await first.kill()
-        let made = try #require(try await told.made())
+        let made = try #require(try await told.filtered())
         var dropped = [try #require(try await told.dropped())]
         let delay = try #require(try await told.interrupted())
         for index in 3 ... 4 {
@@ -36,29 +36,29 @@ import Testing
         await clock.pass(delay)
         _ = try await told.restored()
         await session.send(VideoFrame(shots[5]))
-        #expect(try await told.made()?.sequence == 5)
+        #expect(try await told.filtered()?.sequence == 5)
 
         #expect(dropped.map(\.reason) == [.connectionLost, .disconnected, .disconnected])
         #expect(dropped.map(\.stage) == [.unknown, .client, .client])
         for frame in dropped {
           switch failOpen {
           case .original:
-            #expect(frame.standIn?.kind == .original)
-            let isIdentical = frame.standIn?.picture.bytes == shots[Int(frame.sequence)].bytes
+            #expect(frame.fallback?.kind == .original)
+            let isIdentical = frame.fallback?.picture.bytes == shots[Int(frame.sequence)].bytes
             #expect(isIdentical)
           case .lastFrame:
-            #expect(frame.standIn?.kind == .lastFrame)
-            let isIdentical = frame.standIn?.picture.bytes == made.picture.bytes
+            #expect(frame.fallback?.kind == .lastFrame)
+            let isIdentical = frame.fallback?.picture.bytes == made.picture.bytes
             #expect(isIdentical)
-          case .nothing: #expect(frame.standIn == nil)
+          case .nothing: #expect(frame.fallback == nil)
           }
         }
         session.finish()
         try await told.drain()
         #expect(told.outcomes == Array(1 ... 5))
         let counts = session.counts
-        #expect(counts.given == 5)
-        #expect(counts.undecided == 0)
+        #expect(counts.submitted == 5)
+        #expect(counts.pending == 0)
         #expect(counts.filtered == 2)
         #expect(counts.dropped == [.connectionLost: 1, .disconnected: 2])
       }
@@ -84,19 +84,19 @@ import Testing
         }()
         // The first came back, the second is held at the server, the third waits here, and the task
         // waits with the fourth.
-        while session.counts.filtered == 0 || session.counts.given < 3 { await Task.yield() }
+        while session.counts.filtered == 0 || session.counts.submitted < 3 { await Task.yield() }
         _ = try await session.ping()
         await first.kill()
         // Taking an outcome before the loss shows would give the third frame a credit.
         while session.counts.dropped.isEmpty { await Task.yield() }
         var told = ToldEvents(session)
-        #expect(try await told.made()?.sequence == 1)
+        #expect(try await told.filtered()?.sequence == 1)
         let lost = try #require(try await told.dropped())
         #expect(lost.sequence == 2)
         #expect(lost.reason == .connectionLost)
         await clock.pass(try #require(try await told.interrupted()))
         for sequence: UInt64 in 3 ... 6 {
-          #expect(try await told.made()?.sequence == sequence)
+          #expect(try await told.filtered()?.sequence == sequence)
         }
         try await told.drain()
         await senders
@@ -120,14 +120,14 @@ import Testing
             await session.send(VideoFrame(shot))
             _ = try await session.ping()
             await first.kill()
-            #expect(try await told.made()?.sequence == 1)
+            #expect(try await told.filtered()?.sequence == 1)
             let dropped = try #require(try await told.dropped())
             #expect(dropped.reason == .connectionLost)
-            #expect(dropped.standIn == nil)
+            #expect(dropped.fallback == nil)
             let error = await Reconnecting.status { try await told.drain() }
             #expect(error?.code == .unavailable, "\(String(describing: error))")
             #expect(await session.send(VideoFrame(shot)) == nil, "the session is over")
-            #expect(session.counts.given == 2)
+            #expect(session.counts.submitted == 2)
             #expect(session.counts.decided == 2)
           }
         }

@@ -10,15 +10,17 @@ import Testing
   static let pipeline: Pipeline = [.filter("sepiaTone")]
 
   /// What comes back of pictures that are sent one after another.
-  func exchange(_ pictures: [VideoPicture], _ options: SessionOptions) async throws -> [MadeFrame] {
+  func exchange(
+    _ pictures: [VideoPicture], _ options: SessionOptions
+  ) async throws -> [FilteredFrame] {
     try await withServer { _, address in
       try await SidelightClient.connect(to: address) { client in
         try await client.withSession(options) { session in
           for picture in pictures { await session.send(VideoFrame(picture)) }
           session.finish()
-          var made: [MadeFrame] = []
+          var made: [FilteredFrame] = []
           for try await outcome in session.outcomes {
-            if case .made(let frame) = outcome { made.append(frame) }
+            if case .filtered(let frame) = outcome { made.append(frame) }
           }
           return made
         }

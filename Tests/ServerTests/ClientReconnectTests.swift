@@ -28,14 +28,14 @@ import Testing
         // The old server takes no more, and there is no new one yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
-        #expect(try await told.made()?.sequence == 1)
+        #expect(try await told.filtered()?.sequence == 1)
         #expect(try await told.dropped()?.reason == .disconnected)
         await clock.pass(try #require(try await told.interrupted()))
         let restored = try #require(try await told.restored())
         #expect(restored.address == addresses[1])
         #expect(restored.isResumed)
         await session.send(VideoFrame(shot))
-        #expect(try await told.made()?.sequence == 3)
+        #expect(try await told.filtered()?.sequence == 3)
         session.finish()
         try await told.drain()
         #expect(told.outcomes == [1, 2, 3])
@@ -54,7 +54,7 @@ import Testing
           session in
           var told = ToldEvents(session)
           await session.send(VideoFrame(shot))
-          _ = try await told.made()
+          _ = try await told.filtered()
           await first.kill()
           for expected in [Duration.milliseconds(50), .milliseconds(100)] {
             let delay = try await told.interrupted()

@@ -35,7 +35,7 @@ import Testing
         session.update(["intensity": .number(0.5)], ofStage: "warm")
         session.activate(["inverted": false])
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.made())
+        let before = try #require(try await told.filtered())
 
         await first.kill()
         #expect(try await told.interrupted() == Reconnecting.firstDelay)
@@ -51,7 +51,7 @@ import Testing
         #expect(restored.address == addresses.last)
 
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.made())
+        let after = try #require(try await told.filtered())
         #expect(after.revision == before.revision)
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
@@ -76,7 +76,7 @@ import Testing
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
         var told = ToldEvents(session)
         await session.send(VideoFrame(shot))
-        _ = try await told.made()
+        _ = try await told.filtered()
         // No frame is made with it, so the server does not say that it is in force.
         let requestID = session.select([.filter("colorInvert")])
         _ = try await session.ping()
@@ -93,7 +93,7 @@ import Testing
         await session.send(VideoFrame(shot))
         #expect(try await told.applied()?.requestID == last)
         #expect(requestID < last)
-        let frame = try #require(try await told.made())
+        let frame = try #require(try await told.filtered())
         #expect(frame.disposition == .filtered)
         let isInverted = zip(frame.picture.bytes, shot.bytes).enumerated().allSatisfy {
           $0.offset % 4 == 3 || $0.element.0 == ~$0.element.1
@@ -122,7 +122,7 @@ import Testing
         session.resume()
         #expect(try await told.state() == .running)
         await session.send(VideoFrame(shot))
-        #expect(try await told.made()?.sequence == 2)
+        #expect(try await told.filtered()?.sequence == 2)
       }
     }
   }
@@ -139,18 +139,18 @@ import Testing
           session.id, at: addresses[0], with: [.filter("colorInvert")])
         #expect(try await told.state() == .overridden(reason: "indecent"))
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.made())
+        let before = try #require(try await told.filtered())
         await first.kill()
         let delay = try #require(try await told.interrupted())
         await session.send(VideoFrame(shot))
         let dropped = try #require(try await told.dropped())
         #expect(dropped.reason == .disconnected)
-        #expect(dropped.standIn == nil)
+        #expect(dropped.fallback == nil)
         await clock.pass(delay)
         _ = try await told.restored()
         #expect(try await told.state() == .overridden(reason: "indecent"))
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.made())
+        let after = try #require(try await told.filtered())
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
       }
@@ -183,7 +183,7 @@ import Testing
         session.pause(passThrough: true)
         session.resume()
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.made())
+        let before = try #require(try await told.filtered())
         await first.kill()
         let delay = try #require(try await told.interrupted())
         if isExpired { serverClock.advance(by: .seconds(301)) }
@@ -192,7 +192,7 @@ import Testing
         #expect(!restored.isResumed)
         #expect(restored.address == addresses[1])
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.made())
+        let after = try #require(try await told.filtered())
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
       }

@@ -39,7 +39,7 @@ struct ClientSharedMemoryTests {
     _ told: inout ToldEvents
   ) async throws -> Frame {
     await session.send(VideoFrame(picture))
-    let frame = try await told.made()
+    let frame = try await told.filtered()
     return try #require(frame?.picture.frame)
   }
 
@@ -65,7 +65,7 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test("Without an offer, without a wish, and without the companion socket, pixels travel inline")
+  @Test("Without an offer, without a wish, and without the descriptor socket, pixels travel inline")
   func fallback() async throws {
     let sent = try picture(64, 48)
     let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).ring"
@@ -195,7 +195,7 @@ struct ClientSharedMemoryTests {
         made.copy(sent)
         let frame = made.finish()
         await session.send(VideoFrame(frame))
-        let before = try #require(try await told.made())
+        let before = try #require(try await told.filtered())
         #expect(session.isInSharedMemory(before.picture))
         let bytes = before.picture.bytes
 
@@ -206,7 +206,7 @@ struct ClientSharedMemoryTests {
         #expect(session.usesSharedMemory)
         #expect(!session.isInSharedMemory(before.picture))
         await session.send(VideoFrame(frame))
-        let after = try #require(try await told.made())
+        let after = try #require(try await told.filtered())
         #expect(session.isInSharedMemory(after.picture))
         let isIdentical = after.picture.bytes == bytes && before.picture.bytes == bytes
         #expect(isIdentical)

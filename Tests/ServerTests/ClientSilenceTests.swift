@@ -94,7 +94,7 @@ import Testing
         await clock.pass(try #require(try await told.interrupted()))
         #expect(try await told.restored()?.address == addresses[1])
         await session.send(VideoFrame(shot))
-        #expect(try await told.made()?.sequence == 2)
+        #expect(try await told.filtered()?.sequence == 2)
       }
     }
   }

@@ -94,8 +94,8 @@ struct ToldEvents {
     try await self.next { if case .outcome(let outcome) = $0 { outcome } else { nil } }
   }
 
-  mutating func made() async throws -> MadeFrame? {
-    try await self.next { if case .outcome(.made(let frame)) = $0 { frame } else { nil } }
+  mutating func filtered() async throws -> FilteredFrame? {
+    try await self.next { if case .outcome(.filtered(let frame)) = $0 { frame } else { nil } }
   }
 
   mutating func dropped() async throws -> DroppedFrame? {

@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -187,12 +188,12 @@ struct SharedMemoryFaultTests {
           guard case .opened(let opened)? = try await messages.next()?.kind else { return }
           let offer = opened.sharedMemory
           do {
-            let answer = try CompanionSocket.fetch(
+            let answer = try DescriptorSocket.fetch(
               offer.hello(of: opened.sessionID), at: offer.socketPath)
             let ring = try SharedMemoryRing(
               mapping: try #require(answer.memory), try RingLayout(offer))
             ring.buffer(slot: 0, byteCount: image.inline.count)
-              .copy(PixelBuffer(0 ..< image.inline.count, of: [UInt8](image.inline)))
+              .copy(PixelBuffer(copying: [UInt8](image.inline)))
           }
           // Unmapped and closed, before the server reads.
           var placed = image

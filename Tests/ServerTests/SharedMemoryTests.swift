@@ -1,6 +1,7 @@
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Testing

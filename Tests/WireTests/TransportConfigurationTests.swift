@@ -52,10 +52,6 @@ import Testing
     Case("eventLoops", \.eventLoops, 1 ... 1024),
     Case("connections", \.connections, 1 ... 1024),
     Case("unixSocketBufferBytes", \.unixSocketBufferBytes, 4096 ... 64 << 20),
-    Case("allocator.mapThreshold", \.allocator.mapThreshold, 0 ... 32 << 20),
-    Case("allocator.trimThreshold", \.allocator.trimThreshold, 0 ... 2_147_483_647),
-    Case("allocator.topPad", \.allocator.topPad, 0 ... 1 << 30),
-    Case("allocator.arenas", \.allocator.arenas, 1 ... 1024),
   ]
 
   @Test("A setting out of its range is named, with its value and the range", arguments: cases)

@@ -2,6 +2,7 @@ import Foundation
 import FuzzDriver
 import GRPCNIOTransportHTTP2Posix
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 

@@ -46,4 +46,8 @@ int csm_connect(const char *path, int timeout_ms);
 /// Accepts a connection: exec closes it, and it does not block. Returns its descriptor.
 int csm_accept(int socket);
 
+/// Identifies the file at a path by its device and inode; a link is not followed. Returns 1 for a socket
+/// and 0 for any other file.
+int csm_identify(const char *path, uint64_t *device, uint64_t *inode);
+
 #endif

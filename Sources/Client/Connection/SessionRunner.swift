@@ -1,6 +1,6 @@
 import Foundation
 import GRPCCore
-import NIOCore
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -12,8 +12,10 @@ struct SessionRunner {
   let options: SessionOptions
   let addresses: [Address]
   let dialer: Dialer
-  /// What carries the session's connections, unless they are shared.
-  let loop: any EventLoop
+  /// Whether calls carry tokens.
+  let usesTokens: Bool
+  /// The loop of the session's connections, unless they are shared.
+  let loop: ConnectionLoop
   let clock: ClientClock
   /// Uniform in 0 ..< 1.
   let random: @Sendable () -> Double
@@ -45,7 +47,7 @@ struct SessionRunner {
       var failure = LinkFailure(error)
       // A token that was good, and has expired: there may be another by now.
       if (error as? RPCError)?.code == .unauthenticated, self.flow.linkOpened != nil,
-        self.dialer.security.token != nil
+        self.usesTokens
       {
         failure = .transient
       }
@@ -96,11 +98,11 @@ extension SessionRunner {
 
   private func call(_ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt) async throws {
     let address = self.addresses[attempt.address]
-    let deposits = self.dialer.claims.deposits()
+    let messages = self.dialer.makeCallMessages()
     try await self.dialer.withConnection(to: address, on: self.loop) { connection in
       try await connection.bidirectionalStreaming(
         request: StreamingClientRequest {
-          try await self.session.send(to: $0, opening: open, leavingAt: deposits)
+          try await self.session.send(to: $0, opening: open, leavingAt: messages)
         },
         descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
         serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),
@@ -119,7 +121,7 @@ extension SessionRunner {
               token: opened.resumeToken)
             guard attempt.number > 0 else { return }
             let isResumed = !open.resumeToken.isEmpty
-            self.flow.tell(
+            self.flow.push(
               .connection(.restored(address: address, isResumed: isResumed)), topic: "connection")
           }
         })
@@ -139,7 +141,7 @@ extension SessionRunner {
       let asked = self.clock.now()
       self.flow.pushHeartbeat()
       await self.clock.wait(policy.silenceLimit)
-      guard Task.isCancelled || self.flow.lastHeard >= asked else {
+      guard Task.isCancelled || self.flow.lastActivity >= asked else {
         throw RPCError(
           code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).")
       }

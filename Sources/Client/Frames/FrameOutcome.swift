@@ -1,24 +1,101 @@
-/// What became of a frame. Each frame that was taken in has exactly one outcome, in order, whatever
-/// happens to the connection.
+import SidelightWire
+
+/// The outcome of a frame. Each accepted frame has exactly one outcome, in order, even if the
+/// connection is lost.
 public enum FrameOutcome: Sendable {
-  /// It came back.
-  case made(MadeFrame)
-  /// It did not.
+  /// The frame came back.
+  case filtered(FilteredFrame)
+  /// The frame was dropped.
   case dropped(DroppedFrame)
 
-  /// The frame's number, as ``FilterSession/send(_:)`` gave it.
+  /// The frame's number, as ``FilterSession/send(_:)`` returned it.
   public var sequence: UInt64 {
     switch self {
-    case .made(let frame): frame.sequence
+    case .filtered(let frame): frame.sequence
     case .dropped(let frame): frame.sequence
     }
   }
 
-  /// What to show now: the picture that came back, or what stands in for it. `nil`: nothing new.
+  /// The picture to show now: the one that came back, or the fallback. `nil` if there is neither.
   public var picture: VideoPicture? {
     switch self {
-    case .made(let frame): frame.picture
-    case .dropped(let frame): frame.standIn?.picture
+    case .filtered(let frame): frame.picture
+    case .dropped(let frame): frame.fallback?.picture
+    }
+  }
+}
+
+/// A frame that came back.
+public struct FilteredFrame: Sendable {
+  /// How the picture of a frame came about.
+  public enum Disposition: String, Sendable, Hashable, CaseIterable {
+    /// The pipeline filtered it.
+    case filtered
+    /// It is the input: no stage was active, the session is paused, or a stage failed.
+    case passedThrough
+    /// A cheaper variant of the pipeline filtered it.
+    case degraded
+  }
+
+  /// The frame's number.
+  public var sequence: UInt64
+  /// The picture.
+  public var picture: VideoPicture
+  /// How the picture came about.
+  public var disposition: Disposition
+  /// The revision of the pipeline that filtered it.
+  public var revision: UInt64
+  /// The caller's ``VideoFrame/captureTimeNanoseconds``.
+  public var captureTimeNanoseconds: Int64
+  /// The caller's ``VideoFrame/rtpTimestamp``.
+  public var rtpTimestamp: UInt32
+  /// The caller's ``VideoFrame/tags``.
+  public var tags: [String: String]
+  /// The time from receipt to the start of processing, on the server.
+  public var queueTime: Duration
+  /// The time of processing, on the server.
+  public var processTime: Duration
+  /// The time from the call of `send` to the arrival of the outcome, on the client.
+  public var roundTripTime: Duration
+  /// The reason why a frame passed through although its pipeline is not empty.
+  public var failure: String?
+}
+
+/// A picture to show instead of one that could not be filtered because there was no connection.
+public struct FallbackPicture: Sendable {
+  /// The origin of a fallback picture.
+  public enum Kind: String, Sendable, Hashable {
+    /// The frame as it was sent: **not filtered**.
+    case original
+    /// The last frame that came back.
+    case lastFrame
+  }
+
+  /// The picture's origin.
+  public var kind: Kind
+  /// The picture.
+  public var picture: VideoPicture
+}
+
+extension FilteredFrame {
+  init(_ message: Sidelight_V1_FilteredFrame, picture: VideoPicture, roundTrip: Duration) {
+    self.init(
+      sequence: message.sequence, picture: picture,
+      disposition: Disposition(message.disposition),
+      revision: message.revision, captureTimeNanoseconds: message.captureTimeNs,
+      rtpTimestamp: message.rtpTimestamp, tags: message.tags,
+      queueTime: .microseconds(message.timing.queueUs),
+      processTime: .microseconds(message.timing.processUs), roundTripTime: roundTrip,
+      failure: message.hasFailure ? message.failure.message : nil)
+  }
+}
+
+extension FilteredFrame.Disposition {
+  init(_ disposition: Sidelight_V1_Disposition) {
+    switch disposition {
+    case .degraded: self = .degraded
+    case .passedThrough: self = .passedThrough
+    case .filtered, .unspecified, .UNRECOGNIZED: self = .filtered
     }
   }
 }

@@ -1,41 +1,75 @@
-/// What has become of the frames of a session, counted here. At any time `given` is the sum of the
-/// others, over all connections that the session has had.
+import SidelightWire
+
+/// The outcomes of a session's frames, counted on the client. `submitted` always equals the sum of
+/// the other counts, over all connections of the session.
 ///
 /// An outcome is counted when it is decided, not when it is taken.
 public struct OutcomeCounts: Sendable, Hashable {
-  /// Frames that `send` took in.
-  public var given: UInt64 = 0
+  /// Frames that `send` accepted.
+  public var submitted: UInt64 = 0
   /// Frames whose outcome is not known yet: they wait to be sent, or are in flight.
-  public var undecided: UInt64 = 0
-  /// Frames that the pipeline made.
+  public var pending: UInt64 = 0
+  /// Frames that the pipeline filtered.
   public var filtered: UInt64 = 0
   /// Frames that came back unchanged.
   public var passedThrough: UInt64 = 0
-  /// Frames that a cheaper variant made.
+  /// Frames that a cheaper variant of the pipeline filtered.
   public var degraded: UInt64 = 0
-  /// Frames that were not made, by reason; those that were dropped here among them.
+  /// Frames that were dropped, at the server or on the client, by reason.
   public var dropped: [DroppedFrame.Reason: UInt64] = [:]
 
   package init() {}
 
-  package mutating func give() {
-    self.given += 1
-    self.undecided += 1
+  package mutating func recordSubmission() {
+    self.submitted += 1
+    self.pending += 1
   }
 
-  package mutating func decide(_ fate: Fate) {
-    self.undecided -= 1
-    switch fate {
-    case .made(.filtered): self.filtered += 1
-    case .made(.passedThrough): self.passedThrough += 1
-    case .made(.degraded): self.degraded += 1
+  package mutating func record(_ result: FrameResult) {
+    self.pending -= 1
+    switch result {
+    case .filtered(.filtered): self.filtered += 1
+    case .filtered(.passedThrough): self.passedThrough += 1
+    case .filtered(.degraded): self.degraded += 1
     case .dropped(let reason): self.dropped[reason, default: 0] += 1
     }
   }
 }
 
-/// What became of a frame, without the picture.
-package enum Fate: Sendable, Hashable {
-  case made(MadeFrame.Disposition)
+/// The outcome of a frame without its picture.
+package enum FrameResult: Sendable, Hashable {
+  case filtered(FilteredFrame.Disposition)
   case dropped(DroppedFrame.Reason)
+}
+
+/// The server's counts of a session. `received` is the sum of the outcomes and of the frames in
+/// flight.
+public struct SessionCounts: Sendable, Hashable {
+  /// Frames that arrived.
+  public var received: UInt64
+  /// Frames that the pipeline filtered.
+  public var filtered: UInt64
+  /// Frames that came back unchanged.
+  public var passedThrough: UInt64
+  /// Frames that a cheaper variant of the pipeline filtered.
+  public var degraded: UInt64
+  /// Frames that were dropped, by reason.
+  public var dropped: [DroppedFrame.Reason: UInt64]
+  /// Frames without outcome.
+  public var inFlight: UInt64
+  /// Bytes of pixels that arrived.
+  public var bytesIn: UInt64
+  /// Bytes of pixels that were sent back.
+  public var bytesOut: UInt64
+}
+
+extension SessionCounts {
+  init(_ stats: Sidelight_V1_Stats) {
+    self.init(
+      received: stats.received, filtered: stats.filtered, passedThrough: stats.passedThrough,
+      degraded: stats.degraded,
+      dropped: Dictionary(
+        stats.dropped.map { (DroppedFrame.Reason($0.reason), $0.count) }, uniquingKeysWith: +),
+      inFlight: UInt64(stats.inFlight), bytesIn: stats.bytesIn, bytesOut: stats.bytesOut)
+  }
 }

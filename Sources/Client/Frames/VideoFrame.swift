@@ -1,28 +1,29 @@
 public import SidelightKernels
+import SidelightWire
 
-/// A frame on its way to the server, with what the caller wants back beside its outcome.
+/// A frame to send, with values that the server returns with its outcome.
 public struct VideoFrame: Sendable {
   /// The picture.
   public var picture: VideoPicture
-  /// When the picture was taken, on the caller's clock, in nanoseconds. Comes back untouched.
+  /// The capture time on the caller's clock, in nanoseconds. Returned unchanged.
   public var captureTimeNanoseconds: Int64
-  /// The RTP timestamp. Comes back untouched.
+  /// The RTP timestamp. Returned unchanged.
   public var rtpTimestamp: UInt32
-  /// The time from its receipt at the server in which this frame is of use, in whole microseconds.
-  /// `nil`: the session's; `.zero`: any.
+  /// The time from the frame's receipt at the server until it is dropped as late, in whole
+  /// microseconds. `nil` uses the session's budget; `.zero` disables it.
   public var budget: Duration?
-  /// When one of the session's waiting frames has to go, it is one of the lowest priority; among
-  /// equals the oldest. Default: 0.
+  /// The priority in the server's mailbox: a full mailbox drops the frame of the lowest priority,
+  /// and among equals the oldest. Default: 0.
   public var priority: Int32
-  /// Whether the frame is neither displaced nor dropped for time, once it is sent.
+  /// Whether the frame, once it is sent, is never displaced and never dropped as late.
   public var mustProcess: Bool
-  /// Comes back untouched; at most 16 entries and 1 KiB.
+  /// Pairs of strings that are returned unchanged; at most 16 entries and 1 KiB.
   public var tags: [String: String]
-  /// The W3C `traceparent` that the frame's spans are children of. `nil`: that of the current
+  /// The W3C `traceparent` of the parent of the frame's spans. `nil` uses the current
   /// `ServiceContext`, if it has one.
   public var traceparent: String?
 
-  /// Prepares samples to be sent.
+  /// Creates a frame from samples.
   public init(
     _ frame: Frame, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
     budget: Duration? = nil, priority: Int32 = 0, mustProcess: Bool = false,
@@ -34,7 +35,7 @@ public struct VideoFrame: Sendable {
       traceparent: traceparent)
   }
 
-  /// Prepares a picture to be sent.
+  /// Creates a frame from a picture.
   public init(
     _ picture: VideoPicture, captureTimeNanoseconds: Int64 = 0, rtpTimestamp: UInt32 = 0,
     budget: Duration? = nil, priority: Int32 = 0, mustProcess: Bool = false,
@@ -48,5 +49,47 @@ public struct VideoFrame: Sendable {
     self.mustProcess = mustProcess
     self.tags = tags
     self.traceparent = traceparent
+  }
+}
+
+/// A picture as it travels: samples, or a file.
+public enum VideoPicture: Sendable {
+  /// Samples, in one of the raw formats.
+  case frame(Frame)
+  /// A whole JPEG file, and the orientation in which it is shown.
+  case jpeg([UInt8], orientation: Orientation = .upright)
+
+  /// The samples; `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
+  public var frame: Frame? {
+    if case .frame(let frame) = self { frame } else { nil }
+  }
+
+  /// The file; `nil` if the picture is samples.
+  public var jpeg: [UInt8]? {
+    if case .jpeg(let file, _) = self { file } else { nil }
+  }
+
+  /// The orientation in which the picture is shown.
+  public var orientation: Orientation {
+    switch self {
+    case .frame(let frame): frame.orientation
+    case .jpeg(_, let orientation): orientation
+    }
+  }
+}
+
+extension VideoPicture {
+  /// Reads a picture that the server sent.
+  ///
+  /// - Throws: ``FieldFault`` for an image that contradicts its pixels.
+  init(
+    _ image: Sidelight_V1_Image, over pixels: PixelBuffer?
+  ) throws(FieldFault) {
+    guard image.format == .jpeg, let pixels else {
+      self = .frame(try image.frame(over: pixels, limits: .everything))
+      return
+    }
+    let file = withExtendedLifetime(pixels) { [UInt8](UnsafeRawBufferPointer(pixels.bytes)) }
+    self = .jpeg(file, orientation: try Orientation(image.orientation))
   }
 }

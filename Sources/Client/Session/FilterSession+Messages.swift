@@ -1,24 +1,26 @@
 import Foundation
 import GRPCCore
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
 extension FilterSession {
-  /// Writes `open`, then what is given, until no more is given or the connection is gone.
+  /// Writes `open`, then the session's messages, until the session has no more or the connection is
+  /// lost.
   ///
-  /// - Parameter deposits: Where large messages are left until they are written.
+  /// - Parameter deposits: The store of large messages that wait to be written.
   func send(
     to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
-    opening open: Sidelight_V1_Open, leavingAt deposits: ClaimDesk.Deposits
+    opening open: Sidelight_V1_Open, leavingAt deposits: OutboundMessageStore.CallMessages
   ) async throws {
     try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
       switch element {
       case .frame(let frame):
         let ring = self.ring.withLock { $0 }
-        // Before the server makes another picture it should know which slots it has.
+        // Sent first, so that the server knows its free slots when it filters this frame.
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
         }
@@ -34,9 +36,9 @@ extension FilterSession {
     }
   }
 
-  /// Reads what the server says, until it says no more.
+  /// Reads the server's messages until it ends the stream.
   ///
-  /// - Parameter opened: Told when the session stands.
+  /// - Parameter opened: Called when the session is open.
   func receive(
     _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) async -> Void
@@ -44,7 +46,7 @@ extension FilterSession {
     for try await received in messages {
       // Messages that have arrived are delivered to a cancelled task too.
       try Task.checkCancellation()
-      self.flow.hear()
+      self.flow.recordActivity()
       switch received.message.kind {
       case .opened(let message)?: await opened(message)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
@@ -53,14 +55,14 @@ extension FilterSession {
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
       case .error(let error)?: self.flow.reject(RejectedChange(error))
       case .state(let state)?:
-        self.flow.note(
+        self.flow.record(
           SessionState(state), revision: state.revision, token: state.resumeToken)
       case .stats(let stats)? where stats.final && self.flow.isDrained:
-        self.flow.tell(.finalCounts(SessionCounts(stats)))
-      case .stats(let stats)?: self.flow.tell(.stats(SessionCounts(stats)), topic: "stats")
-      case .advice(let advice)?: self.flow.tell(.advice(Advice(advice)), topic: "advice")
+        self.flow.push(.finalCounts(SessionCounts(stats)))
+      case .stats(let stats)?: self.flow.push(.stats(SessionCounts(stats)), topic: "stats")
+      case .advice(let advice)?: self.flow.push(.advice(Advice(advice)), topic: "advice")
       case .analysis(let analysis)?:
-        self.flow.tell(.analysis(Analysis(analysis)), topic: "analysis \(analysis.stage)")
+        self.flow.push(.analysis(Analysis(analysis)), topic: "analysis \(analysis.stage)")
       case .pong(let pong)?:
         self.flow.answerPing(
           pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
@@ -83,7 +85,7 @@ extension FilterSession {
         try VideoPicture(message.image, over: pixels)
       }
     self.flow.resolve(
-      MadeFrame(message, picture: picture, roundTrip: self.clock.now() - sent.given))
+      FilteredFrame(message, picture: picture, roundTrip: self.clock.now() - sent.submitted))
   }
 
   private func receive(_ message: Sidelight_V1_Dropped) {
@@ -92,6 +94,50 @@ extension FilterSession {
     self.ring.withLock { $0 }?.giveBack(inputsOf: range)
     self.flow.resolve(range) { sequence in
       DroppedFrame(message, sequence: sequence)
+    }
+  }
+}
+
+/// A message to the server other than a frame.
+enum Control: Sendable {
+  case change(PipelineChange, ifRevision: UInt64?, requestID: UInt64)
+  case pause(PipelineChangeLog.Pause)
+  case ping(id: UInt64)
+
+  /// Creates a message that selects a pipeline again.
+  static func select(_ replay: PipelineChangeLog.Replay) -> Control {
+    .change(.select(replay.pipeline), ifRevision: nil, requestID: replay.requestID)
+  }
+
+  /// Creates the message.
+  ///
+  /// - Parameter time: Nanoseconds since 1970, for pings.
+  func message(at time: UInt64) -> Sidelight_V1_ClientMessage {
+    .with {
+      switch self {
+      case .change(.select(let pipeline), let revision, let requestID):
+        $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
+        if let revision { $0.select.ifRevision = revision }
+        $0.select.requestID = requestID
+      case .change(.update(let stages), let revision, let requestID):
+        $0.update.stages = stages.map { stage, parameters in
+          .with {
+            $0.stage = stage
+            $0.parameters = parameters.mapValues(Sidelight_V1_ParameterValue.init)
+          }
+        }
+        if let revision { $0.update.ifRevision = revision }
+        $0.update.requestID = requestID
+      case .change(.activate(let stages), let revision, let requestID):
+        $0.activate.stages = stages
+        if let revision { $0.activate.ifRevision = revision }
+        $0.activate.requestID = requestID
+      case .pause(.running): $0.resume = Sidelight_V1_Resume()
+      case .pause(.paused(let passThrough)): $0.pause.passThrough = passThrough
+      case .ping(let id):
+        $0.ping.id = id
+        $0.ping.clientTimeNs = Int64(clamping: time)
+      }
     }
   }
 }

@@ -1,24 +1,31 @@
 public import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import Synchronization
 import Tracing
 
-/// One participant's track at a server: frames go in, each has exactly one outcome, in order.
+/// A session at a server: it accepts frames, and each has exactly one outcome, in order.
 ///
-/// Tasks send frames, one task reads ``outcomes`` (or ``events``, of which outcomes are a part).
-/// Whoever does not read outcomes is sent no more than the window holds: a frame's credit comes back
-/// when its outcome is taken.
+/// The common case is one loop:
 ///
-/// With ``SessionOptions/reconnect`` a session outlives its connections: it is the same object, with
-/// the same numbers, before and after.
+/// ```swift
+/// for try await frame in session.filter(camera) { show(frame.picture) }
+/// ```
+///
+/// A program that needs the outcomes of dropped frames, or other events, sends frames from its own
+/// tasks and reads ``outcomes`` or ``events`` in one task. A session whose outcomes are not read
+/// sends no more frames than the window holds: a frame's credit returns when its outcome is taken.
+///
+/// With ``SessionOptions/reconnect`` a session survives the loss of its connection: it is the same
+/// object, with the same frame numbers, before and after.
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: ClientClock
-  /// The ring of the connection that stands, if it has one.
+  /// The shared memory of the current connection, if it has any.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
-  /// Runs tasks on the thread that carries the session's connection. One that prefers it takes outcomes and
-  /// sends frames without a change of thread:
+  /// An executor on the thread that carries the session's connection. A task that prefers it reads
+  /// outcomes and sends frames without a change of thread:
   ///
   /// ```swift
   /// try await withTaskExecutorPreference(session.executor) {
@@ -26,9 +33,10 @@ public final class FilterSession: Sendable {
   /// }
   /// ```
   ///
-  /// For tasks that only hand frames on: what takes long there holds up every session of that thread. It ends
-  /// with the client. Where sessions share connections (`TransportConfiguration.connections`) it may be another
-  /// thread than the connection's, and then nothing is saved.
+  /// Use it only for tasks that pass frames on: long work delays every session of that thread. The
+  /// executor ends with the client. If sessions share connections
+  /// (`TransportConfiguration.connections`), it may be another thread than the connection's, and
+  /// then saves nothing.
   public let executor: any TaskExecutor
 
   init(
@@ -43,21 +51,21 @@ public final class FilterSession: Sendable {
   /// The session's name at the server, for logs and operators. Changes with the connection.
   public var id: String { self.flow.id }
 
-  /// What has become of the frames so far.
+  /// The outcomes so far, by kind.
   public var counts: OutcomeCounts { self.flow.counts }
 
-  /// Whether pixels travel in shared memory: the server is on this host, and offers it.
+  /// Whether pixels travel in shared memory: the server is on the same host and offers it.
   public var usesSharedMemory: Bool { self.ring.withLock { $0 != nil } }
 
-  // MARK: Frames
+  // MARK: Sending
 
-  /// A frame to be written, and then sent, where sending it copies nothing: in shared memory, if the session
-  /// uses it and a slot is free; else where the transport sends it from.
+  /// Creates a frame whose pixels are sent without a copy: in shared memory, if the session uses it
+  /// and a slot is free; otherwise in memory that the transport sends from.
   ///
-  /// The frame keeps its slot until nobody refers to it any more, so make it when it is about to be
-  /// written, and let go of it when it is sent. It may be sent to any session.
+  /// The frame occupies its slot until the last reference to it is released, so create it when its
+  /// pixels are about to be written, and release it when it is sent. It may be sent to any session.
   ///
-  /// - Throws: `FrameLayoutError` for a size that no frame can have.
+  /// - Throws: `FrameLayoutError` for an invalid size.
   public func makeFrame(
     _ geometry: FrameGeometry, orientation: Orientation = .upright
   ) throws(FrameLayoutError) -> MutableFrame {
@@ -72,27 +80,28 @@ public final class FilterSession: Sendable {
       buffer: PixelBuffer(transportable: layout.byteCount))
   }
 
-  /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if the window is
-  /// shut, the frame takes the place of the one that waits, and if there is no connection, it ends as
-  /// ``DroppedFrame/Reason/disconnected``. With the other policies it waits for room.
+  /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if there is no
+  /// credit, the frame replaces the one that waits, and if there is no connection, its outcome is
+  /// ``DroppedFrame/Reason/disconnected``. With the other policies it waits for capacity.
   ///
-  /// May be called from several tasks; frames are numbered as they are taken in. Cancelling the task
-  /// ends this call's wait, and nothing else.
+  /// May be called from several tasks; frames are numbered in the order in which they are accepted.
+  /// Cancelling the task ends this call's wait and has no other effect.
   ///
-  /// - Returns: The frame's number, which its outcome carries; `nil` if it was not taken in, since the
-  ///   session is over or the task is cancelled. It then has no outcome and is not counted.
+  /// - Returns: The frame's number, which its outcome carries; `nil` if the frame was not accepted
+  ///   because the session is over or the task is cancelled. It then has no outcome and is not
+  ///   counted.
   @discardableResult
   public func send(_ frame: VideoFrame) async -> UInt64? {
     let trace = self.trace(of: frame)
-    let given = self.clock.now()
+    let submitted = self.clock.now()
     return await self.flow.offer { sequence in
-      OutgoingFrame(sequence: sequence, frame: frame, trace: trace, given: given)
+      OutgoingFrame(sequence: sequence, frame: frame, trace: trace, submitted: submitted)
     }
   }
 
-  /// Sends the frames of a sequence, then says that there are no more.
+  /// Sends the frames of a sequence, then calls ``finish()``.
   ///
-  /// - Throws: Whatever the sequence throws.
+  /// - Throws: The error of the sequence.
   public func send<Frames: AsyncSequence>(contentsOf frames: Frames) async throws
   where Frames.Element == VideoFrame {
     for try await frame in frames {
@@ -101,34 +110,20 @@ public final class FilterSession: Sendable {
     self.finish()
   }
 
-  /// Says that there are no more frames. What was sent is finished. Later calls do nothing.
+  /// Refuses further frames and ends the session when those that were sent have their outcomes.
+  /// Later calls do nothing.
   public func finish() {
     self.flow.finish()
   }
 
-  /// Whether a picture lies in the shared memory of the connection that stands.
+  /// Whether a picture is in the shared memory of the current connection.
   package func isInSharedMemory(_ picture: Frame) -> Bool {
     self.ring.withLock { $0 }?.holds(picture) ?? false
   }
 
-  /// Whether a picture lies in the shared memory of the connection that stands.
+  /// Whether a picture is in the shared memory of the current connection.
   package func isInSharedMemory(_ picture: VideoPicture) -> Bool {
     picture.frame.map { self.isInSharedMemory($0) } ?? false
-  }
-
-  // MARK: Outcomes
-
-  /// Everything that the session tells, in order. Iterate once, from one task.
-  ///
-  /// Ends when the session has ended as it should. Throws `RPCError` if it has not, after the outcome
-  /// of every frame that was taken in; `CancellationError` if the task is cancelled.
-  public var events: some AsyncSequence<SessionEvent, any Error> & Sendable {
-    SessionEvents(flow: self.flow)
-  }
-
-  /// What became of the frames, in order: ``events`` without the others. Iterate one of the two.
-  public var outcomes: some AsyncSequence<FrameOutcome, any Error> & Sendable {
-    self.events.compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
   }
 
   private func trace(of frame: VideoFrame) -> Sidelight_V1_TraceContext? {
@@ -141,5 +136,110 @@ public final class FilterSession: Sendable {
     var trace = Sidelight_V1_TraceContext()
     self.tracer.inject(context, into: &trace, using: TraceContextInjector())
     return trace.traceparent.isEmpty ? nil : trace
+  }
+}
+
+// MARK: - Changes
+
+/// Changes of a running session. Each keeps its place among the frames: it applies to those that
+/// are sent after it. ``FilterSession/events`` report whether the server accepts a change, and from
+/// which frame on.
+///
+/// A change that a lost connection left unanswered is requested again when the session continues,
+/// unless it requires a revision.
+extension FilterSession {
+  /// Replaces the pipeline.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The new pipeline.
+  ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
+  ///     accepts any.
+  /// - Returns: The number that ``AppliedChange`` or ``RejectedChange`` carries.
+  @discardableResult
+  public func select(_ pipeline: Pipeline, ifRevision revision: UInt64? = nil) -> UInt64 {
+    self.flow.change(.select(pipeline), ifRevision: revision)
+  }
+
+  /// Changes parameters of one stage; parameters that are not named keep their values.
+  ///
+  /// - Parameters:
+  ///   - parameters: Values by name.
+  ///   - stage: The stage's id or index ("0", "2.1").
+  ///   - revision: As for ``select(_:ifRevision:)``.
+  /// - Returns: As for ``select(_:ifRevision:)``.
+  @discardableResult
+  public func update(
+    _ parameters: [String: ParameterValue], ofStage stage: String,
+    ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.update([stage: parameters], ifRevision: revision)
+  }
+
+  /// Changes parameters of several stages; all are changed, or none.
+  ///
+  /// - Parameters:
+  ///   - stages: Values by name, by the stage's id or index.
+  ///   - revision: As for ``select(_:ifRevision:)``.
+  /// - Returns: As for ``select(_:ifRevision:)``.
+  @discardableResult
+  public func update(
+    _ stages: [String: [String: ParameterValue]], ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.flow.change(.update(stages), ifRevision: revision)
+  }
+
+  /// Turns stages on and off without compiling the pipeline again; they keep their state.
+  ///
+  /// - Parameters:
+  ///   - stages: Whether each stage is on, by its id or index; the others are not changed.
+  ///   - revision: As for ``select(_:ifRevision:)``.
+  /// - Returns: As for ``select(_:ifRevision:)``.
+  @discardableResult
+  public func activate(_ stages: [String: Bool], ifRevision revision: UInt64? = nil) -> UInt64 {
+    self.flow.change(.activate(stages), ifRevision: revision)
+  }
+
+  /// Stops filtering until ``resume()``. A second call replaces `passThrough`.
+  ///
+  /// - Parameter passThrough: Whether frames come back unchanged; otherwise they are dropped as
+  ///   ``DroppedFrame/Reason/paused``.
+  public func pause(passThrough: Bool = false) {
+    self.flow.setPause(.paused(passThrough: passThrough))
+  }
+
+  /// Ends a pause. Does nothing if the session is not paused.
+  public func resume() {
+    self.flow.setPause(.running)
+  }
+
+  /// Measures the round trip to the server and the offset of its clock.
+  ///
+  /// A ping overtakes a frame that waits for credit, but nothing that is already being transmitted,
+  /// so the round trip shows the delay of the stream. The answer confirms that the server has read
+  /// everything that was sent before.
+  ///
+  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection, or it is lost before the
+  ///   answer; `CancellationError` if the task is cancelled.
+  public func ping() async throws -> ClockReading {
+    try await self.flow.ping()
+  }
+}
+
+/// The round trip to the server and the offset of its clock, as a ping measured them.
+public struct ClockReading: Sendable, Hashable {
+  /// The time from sending the ping to the arrival of the answer, without the time at the server.
+  public var roundTripTime: Duration
+  /// The time by which the server's clock is ahead of this machine's, if both ways take equally
+  /// long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half the
+  /// round trip.
+  public var clockOffset: Duration
+
+  /// - Parameters: Nanoseconds since 1970; `sent` and `arrived` on the client's clock, the others
+  ///   on the server's.
+  package init(sent: Int64, serverReceived: Int64, serverSent: Int64, arrived: Int64) {
+    let there = Duration.nanoseconds(serverReceived) - .nanoseconds(sent)
+    let back = Duration.nanoseconds(serverSent) - .nanoseconds(arrived)
+    self.roundTripTime = there - back
+    self.clockOffset = (there + back) / 2
   }
 }

@@ -1,24 +1,27 @@
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
+import Tracing
 
-/// A frame that was given, until its outcome is known.
+/// A frame that was accepted and has no outcome yet.
 struct OutgoingFrame: Sendable {
   let sequence: UInt64
   let frame: VideoFrame
   let trace: Sidelight_V1_TraceContext?
-  /// When `send` was called, on the session's clock.
-  let given: Duration
+  /// The time of the call of `send`, on the session's clock.
+  let submitted: Duration
 
-  /// The message. Made when the frame leaves, so that displaced frames cost no copy.
+  /// Creates the message. Called when the frame is sent, so that replaced frames cost no copy.
   ///
   /// - Parameters:
-  ///   - ring: Where the pixels go if a slot is free and they fit; else they go inline.
-  ///   - deposits: Where large messages are left until they are written.
-  /// - Throws: What the generated code throws for tags that it cannot encode.
+  ///   - ring: The shared memory for the pixels, if a slot is free and they fit; otherwise they
+  ///     travel inline.
+  ///   - deposits: The store of large messages that wait to be written.
+  /// - Throws: The error of the generated code for tags that it cannot encode.
   func message(
-    ring: ClientRing?, leavingAt deposits: ClaimDesk.Deposits
+    ring: ClientRing?, leavingAt deposits: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
-    // Files are small, and travel inline.
+    // Files are small and travel inline.
     if case .frame(let frame) = self.frame.picture,
       let image = ring?.place(frame, for: self.sequence)
     {
@@ -33,15 +36,15 @@ struct OutgoingFrame: Sendable {
     let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
     switch self.frame.picture {
     case .frame(let frame):
-      if frame.isPacked, let bytes = frame.buffer.transportBytes {
-        return try PixelEnvelope(message, passing: bytes)
+      if frame.isPacked, let envelope = try PixelEnvelope(message, passing: frame.buffer) {
+        return envelope
       }
       let envelope = try PixelEnvelope(message, pixelByteCount: frame.packedByteCount)
       frame.copyPacked(into: envelope.pixels)
       return envelope
     case .jpeg(let file, _):
       let envelope = try PixelEnvelope(message, pixelByteCount: file.count)
-      envelope.pixels.copy(PixelBuffer(0 ..< file.count, of: file))
+      envelope.pixels.copy(file)
       return envelope
     }
   }
@@ -62,5 +65,27 @@ struct OutgoingFrame: Sendable {
       $0.tags = self.frame.tags
       if let trace { $0.trace = trace }
     }
+  }
+}
+
+/// Writes the W3C trace context into a frame.
+struct TraceContextInjector: Injector {
+  func inject(_ value: String, forKey key: String, into carrier: inout Sidelight_V1_TraceContext) {
+    switch key {
+    case "traceparent": carrier.traceparent = value
+    case "tracestate": carrier.tracestate = value
+    default: break
+    }
+  }
+}
+
+extension Duration {
+  /// Whole microseconds, the unit of durations on the wire; 0 for negative durations.
+  var wireMicroseconds: UInt32 {
+    let (seconds, attoseconds) = self.components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (microseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !isOverflow else { return .max }
+    return UInt32(clamping: microseconds &+ attoseconds / 1_000_000_000_000)
   }
 }

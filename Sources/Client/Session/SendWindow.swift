@@ -1,32 +1,32 @@
 import DequeModule
 
-/// What may be sent, and when: frames wait here for a credit, newest wins. A pure state machine.
+/// The messages that wait to be sent: frames wait for a credit, and the newest replaces the one
+/// that waits. A pure state machine.
 ///
-/// Credits bound the frames in flight in messages. Bytes alone would not: compressed frames would
-/// pile up seconds deep in flow-control windows that are sized for raw ones.
+/// Credits bound the number of frames in flight. Bytes alone would not: flow-control windows that
+/// are sized for raw frames hold seconds of compressed ones.
 ///
-/// Messages leave in the order in which they were given, so a selection applies to the frames given
-/// after it. A frame at the head waits for a credit; a newer frame displaces it. What must not wait
-/// with it (acknowledgements, pings) overtakes it.
+/// Messages are sent in order, so a selection applies to the frames after it. A frame at the head
+/// waits for a credit; a newer frame replaces it. Acknowledgements and pings overtake it.
 ///
-/// Life of its link: none -> opening -> open -> draining -> none, and from each back to none; then
-/// opening again. ``finish()`` ends what is given, in any of them.
+/// States of the link: none -> opening -> open -> draining -> none, and from each back to none;
+/// then opening again. ``finish()`` refuses further frames in any of them.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package enum Element: Sendable {
     case frame(PendingFrame)
     case control(Control)
-    /// The picture of that number, and all before it, have been consumed.
+    /// The picture of that number and all before it have been consumed.
     case acknowledgement(UInt64)
   }
 
   private enum Link {
     /// There is no connection.
     case none
-    /// There is about to be one. Nothing is sent yet.
+    /// Records that a connection is being opened. Nothing is sent yet.
     case opening
-    /// What is given is sent.
+    /// Messages are sent.
     case open
-    /// Frames in flight finish; none is sent any more.
+    /// Frames in flight finish; no more are sent.
     case draining
   }
 
@@ -35,7 +35,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var urgent: Deque<Control> = []
   private var acknowledgement: UInt64?
   private var link = Link.none
-  /// Frames that may be without outcome, or with one that nobody has taken.
+  /// The number of frames that may have no outcome, or one that is not taken.
   private var capacity = 0
   private var outstanding = 0
   private var isFinished = false
@@ -46,22 +46,22 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.policy = policy
   }
 
-  // MARK: Given
+  // MARK: Offering
 
   package enum Offer: Sendable {
-    /// Taken in, under this number; a frame that waited may have been displaced.
+    /// Accepted under this number; the frame that waited, if any, is replaced.
     case accept(UInt64, displaced: PendingFrame?)
-    /// Taken in, under this number; but there is no connection, and it is not sent.
+    /// Accepted under this number, but not sent because there is no connection.
     case disconnected(UInt64)
-    /// A frame waits already, and none may be dropped.
+    /// Another frame waits, and none may be dropped.
     case wait
-    /// Nothing is sent any more.
+    /// No more frames are accepted.
     case refuse
   }
 
-  /// A frame is to be sent.
+  /// Offers a frame.
   ///
-  /// - Parameter make: Makes the frame, if it is taken in, of its number.
+  /// - Parameter make: Creates the frame from its number, if it is accepted.
   package mutating func offer(_ make: (UInt64) -> PendingFrame) -> Offer {
     guard !self.isFinished else { return .refuse }
     let sequence = self.nextSequence
@@ -79,85 +79,85 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return .accept(sequence, displaced: displaced)
   }
 
-  /// Whether a frame would be taken in, or refused, at once.
+  /// Whether an offered frame is accepted or refused without waiting.
   package var hasAnswer: Bool {
     self.isFinished || self.policy == .newestWins || self.waitingFrameIndex == nil
   }
 
-  /// Another message is to be sent, after what was given before.
+  /// Adds a message after those that wait.
   package mutating func push(_ control: Control) {
     guard !self.isFinished else { return }
     self.queue.append(.control(control))
   }
 
-  /// Another message is to be sent, and does not wait behind a frame that waits. Without effect if
-  /// there is no connection.
+  /// Adds a message that overtakes a waiting frame. Has no effect if there is no connection.
   package mutating func pushUrgent(_ control: Control) {
     guard self.link == .open || self.link == .draining else { return }
     self.urgent.append(control)
   }
 
-  /// Pictures were consumed. Only the newest acknowledgement is sent.
+  /// Acknowledges consumed pictures. Only the newest acknowledgement is sent.
   package mutating func acknowledge(_ sequence: UInt64) {
     self.acknowledgement = max(self.acknowledgement ?? 0, sequence)
   }
 
-  /// Outcomes were taken, which makes room for as many frames.
+  /// Returns the credits of outcomes that were taken.
   package mutating func returnCredits(_ count: Int) {
     self.outstanding = max(0, self.outstanding - count)
   }
 
-  /// No more is given; what is in still goes.
+  /// Refuses further frames and messages; those that wait are still sent.
   package mutating func finish() {
     self.isFinished = true
   }
 
-  /// Whether no more is given, and all that was has been sent.
+  /// Whether no more messages are accepted and none waits.
   package var isDrained: Bool { self.isFinished && self.queue.isEmpty }
 
-  /// Whether there is a connection that takes what is given.
+  /// Whether there is a connection that accepts frames.
   package var isOpen: Bool { self.link == .open }
 
-  /// Whether what is given waits for a connection, if there is none.
+  /// Whether messages wait for the next connection if there is none.
   package var keepsForNextLink: Bool { self.policy != .newestWins }
 
   // MARK: The link
 
-  /// A connection is being opened.
+  /// Records that a connection is being opened.
   package mutating func startOpening() {
     self.link = .opening
   }
 
-  /// The connection stands.
+  /// Records that the connection is open.
   ///
   /// - Parameters:
-  ///   - capacity: The frames that the server grants, at least 1.
-  ///   - controls: Messages that go before all others.
+  ///   - capacity: The number of frames that the server grants, at least 1.
+  ///   - controls: Messages that are sent before all others.
   package mutating func open(capacity: Int, first controls: [Control] = []) {
     self.link = .open
     self.capacity = max(1, capacity)
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
   }
 
-  /// The server takes no more frames.
+  /// Records that the server accepts no more frames.
   package mutating func drain() {
     if self.link == .open { self.link = .draining }
   }
 
-  /// What a lost connection leaves behind.
+  /// The messages that a lost connection leaves behind.
   package struct Remains: Sendable {
-    /// The first number that no frame has yet: frames before it were in flight, but for the one that
+    /// The first number that no frame has yet: frames before it were in flight, except the one that
     /// waited.
     package var bound: UInt64
     /// The frame that waited to be sent.
     package var waiting: PendingFrame?
-    /// Whether it goes on waiting, for the next connection.
+    /// Whether it waits for the next connection.
     package var isKept: Bool
-    /// Messages that waited and do not go on waiting.
+    /// Messages that waited and are removed.
     package var controls: [Control]
   }
 
-  /// The connection is gone. Where frames may be dropped, nothing is kept for the next one.
+  /// Records that the connection is lost. If frames may be dropped, nothing is kept for the next
+  /// one.
   package mutating func close() -> Remains {
     self.link = .none
     self.urgent = []
@@ -176,22 +176,22 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return remains
   }
 
-  /// Nothing will be sent any more, whatever is in.
+  /// Refuses further messages and discards those that wait when the link closes.
   package mutating func abandon() {
     self.isFinished = true
     self.isAbandoned = true
   }
 
-  // MARK: Sent
+  // MARK: Sending
 
   package enum Next: Sendable {
     case send(Element)
     case wait
-    /// There is no connection, or nothing to send any more.
+    /// There is no connection, or nothing more to send.
     case finished
   }
 
-  /// What to send now.
+  /// Returns the next message.
   package mutating func next() -> Next {
     switch self.link {
     case .none: return .finished
@@ -210,8 +210,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return self.link == .open && self.isDrained ? .finished : .wait
   }
 
-  /// Whether ``next()`` would not say to wait.
-  package var hasNews: Bool {
+  /// Whether ``next()`` returns something other than `wait`.
+  package var isReady: Bool {
     switch self.link {
     case .none: return true
     case .opening: return false
@@ -226,7 +226,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
   }
 
-  /// At most one frame waits, since a second one displaces it or is not taken in.
+  /// The index of the only frame that waits: a second one replaces it or is not accepted.
   private var waitingFrameIndex: Int? {
     self.queue.firstIndex { if case .frame = $0 { true } else { false } }
   }

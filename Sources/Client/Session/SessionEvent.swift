@@ -1,25 +1,172 @@
-/// Something that a session tells, in the order in which it happened.
+import GRPCCore
+import SidelightWire
+
+/// An event of a session, in the order in which it happened.
 ///
-/// Of periodic counts, advice, one stage's analyses and the connection's state only the newest is kept
-/// until it is taken.
+/// Of periodic counts, advice, one stage's analyses and the connection's state, only the newest is
+/// kept until it is taken.
 public enum SessionEvent: Sendable {
-  /// A frame's fate.
+  /// The outcome of a frame.
   case outcome(FrameOutcome)
   /// A change is in force.
   case applied(AppliedChange)
-  /// A change was refused; what was in force goes on.
+  /// A change was refused; the pipeline is the one before it.
   case rejected(RejectedChange)
-  /// The session's life took a turn.
+  /// The session changed state.
   case state(SessionState)
-  /// What the sender could do better.
+  /// A recommendation to the sender.
   case advice(Advice)
-  /// What an analysis stage saw.
+  /// A result of an analysis stage.
   case analysis(Analysis)
-  /// The server's counts so far, as often as ``SessionOptions/statsInterval`` asks.
+  /// The server's counts so far, as often as ``SessionOptions/statsInterval`` requests.
   case stats(SessionCounts)
-  /// The connection was lost, or is there again; only with ``SessionOptions/reconnect``.
+  /// The connection was lost or restored; only with ``SessionOptions/reconnect``.
   case connection(ConnectionEvent)
-  /// The server's last counts of this session (after a reconnection: since then); the last event, if
-  /// the session ended as it should.
+  /// The server's final counts of this session (after a reconnection: since then); the last event
+  /// of a session that ended without error.
   case finalCounts(SessionCounts)
+}
+
+/// A change of the pipeline that is in force: the next frame that comes back is the first that was
+/// filtered with it.
+public struct AppliedChange: Sendable, Hashable {
+  /// The revision in force.
+  public var revision: UInt64
+  /// The first frame that was filtered with it.
+  public var firstSequence: UInt64
+  /// The number that the call which requested the change returned. The change includes earlier ones
+  /// that no frame was filtered with; those are not reported. 0 for the first pipeline and for
+  /// overrides.
+  public var requestID: UInt64
+
+  init(_ message: Sidelight_V1_Applied) {
+    self.revision = message.revision
+    self.firstSequence = message.firstSequence
+    self.requestID = message.requestID
+  }
+}
+
+/// A change of the pipeline that was refused. The previous pipeline stays in force.
+public struct RejectedChange: Sendable, Hashable {
+  /// The kind of reason for which a change was refused.
+  public enum Cause: Sendable, Hashable {
+    /// The changed pipeline is invalid.
+    case invalid
+    /// Another revision is in force than `ifRevision` requires.
+    case otherRevision
+    /// The connection was lost before the server answered, and `ifRevision` forbids a second
+    /// request: the change may or may not be in force.
+    case connectionLost
+  }
+
+  /// The number that the call which requested the change returned.
+  public var requestID: UInt64
+  /// The kind of reason.
+  public var cause: Cause
+  /// The reason for a person to read: the path of the invalid field, its value and its limit.
+  public var message: String
+
+  init(requestID: UInt64, cause: Cause, message: String) {
+    self.requestID = requestID
+    self.cause = cause
+    self.message = message
+  }
+
+  init(_ message: Sidelight_V1_Error) {
+    self.init(
+      requestID: message.requestID,
+      cause: message.status.code == Int32(RPCError.Code.aborted.rawValue)
+        ? .otherRevision : .invalid,
+      message: message.status.message)
+  }
+}
+
+/// The state of a session at the server.
+public enum SessionState: Sendable, Hashable {
+  /// Frames are filtered.
+  case running
+  /// Frames are not filtered.
+  case paused
+  /// An operator's pipeline is in force, for the given reason.
+  case overridden(reason: String)
+  /// The server is shutting down. With ``SessionOptions/reconnect`` the session moves; otherwise
+  /// open one at another server.
+  case draining
+  /// A state that this library does not know.
+  case other
+
+  init(_ message: Sidelight_V1_State) {
+    switch message.state {
+    case .running: self = .running
+    case .paused: self = .paused
+    case .draining: self = .draining
+    case .overridden: self = .overridden(reason: message.message)
+    case .unspecified, .UNRECOGNIZED: self = .other
+    }
+  }
+}
+
+/// The server's recommendation to a sender that sends more than the server can filter in time.
+public struct Advice: Sendable, Hashable {
+  /// The filter or part of the server that takes the most time: "gaussianBlur", "queue", "output".
+  public var bottleneck: String
+  /// The frame rate that the server can sustain. `nil` if it recommends none.
+  public var suggestedFPS: Double?
+  /// The scale of width and height, 0 ... 1, that the server can sustain. `nil` if it recommends
+  /// none.
+  public var suggestedScale: Double?
+
+  init(_ message: Sidelight_V1_Advice) {
+    self.bottleneck = message.bottleneck
+    self.suggestedFPS = message.suggestedFps > 0 ? message.suggestedFps : nil
+    self.suggestedScale = message.suggestedScale > 0 ? message.suggestedScale : nil
+  }
+}
+
+/// The result of an analysis stage for a frame.
+public struct Analysis: Sendable, Hashable {
+  /// An object that an analysis found. Positions and sizes are in the frame's pixels.
+  public struct Detection: Sendable, Hashable {
+    /// The kind of object: "face".
+    public var kind: String
+    /// The object's number, the same from frame to frame.
+    public var trackingID: UInt64
+    /// The confidence, 0 ... 1.
+    public var confidence: Double
+    /// The left edge.
+    public var x: Double
+    /// The top edge.
+    public var y: Double
+    /// The width.
+    public var width: Double
+    /// The height.
+    public var height: Double
+  }
+
+  /// The number of the analysed frame.
+  public var sequence: UInt64
+  /// The stage's id or index.
+  public var stage: String
+  /// The filter's name.
+  public var filter: String
+  /// The time from the frame's receipt to the sending of the result, on the server.
+  public var age: Duration
+  /// Figures by name, as the filter's description lists them.
+  public var figures: [String: Double]
+  /// The objects that were found.
+  public var detections: [Detection]
+
+  init(_ message: Sidelight_V1_Analysis) {
+    self.sequence = message.sequence
+    self.stage = message.stage
+    self.filter = message.filter
+    self.age = .microseconds(message.ageUs)
+    self.figures = message.figures
+    self.detections = message.detections.map { detection in
+      Detection(
+        kind: detection.kind, trackingID: detection.trackingID,
+        confidence: detection.confidence, x: detection.x, y: detection.y,
+        width: detection.width, height: detection.height)
+    }
+  }
 }

@@ -2,103 +2,106 @@ import GRPCCore
 import SidelightKernels
 
 extension SessionFlow {
-  /// What tasks wait for.
-  enum Wish: Hashable {
-    /// The sender: something to send.
+  /// A condition that tasks wait for.
+  enum WaitCondition: Hashable {
+    /// The connection's writer: a message to send.
     case message
-    /// Whoever takes outcomes: something to tell.
+    /// The reader of events: an event.
     case event
-    /// A caller: room for a frame.
-    case room
+    /// A caller: capacity for a frame.
+    case capacity
     /// The client: the first opening.
     case opening
-    /// The client: that nothing is left to open a connection for.
+    /// The client: no more messages are accepted and none waits.
     case drained
     /// A caller: the answer to a ping.
     case pong(UInt64)
   }
 
   struct Ping {
-    /// When it left, on the session's clock, and in nanoseconds since 1970.
+    /// The time at which it was sent, on the session's clock and in nanoseconds since 1970.
     var sent: (now: Duration, wall: Int64)?
     var answer: Result<ClockReading, any Error>?
   }
 
+  /// A pure state machine of the window, the outcomes and the requested changes.
   struct State {
     var window: Window
-    var ledger = Ledger()
-    var journal: SelectionJournal
-    var standIns: StandInSource
+    var outcomes = Outcomes()
+    /// Whether an iterator has claimed the events.
+    var isIterated = false
+    var changes: PipelineChangeLog
+    var fallbacks: FallbackPictureSource
     var lastState = SessionState.running
     var id = ""
     /// The first opening's result.
     var opening: Result<Void, any Error>?
-    /// When the connection that was opened last stood.
+    /// The time at which the current connection was opened.
     var linkOpened: Duration?
-    var lastHeard = Duration.zero
+    var lastActivity = Duration.zero
     var pings: [UInt64: Ping] = [:]
     var nextPing: UInt64 = 1
-    var waiting: [Wish: [UInt64: CheckedContinuation<Void, Never>]] = [:]
+    var waiting: [WaitCondition: [UInt64: CheckedContinuation<Void, Never>]] = [:]
     var nextWaiter: UInt64 = 0
 
-    func isGranted(_ wish: Wish) -> Bool {
-      switch wish {
-      case .message: self.window.hasNews
-      case .event: self.ledger.hasNews
-      case .room: self.window.hasAnswer
+    func isSatisfied(_ condition: WaitCondition) -> Bool {
+      switch condition {
+      case .message: self.window.isReady
+      case .event: self.outcomes.isReady
+      case .capacity: self.window.hasAnswer
       case .opening: self.opening != nil
       case .drained: self.window.isDrained
       case .pong(let id): self.pings[id]?.answer != nil
       }
     }
 
-    /// A frame is given; if it cannot be sent, or takes another's place, that is decided at once.
+    /// Offers a frame. If it cannot be sent, or replaces another, that outcome is set at once.
     mutating func offer(_ make: (UInt64) -> OutgoingFrame) -> Window.Offer {
-      var given: OutgoingFrame?
+      var accepted: OutgoingFrame?
       let offer = self.window.offer { sequence in
         let frame = make(sequence)
-        given = frame
+        accepted = frame
         return frame
       }
       switch offer {
       case .accept(let sequence, let displaced):
-        if let given { self.ledger.add(given, sequence: sequence) }
-        if let displaced { self.ledger.drop(displaced.sequence, .supersededBeforeSending) }
+        if let accepted { self.outcomes.add(accepted, sequence: sequence) }
+        if let displaced { self.outcomes.drop(displaced.sequence, .supersededBeforeSending) }
       case .disconnected(let sequence):
         let frame = make(sequence)
-        self.ledger.add(frame, sequence: sequence)
+        self.outcomes.add(frame, sequence: sequence)
         self.drop(frame, .disconnected)
       case .wait, .refuse: break
       }
       return offer
     }
 
-    /// What to tell next; taking a frame's fate makes room for another.
-    mutating func nextEvent(acknowledges: Bool) -> Ledger.Next {
-      let next = self.ledger.next()
-      if case .told(.outcome(_, let sequence, let isPicture)) = next {
+    /// Returns the next event; taking a frame's outcome returns its credit.
+    mutating func nextEvent(acknowledges: Bool) -> Outcomes.Next {
+      let next = self.outcomes.next()
+      if case .item(.outcome(_, let sequence, let isPicture)) = next {
         self.window.returnCredits(1)
         if acknowledges, isPicture { self.window.acknowledge(sequence) }
       }
       return next
     }
 
-    /// A message leaves.
-    mutating func noteSent(_ control: Control, now: Duration, wall: Int64) {
+    /// Records that a message is sent.
+    mutating func recordSent(_ control: Control, now: Duration, wall: Int64) {
       switch control {
-      case .change(_, _, let requestID): self.journal.send(requestID)
-      case .pause(let pause): self.journal.pause = pause
+      case .change(_, _, let requestID): self.changes.send(requestID)
+      case .pause(let pause): self.changes.pause = pause
       case .ping(let id): self.pings[id]?.sent = (now, wall)
       }
     }
 
-    /// There is no connection any more: everything that depended on it ends.
+    /// Ends everything that depended on the lost connection.
     mutating func lose() {
       let remains = self.window.close()
-      for control in remains.controls { self.noteSent(control, now: .zero, wall: 0) }
+      for control in remains.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
       var inFlight = 0
-      for (sequence, frame) in self.ledger.pending(in: ..<remains.bound) {
+      for (sequence, frame) in self.outcomes.pending(in: ..<remains.bound) {
         guard sequence == remains.waiting?.sequence else {
           self.drop(frame, .connectionLost)
           inFlight += 1
@@ -113,8 +116,8 @@ extension SessionFlow {
     }
 
     mutating func rejectConditionalChanges() {
-      for requestID in self.journal.loseConnection() {
-        self.ledger.tell(
+      for requestID in self.changes.loseConnection() {
+        self.outcomes.push(
           .rejected(
             RejectedChange(
               requestID: requestID, cause: .connectionLost,
@@ -123,15 +126,15 @@ extension SessionFlow {
     }
 
     private mutating func drop(_ frame: OutgoingFrame, _ reason: DroppedFrame.Reason) {
-      let standIn = self.standIns.standIn(for: frame.frame.picture)
-      let outcome = standIn.map { standIn in
+      let fallback = self.fallbacks.fallback(for: frame.frame.picture)
+      let outcome = fallback.map { fallback in
         SessionEvent.outcome(
           .dropped(
             DroppedFrame(
               sequence: frame.sequence, reason: reason,
-              stage: reason == .connectionLost ? .unknown : .client, standIn: standIn)))
+              stage: reason == .connectionLost ? .unknown : .client, fallback: fallback)))
       }
-      self.ledger.drop(frame.sequence, reason, standIn: outcome)
+      self.outcomes.drop(frame.sequence, reason, fallback: outcome)
     }
   }
 }

@@ -1,12 +1,13 @@
+import Foundation
 import GRPCCore
 import SidelightKernels
 import Synchronization
 
-/// What stands between the caller, the wire and whoever takes outcomes: the window, the ledger and the
-/// journal, one lock round the three, and the tasks that wait for them.
+/// The state that a session's callers, its connection and the reader of its events share: the
+/// window, the outcomes and the requested changes under one lock, and the tasks that wait for them.
 final class SessionFlow: Sendable {
   typealias Window = SendWindow<OutgoingFrame, Control>
-  typealias Ledger = OutcomeLedger<OutgoingFrame, SessionEvent>
+  typealias Outcomes = ClientOutcomeQueue<OutgoingFrame, SessionEvent>
 
   let options: SessionOptions
   let clock: ClientClock
@@ -18,8 +19,8 @@ final class SessionFlow: Sendable {
     self.state = Mutex(
       State(
         window: Window(policy: options.dropPolicy),
-        journal: SelectionJournal(pipeline: options.pipeline),
-        standIns: StandInSource(policy: options.reconnect?.failOpen ?? .nothing)))
+        changes: PipelineChangeLog(pipeline: options.pipeline),
+        fallbacks: FallbackPictureSource(policy: options.reconnect?.failOpen ?? .nothing)))
   }
 
   var wallTime: Int64 { Int64(clamping: self.clock.nanosecondsSince1970()) }
@@ -27,7 +28,7 @@ final class SessionFlow: Sendable {
   static let disconnected = RPCError(
     code: .unavailable, message: "There is no connection.")
 
-  /// Changes the state, and wakes those whose wish that grants.
+  /// Changes the state, and resumes the tasks whose condition that satisfies.
   func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -39,8 +40,8 @@ final class SessionFlow: Sendable {
       } catch {
         result = .failure(error)
       }
-      for wish in state.waiting.keys where state.isGranted(wish) {
-        woken += state.waiting.removeValue(forKey: wish)?.values ?? [:].values
+      for condition in state.waiting.keys where state.isSatisfied(condition) {
+        woken += state.waiting.removeValue(forKey: condition)?.values ?? [:].values
       }
       return result
     }
@@ -48,8 +49,8 @@ final class SessionFlow: Sendable {
     return try result.get()
   }
 
-  /// Returns when the wish is granted, at least for a moment, or the task is cancelled.
-  func wait(for wish: Wish) async {
+  /// Returns when the condition is satisfied, at least for a moment, or the task is cancelled.
+  func wait(for condition: WaitCondition) async {
     let waiter = self.state.withLock { state in
       defer { state.nextWaiter += 1 }
       return state.nextWaiter
@@ -57,19 +58,317 @@ final class SessionFlow: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waits = self.state.withLock { state in
-          guard !Task.isCancelled, !state.isGranted(wish) else { return false }
-          state.waiting[wish, default: [:]][waiter] = continuation
+          guard !Task.isCancelled, !state.isSatisfied(condition) else { return false }
+          state.waiting[condition, default: [:]][waiter] = continuation
           return true
         }
         if !waits { continuation.resume() }
       }
     } onCancel: {
       let continuation = self.state.withLock { state in
-        let continuation = state.waiting[wish]?.removeValue(forKey: waiter)
-        if state.waiting[wish]?.isEmpty == true { state.waiting[wish] = nil }
+        let continuation = state.waiting[condition]?.removeValue(forKey: waiter)
+        if state.waiting[condition]?.isEmpty == true { state.waiting[condition] = nil }
         return continuation
       }
       continuation?.resume()
+    }
+  }
+}
+
+// MARK: - Callers
+
+extension SessionFlow {
+  var id: String { self.state.withLock { $0.id } }
+
+  var counts: OutcomeCounts { self.state.withLock { $0.outcomes.counts } }
+
+  /// Offers a frame; waits for capacity if none may be dropped.
+  ///
+  /// - Returns: Its number; `nil` if it was not accepted because the session is over or the task is
+  ///   cancelled.
+  func offer(_ make: @Sendable (UInt64) -> OutgoingFrame) async -> UInt64? {
+    while true {
+      switch self.update({ $0.offer(make) }) {
+      case .accept(let sequence, _), .disconnected(let sequence): return sequence
+      case .refuse: return nil
+      case .wait: await self.wait(for: .capacity)
+      }
+      if Task.isCancelled { return nil }
+    }
+  }
+
+  /// Requests a change.
+  ///
+  /// - Returns: Its number.
+  func change(_ change: PipelineChange, ifRevision revision: UInt64?) -> UInt64 {
+    self.update { state in
+      let isKept = state.window.isOpen || state.window.keepsForNextLink
+      let requestID = state.changes.record(
+        change, isConditional: revision != nil, isSent: !isKept)
+      if isKept {
+        state.window.push(.change(change, ifRevision: revision, requestID: requestID))
+      } else {
+        // Requested when the session is open again.
+        state.rejectConditionalChanges()
+      }
+      return requestID
+    }
+  }
+
+  func setPause(_ pause: PipelineChangeLog.Pause) {
+    self.update { state in
+      if state.window.isOpen || state.window.keepsForNextLink {
+        state.window.push(.pause(pause))
+      } else {
+        state.changes.pause = pause
+      }
+    }
+  }
+
+  /// Measures the round trip to the server and the offset of its clock.
+  ///
+  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection; `CancellationError`.
+  func ping() async throws -> ClockReading {
+    try Task.checkCancellation()
+    let id = try self.update { state in
+      guard state.window.isOpen else { throw Self.disconnected }
+      defer { state.nextPing += 1 }
+      state.pings[state.nextPing] = Ping()
+      state.window.pushUrgent(.ping(id: state.nextPing))
+      return state.nextPing
+    }
+    await self.wait(for: .pong(id))
+    guard let answer = self.update({ $0.pings.removeValue(forKey: id) })?.answer else {
+      throw CancellationError()
+    }
+    return try answer.get()
+  }
+
+  func finish() {
+    self.update { $0.window.finish() }
+  }
+
+  /// Gives the events to the caller's iterator, which must be the first.
+  ///
+  /// - Throws: ``SessionAlreadyIteratedError`` if another iterator has them.
+  func claimEvents() throws {
+    try self.state.withLock { state in
+      guard !state.isIterated else { throw SessionAlreadyIteratedError() }
+      state.isIterated = true
+    }
+  }
+
+  /// Returns the next event; waits for it. `nil` at the end.
+  ///
+  /// - Throws: The error that ended the session; `CancellationError`.
+  func nextEvent() async throws -> SessionEvent? {
+    while true {
+      switch self.update({ $0.nextEvent(acknowledges: self.options.outputWindow != nil) }) {
+      case .item(.event(let event)), .item(.outcome(let event, _, _)): return event
+      case .item(.dropped(let sequence, let reason)):
+        return .outcome(
+          .dropped(
+            DroppedFrame(
+              sequence: sequence, reason: reason,
+              stage: reason == .connectionLost ? .unknown : .client)))
+      case .end(let end):
+        try end.get()
+        return nil
+      case .wait:
+        try Task.checkCancellation()
+        await self.wait(for: .event)
+      }
+    }
+  }
+}
+
+// MARK: - Connections
+
+extension SessionFlow {
+  /// Returns when the session was opened for the first time.
+  ///
+  /// - Throws: The error that prevented it; `CancellationError`.
+  func waitUntilOpened() async throws {
+    await self.wait(for: .opening)
+    try Task.checkCancellation()
+    try self.state.withLock { $0.opening }?.get()
+  }
+
+  /// Whether no more messages are accepted and none waits, so that no connection is needed.
+  var isDrained: Bool { self.state.withLock { $0.window.isDrained } }
+
+  /// Returns when ``isDrained`` is true, or the task is cancelled.
+  func waitUntilDrained() async {
+    await self.wait(for: .drained)
+  }
+
+  /// Records that a connection is being opened.
+  ///
+  /// - Returns: The pipeline and the resume token to open it with; the token only if `usesToken`.
+  func startOpening(usesToken: Bool) -> (pipeline: Pipeline, token: Data?) {
+    self.update { state in
+      state.window.startOpening()
+      state.linkOpened = nil
+      state.lastActivity = self.clock.now()
+      return (state.changes.pipeline, usesToken ? state.changes.token : nil)
+    }
+  }
+
+  /// Records that the connection is open.
+  func open(id: String, framesInFlight: Int, token: Data) {
+    self.update { state in
+      state.id = id
+      state.linkOpened = self.clock.now()
+      state.changes.token = token.isEmpty ? nil : token
+      // The server reports an override that is still in force again.
+      state.fallbacks.recordConnection()
+      state.lastState = .running
+      var controls: [Control] = []
+      if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
+      if let pause = state.changes.pause { controls.append(.pause(pause)) }
+      state.window.open(capacity: framesInFlight, first: controls)
+      state.opening = state.opening ?? .success(())
+    }
+  }
+
+  /// The time at which the current connection was opened, on the session's clock; `nil` if it is
+  /// not open yet.
+  var linkOpened: Duration? { self.state.withLock { $0.linkOpened } }
+
+  /// The time of the server's last message, on the session's clock.
+  var lastActivity: Duration { self.state.withLock { $0.lastActivity } }
+
+  /// Records a message of the server.
+  func recordActivity() {
+    self.state.withLock { $0.lastActivity = self.clock.now() }
+  }
+
+  /// Sends a ping whose answer only shows that the server is there.
+  func pushHeartbeat() {
+    self.update { $0.window.pushUrgent(.ping(id: 0)) }
+  }
+
+  /// Returns the next message; waits for it. `nil` if there will be none on this connection, or the
+  /// task is cancelled.
+  func nextMessage() async -> Window.Element? {
+    while !Task.isCancelled {
+      let next = self.update { state in
+        let next = state.window.next()
+        if case .send(.control(let control)) = next {
+          state.recordSent(control, now: self.clock.now(), wall: self.wallTime)
+        }
+        return next
+      }
+      switch next {
+      case .send(let element): return element
+      case .finished: return nil
+      case .wait: await self.wait(for: .message)
+      }
+    }
+    return nil
+  }
+
+  /// Returns the frame of that number if its outcome is not known yet.
+  func pending(_ sequence: UInt64) -> OutgoingFrame? {
+    self.state.withLock { $0.outcomes.pending(sequence) }
+  }
+
+  /// Sets the outcome of a frame that came back.
+  func resolve(_ frame: FilteredFrame) {
+    self.update { state in
+      state.fallbacks.record(frame.picture, revision: frame.revision)
+      state.outcomes.resolve(
+        frame.sequence, .outcome(.filtered(frame)), as: .filtered(frame.disposition))
+    }
+  }
+
+  /// Sets the outcomes of frames that were dropped at the server.
+  func resolve(
+    _ range: ClosedRange<UInt64>, _ make: @Sendable (UInt64) -> DroppedFrame
+  ) {
+    self.update { state in
+      for (sequence, _) in state.outcomes.pending(in: range) {
+        let frame = make(sequence)
+        state.outcomes.resolve(
+          sequence, .outcome(.dropped(frame)), as: .dropped(frame.reason))
+      }
+    }
+  }
+
+  /// Adds an event other than an outcome.
+  func push(_ event: SessionEvent, topic: String? = nil) {
+    self.update { $0.outcomes.push(event, topic: topic) }
+  }
+
+  /// Records a change that is in force.
+  func apply(_ change: AppliedChange, token: Data) {
+    self.update { state in
+      state.changes.apply(change.requestID)
+      if !token.isEmpty { state.changes.token = token }
+      state.outcomes.push(.applied(change))
+    }
+  }
+
+  /// Records a change that was refused.
+  func reject(_ change: RejectedChange) {
+    self.update { state in
+      if let replay = state.changes.reject(change.requestID) {
+        state.window.push(.select(replay))
+      }
+      state.outcomes.push(.rejected(change))
+    }
+  }
+
+  /// Records the session's state and the renewed resume token.
+  ///
+  /// - Parameter revision: The revision in force.
+  func record(_ new: SessionState, revision: UInt64, token: Data) {
+    self.update { state in
+      if !token.isEmpty { state.changes.token = token }
+      switch new {
+      case .overridden: state.fallbacks.setOverride(revision)
+      case .running, .paused: state.fallbacks.setOverride(nil)
+      case .draining:
+        // Without reconnection the server decides the outcome of frames that are sent meanwhile.
+        if self.options.reconnect != nil { state.window.drain() }
+      case .other: break
+      }
+      guard new != state.lastState else { return }
+      state.lastState = new
+      state.outcomes.push(.state(new))
+    }
+  }
+
+  /// Records the answer to a ping.
+  func answerPing(_ id: UInt64, serverReceived: Int64, serverSent: Int64) {
+    let now = self.clock.now()
+    self.update { state in
+      guard let sent = state.pings[id]?.sent else { return }
+      // Measured with the monotonic clock, from the time at which the ping was sent.
+      let elapsed = Int64(clamping: Int((now - sent.now) / .nanoseconds(1)))
+      state.pings[id]?.answer = .success(
+        ClockReading(
+          sent: sent.wall, serverReceived: serverReceived, serverSent: serverSent,
+          arrived: sent.wall + elapsed))
+    }
+  }
+
+  /// Records that the connection is lost. Frames that were in flight or waited get their outcomes.
+  func loseLink(_ event: ConnectionEvent) {
+    self.update { state in
+      state.lose()
+      state.outcomes.push(.connection(event), topic: "connection")
+    }
+  }
+
+  /// Records that the session is over.
+  func end(_ result: Result<Void, any Error>) {
+    self.update { state in
+      state.window.abandon()
+      state.lose()
+      let unopened = RPCError(code: .unavailable, message: "The session ended unopened.")
+      state.opening = state.opening ?? result.flatMap { .failure(unopened) }
+      state.outcomes.finish(result)
     }
   }
 }

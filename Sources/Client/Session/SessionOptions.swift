@@ -1,12 +1,14 @@
 public import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
 
-/// What a client asks of a session.
+/// The options of a session.
 public struct SessionOptions: Sendable, Hashable {
-  /// Who goes when frames come faster than they are filtered.
+  /// The frame to drop when frames arrive faster than they are filtered.
   public enum DropPolicy: Sendable, Hashable {
-    /// The oldest that waits, here and at the server. For live video.
+    /// The oldest waiting frame, on the client and at the server. For live video.
     case newestWins
-    /// The newest, at the server; here `send` waits.
+    /// The newest frame, at the server; on the client `send` waits.
     case keepOldest
     /// None; `send` waits. For offline jobs.
     case neverDrop
@@ -14,47 +16,50 @@ public struct SessionOptions: Sendable, Hashable {
 
   /// - `pipeline` (default: empty, every frame passes through): the first pipeline.
   public var pipeline: Pipeline
-  /// - `dropPolicy` (default: ``DropPolicy/newestWins``): who goes when frames come too fast.
+  /// - `dropPolicy` (default: ``DropPolicy/newestWins``): the frame to drop when frames
+  ///   arrive too fast.
   public var dropPolicy: DropPolicy
-  /// - `label` (default: none): what a person would call the track; at most 128 bytes.
+  /// - `label` (default: none): a name of the track for operators; at most 128 bytes.
   public var label: String
-  /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the server.
+  /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the
+  ///   server.
   public var mailboxDepth: Int?
-  /// - `budget` (duration, optional, default: any): the time from a frame's receipt at the server in
-  ///   which it is of use, in whole microseconds; later it is dropped. Frames may state their own. Has no
-  ///   effect under ``DropPolicy/neverDrop``.
+  /// - `budget` (duration, optional, default: no limit): the time from a frame's receipt at the
+  ///   server after which it is dropped as late, in whole microseconds. A frame may set its own.
+  ///   Has no effect under ``DropPolicy/neverDrop``.
   public var budget: Duration?
-  /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): beyond it the server
-  ///   drops frames, evenly. Refused under ``DropPolicy/neverDrop``.
+  /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): the rate
+  ///   above which the server drops frames evenly. Refused under ``DropPolicy/neverDrop``.
   public var maxFPS: Double?
-  /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their way
-  ///   back; then the newest waits at the server and displaces. A picture is acknowledged when its
-  ///   outcome is taken. None: the transport's flow control rules.
+  /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their
+  ///   way back; beyond it the newest waits at the server and replaces the one that waits. A
+  ///   picture is acknowledged when its outcome is taken. `nil` leaves the limit to the transport's
+  ///   flow control.
   public var outputWindow: Int?
-  /// - `failurePolicy` (default: pass through): what happens to frames whose stage failed.
+  /// - `failurePolicy` (default: pass through): the handling of frames whose stage failed.
   public var failurePolicy: FailurePolicy
-  /// - `allowDegraded` (default: false): whether cheaper variants of the pipeline may stand in before
-  ///   frames are dropped; see ``MadeFrame/Disposition/degraded``.
+  /// - `allowDegraded` (default: false): whether the server may use cheaper variants of the
+  ///   pipeline before it drops frames; see ``FilteredFrame/Disposition/degraded``.
   public var allowDegraded: Bool
-  /// - `analysisOnly` (default: false): whether only analyses are of interest. Frames then pass
+  /// - `analysisOnly` (default: false): whether only analyses are requested. Frames then pass
   ///   through, and no pixels come back.
   public var analysisOnly: Bool
-  /// - `output` (default: as the input): the shape in which pictures come back.
+  /// - `output` (default: as the input): the format and size of the pictures that come back.
   public var output: OutputOptions
-  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back without
-  ///   its pixels; its outcome then has the picture that was sent.
+  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back
+  ///   without its pixels; its outcome then contains the picture that was sent.
   public var allowUnmodified: Bool
-  /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): how often the
-  ///   server tells its counts.
+  /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): the
+  ///   interval at which the server reports its counts.
   public var statsInterval: Duration?
-  /// - `sharedMemory` (optional, default: slots of 8 MiB): the shared memory that pixels travel in when
-  ///   the server is on this host and offers it. None: they always travel inline.
+  /// - `sharedMemory` (optional, default: slots of 8 MiB): the shared memory for pixels if the
+  ///   server is on the same host and offers it. `nil` disables it: pixels always travel inline.
   public var sharedMemory: SharedMemoryOptions?
-  /// - `reconnect` (optional, default: none): how the session survives the loss of its connection.
-  ///   None: it ends.
+  /// - `reconnect` (optional, default: none): the policy for a lost connection. `nil` disables
+  ///   reconnection: the session ends.
   public var reconnect: ReconnectPolicy?
 
-  /// States what is asked; the defaults are for live video. The server refuses a value that is out of
+  /// Creates options; the defaults are for live video. The server refuses a value that is out of
   /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
@@ -80,5 +85,94 @@ public struct SessionOptions: Sendable, Hashable {
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory
     self.reconnect = reconnect
+  }
+}
+
+/// The format and size of the pictures that come back; see `OutputSpec` of the contract. They apply
+/// to filtered pictures: those that pass through come back as they were sent.
+public struct OutputOptions: Sendable, Hashable {
+  /// The format in which pictures travel back.
+  public enum Format: Sendable, Hashable {
+    /// As samples.
+    case raw(PixelFormat)
+    /// As JPEG files.
+    case jpeg
+  }
+
+  /// - `format` (default: as the picture was sent): the format of the result.
+  public var format: Format?
+  /// - `width` (pixels, optional, range: 1-16384): the width. `nil` uses the picture's own, or
+  ///   follows from the height.
+  public var width: Int?
+  /// - `height` (pixels, optional, range: 1-16384): the height. `nil` uses the picture's own, or
+  ///   follows from the width.
+  public var height: Int?
+  /// - `fit` (default: fit, between bars): the treatment of pictures whose shape differs.
+  public var fit: PictureFit
+  /// - `isUpright` (default: false): whether rotation and mirroring are applied to the pixels.
+  public var isUpright: Bool
+  /// - `jpegQuality` (percent, optional, range: 1-100, default: 80): the quality of JPEG files.
+  public var jpegQuality: Int?
+
+  /// Creates options; the defaults keep the format and size of the input.
+  public init(
+    format: Format? = nil, width: Int? = nil, height: Int? = nil, fit: PictureFit = .fit,
+    isUpright: Bool = false, jpegQuality: Int? = nil
+  ) {
+    self.format = format
+    self.width = width
+    self.height = height
+    self.fit = fit
+    self.isUpright = isUpright
+    self.jpegQuality = jpegQuality
+  }
+}
+
+extension Sidelight_V1_Open {
+  /// Creates the message from options, without pipeline and resume token.
+  init(_ options: SessionOptions) {
+    self.init()
+    self.label = options.label
+    self.allowUnmodified = options.allowUnmodified
+    self.mailboxDepth = UInt32(clamping: options.mailboxDepth ?? 0)
+    self.budgetUs = options.budget?.wireMicroseconds ?? 0
+    self.maxFps = options.maxFPS ?? 0
+    self.outputWindow = UInt32(clamping: options.outputWindow ?? 0)
+    self.failurePolicy = Sidelight_V1_FailurePolicy(options.failurePolicy)
+    self.allowDegraded = options.allowDegraded
+    self.analysisOnly = options.analysisOnly
+    if options.output != OutputOptions() { self.output = Sidelight_V1_OutputSpec(options.output) }
+    if let interval = options.statsInterval {
+      let (seconds, attoseconds) = interval.components
+      self.statsInterval.seconds = seconds
+      self.statsInterval.nanos = Int32(attoseconds / 1_000_000_000)
+    }
+    self.dropPolicy =
+      switch options.dropPolicy {
+      case .newestWins: .newestWins
+      case .keepOldest: .keepOldest
+      case .neverDrop: .neverDrop
+      }
+  }
+}
+
+extension Sidelight_V1_OutputSpec {
+  init(_ options: OutputOptions) {
+    self.init()
+    switch options.format {
+    case .raw(let format)?: self.format = Sidelight_V1_PixelFormat(format)
+    case .jpeg?: self.format = .jpeg
+    case nil: break
+    }
+    self.width = UInt32(clamping: options.width ?? 0)
+    self.height = UInt32(clamping: options.height ?? 0)
+    self.fit =
+      switch options.fit {
+      case .fit: .aspectFit
+      case .fill: .aspectFill
+      case .stretch: .stretch
+      }
+    self.upright = options.isUpright
+    self.jpegQuality = UInt32(clamping: options.jpegQuality ?? 0)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -25,13 +26,13 @@ final class ClientRing: Sendable {
   static func fetch(
     _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
   ) async -> ClientRing? {
-    guard offer.token.count == CompanionHello.tokenBytes,
+    guard offer.token.count == DescriptorHello.tokenBytes,
       sessionID.utf8.count <= Int(UInt8.max), let layout = try? RingLayout(offer)
     else { return nil }
-    let hello = CompanionHello(token: [UInt8](offer.token), sessionID: sessionID)
+    let hello = DescriptorHello(token: [UInt8](offer.token), sessionID: sessionID)
     return await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        let answer = try? CompanionSocket.fetch(hello, at: offer.socketPath)
+        let answer = try? DescriptorSocket.fetch(hello, at: offer.socketPath)
         let ring = answer?.memory.flatMap { try? SharedMemoryRing(mapping: $0, layout) }
         continuation.resume(returning: ring.map { ClientRing($0, hasWindow: hasWindow) })
       }

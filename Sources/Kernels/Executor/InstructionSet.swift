@@ -18,15 +18,6 @@ public enum InstructionSet: String, Sendable, Hashable, CaseIterable {
     InstructionSet(rawValue: unsafe String(cString: sl_rows_current().pointee.name)) ?? .portable
   }
 
-  /// The sets of the calling thread's tables of rows. All are the same.
-  package static var ofTables: [InstructionSet?] {
-    let names = unsafe [
-      sl_rows_current().pointee.name, sl_area_rows_current().pointee.name,
-      sl_look_rows_current().pointee.name,
-    ]
-    return unsafe names.map { InstructionSet(rawValue: unsafe String(cString: $0)) }
-  }
-
   /// The sets that this machine can run, ``portable`` first.
   package static var available: [InstructionSet] {
     Self.allCases.filter { unsafe sl_rows_named($0.rawValue) != nil }

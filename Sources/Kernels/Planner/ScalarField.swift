@@ -78,7 +78,7 @@ package enum FieldView: Sendable {
     switch self {
     case .grid(let grid):
       let (upper, lower, fraction) = unsafe grid.rows(y: strip.y)
-      unsafe rows.interpolate(upper, lower, fraction, grid.spacing, strip.x, strip.count, out)
+      unsafe rows.interpolate_field(upper, lower, fraction, grid.spacing, strip.x, strip.count, out)
     case .grain(let grain):
       let noise = unsafe NoiseTable.start + grain.offset(y: strip.y, moment: strip.moment) + strip.x
       let amount = Float(grain.amount) / 255

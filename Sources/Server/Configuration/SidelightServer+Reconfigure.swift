@@ -1,3 +1,5 @@
+import SidelightTransport
+
 extension SidelightServer {
   /// Changes what can be changed while the server runs. No session loses a frame by it, and none is
   /// ended: limits that are lower than what stands keep newcomers out until there is room.

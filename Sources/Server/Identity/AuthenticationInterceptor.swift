@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import Logging
+import SidelightTransport
 import Tracing
 
 /// Finds out who calls before anything is done for the call, and whether he may; ends calls that last
@@ -28,11 +29,12 @@ struct AuthenticationInterceptor: ServerInterceptor {
     guard case .anyOf(let scopes) = MethodAccess(context.descriptor) else {
       return try await next(request, context)
     }
-    guard var origin = context.transportSpecific as? CallOrigin else {
-      throw RPCError(code: .internalError, message: "The call came from nowhere.")
+    guard let origin = context.callOrigin else {
+      throw RPCError(code: .internalError, message: "The call has no origin.")
     }
+    let principal: Principal?
     do throws(AuthenticationFailure) {
-      origin.principal = try await self.gatekeeper.principal(
+      principal = try await self.gatekeeper.principal(
         authorization: authorization, on: origin.connection, at: self.clock.sinceEpoch)
     } catch {
       self.logger.debug(
@@ -44,13 +46,13 @@ struct AuthenticationInterceptor: ServerInterceptor {
         ])
       throw GoogleRPCStatus.unauthenticated(error.reason)
     }
-    guard let principal = origin.principal else { return try await next(request, context) }
+    guard let principal else { return try await next(request, context) }
     ServiceContext.current?[CurrentCallSpan.self]?.attributes["enduser.id"] = principal.name
     guard !scopes.isDisjoint(with: principal.scopes) else {
       throw GoogleRPCStatus.scopeMissing(scopes, method: context.descriptor.fullyQualifiedMethod)
     }
     var context = context
-    context.transportSpecific = origin
+    context.transportSpecific = AuthenticatedCall(origin: origin, principal: principal)
     let response = try await next(request, context)
     guard let expires = principal.expires else { return response }
     return self.ending(response, of: origin, at: expires)
@@ -74,7 +76,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
               await self.clock.wait(min(expires - self.clock.sinceEpoch, Self.longestWait))
             }
             guard !Task.isCancelled else { return }
-            origin.end(CallRefusal(by: nil, status: .unauthenticated(.expired)))
+            origin.end(.unauthenticated(.expired))
           }
           defer { group.cancelAll() }
           return try await produce(writer)

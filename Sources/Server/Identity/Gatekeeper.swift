@@ -1,3 +1,4 @@
+import SidelightTransport
 import Synchronization
 
 /// Says who calls, by what the call and its connection prove.

@@ -1,14 +1,13 @@
-package import SidelightWire
-
 extension IdleMemory {
   /// Decides, at regular looks, whether to give back what is free of the heap.
   ///
   /// There are two reasons: nothing has happened since the last look, then once everything goes; or
   /// there still are frames, but more than an eighth of what is in memory is free.
   ///
-  /// How much of the heap is free *and in memory* nobody can be asked. But what is in memory and not in
-  /// use is the sum of that and of what cannot be given back (stacks, pages of pictures, pieces of pages
-  /// between others that are used), and how much the latter is shows after each release.
+  /// How much of the heap is free *and in memory* nobody can be asked. But what is in memory and
+  /// not in use is the sum of that and of what cannot be given back (stacks, pages of pictures,
+  /// pieces of pages between others that are used), and how much the latter is shows after each
+  /// release.
   package struct StateMachine: Sendable {
     /// The part of what is in memory, an eighth, from which on it goes although some of it may be
     /// needed again.
@@ -58,7 +57,7 @@ extension IdleMemory {
 }
 
 extension HeapUsage {
-  /// Bytes in memory that the program does not use. Fewer than none where it has memory that it never
-  /// touched.
+  /// Bytes in memory that the program does not use. Fewer than none where it has memory that it
+  /// never touched.
   fileprivate var besideUse: Int { self.residentBytes - self.usedBytes }
 }

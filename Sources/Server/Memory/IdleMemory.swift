@@ -13,7 +13,8 @@ package struct IdleMemory: Sendable {
 
   /// Looks until the task is cancelled or graceful shutdown begins.
   ///
-  /// What a load leaves goes at the next look if there still are frames, else after one to two times.
+  /// What a load leaves goes at the next look if there still are frames, else after one to two
+  /// times.
   func run() async {
     await cancelWhenGracefulShutdown {
       var machine = StateMachine(activity: self.activity, heap: .current())
@@ -24,8 +25,8 @@ package struct IdleMemory: Sendable {
     }
   }
 
-  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes or
-  /// goes.
+  /// Grows with every frame, with every buffer that is asked for, and with every asset that comes
+  /// or goes.
   private var activity: UInt64 {
     let pool = self.engine.pool.statistics
     return self.engine.sessions.totals.received &+ UInt64(pool.hits + pool.misses)

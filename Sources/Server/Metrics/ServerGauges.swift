@@ -1,5 +1,6 @@
 import Metrics
 import SidelightKernels
+import SidelightTransport
 
 /// What stands at this moment, told to swift-metrics.
 struct ServerGauges: Sendable {
@@ -47,7 +48,7 @@ struct ServerGauges: Sendable {
     self.load.record(engine.scheduler.load)
     self.threads.record(engine.compute.threadCount)
     self.standIns.record(engine.scheduler.outstayingThreads)
-    self.connections.record(engine.connections.counts.standing)
+    self.connections.record(engine.connections.counts.open)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
     self.rings.record(engine.rings?.bytesTaken ?? 0)

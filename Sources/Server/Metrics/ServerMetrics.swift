@@ -1,5 +1,6 @@
 package import Metrics
 import SidelightKernels
+import SidelightTransport
 import Synchronization
 
 /// What the server tells of itself through swift-metrics.

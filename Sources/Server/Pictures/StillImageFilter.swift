@@ -1,6 +1,7 @@
 import Foundation
 package import SidelightCodecs
 package import SidelightKernels
+import SidelightTransport
 package import SidelightWire
 
 /// Filters stills with the very code that sessions run. `Apply` and the command line both come here,
@@ -117,7 +118,7 @@ package struct StillImageFilter: Sendable {
         )
       default:
         let picture = try IncomingPicture(
-          image, over: image.pixels == nil ? nil : PixelBuffer(image.inline), limits: self.limits,
+          image, over: image.pixels == nil ? nil : .copy(of: image.inline), limits: self.limits,
           jpeg: self.codec.jpeg)
         return (try await self.codec.decode(picture), picture.form)
       }
@@ -162,9 +163,8 @@ package struct StillImageFilter: Sendable {
 }
 
 extension PixelBuffer {
-  /// The bytes of a message's field, copied: what lends them does so only for the length of a call.
-  fileprivate convenience init(_ data: Data) {
-    let bytes = [UInt8](data)
-    self.init(0 ..< bytes.count, of: bytes)
+  /// Returns a copy of the bytes of a message's field.
+  fileprivate static func copy(of data: Data) -> PixelBuffer {
+    data.withUnsafeBytes { PixelBuffer(copying: $0) }
   }
 }

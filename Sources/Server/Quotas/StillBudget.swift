@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightTransport
 
 /// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with their whole
 /// image in memory, and a caller may begin any number of them.

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import Logging
 import ServiceLifecycle
+import SidelightTransport
 import SidelightWire
 
 extension FrameFilterService {
@@ -61,7 +62,7 @@ extension FrameFilterService {
       }
       try await self.engine.assets.withSession(of: caller.name) {
         try await session.run(
-          messages: messages, writer: writer, deposits: context.deposits(),
+          messages: messages, writer: writer, deposits: context.makeCallMessages(),
           cancellation: context.cancellation)
       }
     }

@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 

@@ -1,5 +1,4 @@
-import NIOCore
-import NIOPosix
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -21,7 +20,7 @@ extension Sidelight_V1_TransportSettings {
       case .eventLoops: .eventLoops
       case .concurrent: .concurrent
       }
-    self.eventLoops = UInt32(clamping: transport.eventLoops ?? System.coreCount)
+    self.eventLoops = UInt32(clamping: transport.eventLoops ?? EventLoops.sharedCount)
     self.unixSocketBufferBytes = UInt32(clamping: transport.unixSocketBufferBytes ?? 0)
     // Of the process, whatever was asked for.
     let allocator = AllocatorSettings.inForce

@@ -1,4 +1,5 @@
 import GRPCCore
+import SidelightTransport
 import SidelightWire
 
 /// The messages of one client, in order. The first is read before the session stands, the rest by the

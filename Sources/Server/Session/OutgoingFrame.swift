@@ -1,3 +1,4 @@
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -26,7 +27,7 @@ struct OutgoingFrame: Sendable {
   ///
   /// - Parameter deposits: Where large ones are left until they are written.
   func message(
-    leavingAt deposits: ClaimDesk.Deposits?
+    leavingAt deposits: OutboundMessageStore.CallMessages?
   ) -> OutgoingMessage<Sidelight_V1_ServerMessage> {
     switch self.content {
     case .picture(let envelope):

@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -73,8 +74,8 @@ struct OutgoingPicture: Sendable {
   init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
     self.layout = nil
     self.byteCount = pixels.byteCount
-    if let bytes = pixels.transportBytes {
-      self.content = .picture(try .outcome(outcome, passing: bytes))
+    if let envelope = try PixelEnvelope.outcome(outcome, passing: pixels) {
+      self.content = .picture(envelope)
       self.memory = pixels
     } else {
       let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: pixels.byteCount)

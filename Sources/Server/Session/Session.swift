@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -35,7 +36,7 @@ struct Session: Sendable {
   /// Where pixels are exchanged in shared memory; `nil`: they come and go inline.
   let ring: SessionRing?
   /// The answer to a client that asked for a ring.
-  private let ringGrant: Result<RingDesk.Grant, FieldFault>?
+  private let ringGrant: Result<SharedMemoryBroker.Grant, FieldFault>?
   /// The parent of frames that bring no trace context of their own.
   let callContext: ServiceContext
 
@@ -92,7 +93,7 @@ struct Session: Sendable {
   ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle
+    deposits: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     try self.adoptOverride()
     self.outbox.push(.message(self.opened))
@@ -144,7 +145,7 @@ struct Session: Sendable {
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    deposits: ClaimDesk.Deposits?, cancellation: ServerContext.RPCCancellationHandle,
+    deposits: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle,
     onClientDone: () -> Void
   ) async throws {
     enum Part {

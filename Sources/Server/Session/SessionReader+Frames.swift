@@ -1,6 +1,7 @@
 import GRPCProtobuf
 import ServiceLifecycle
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -108,7 +109,7 @@ extension SessionReader {
       options.dropPolicy == .newestWins || self.outbox.hasRoomForPicture
     else { return false }
     return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
-      || frame.picture.bytes.transportBytes != nil
+      || frame.picture.bytes.isTransportable
       || frame.picture.bytes.byteCount <= Self.smallPicture
   }
 

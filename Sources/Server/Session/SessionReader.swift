@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 

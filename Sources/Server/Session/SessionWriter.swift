@@ -1,4 +1,5 @@
 import GRPCCore
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -6,7 +7,7 @@ import SwiftProtobuf
 struct SessionWriter {
   let session: Session
   /// Where large messages are left until the transport writes them; `nil`: it copies them.
-  let deposits: ClaimDesk.Deposits?
+  let deposits: OutboundMessageStore.CallMessages?
 
   /// Runs until the outbox is finished and empty, or writing fails because the client is gone.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import Synchronization
 
@@ -26,7 +27,8 @@ final class SessionRing: Sendable {
 
   /// A frame names an input slot, which is the server's from now on, until ``giveBack(inputOf:)``.
   ///
-  /// The client can write it all the same, whatever was agreed: what is read may change at any time.
+  /// The client can write it all the same, whatever was agreed: what is read may change at any
+  /// time.
   ///
   /// - Parameter arrival: The frame's place in the order of arrival.
   /// - Returns: The bytes that are meant.
@@ -72,7 +74,8 @@ final class SessionRing: Sendable {
     return Output(slot: slot, memory: memory, reservation: reservation)
   }
 
-  /// A slot is about to be named in a frame's outcome: it is the client's until that is acknowledged.
+  /// A slot is about to be named in a frame's outcome: it is the client's until that is
+  /// acknowledged.
   func handOver(_ output: Output, sequence: UInt64) {
     self.ledger.withLock { $0.handOver(output.reservation, sequence: sequence) }
   }

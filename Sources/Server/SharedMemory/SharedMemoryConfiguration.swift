@@ -1,28 +1,29 @@
-import SidelightWire
+import SidelightTransport
 
 /// Whether and how a server exchanges pixels with clients on its own host in shared memory.
 ///
-/// Memory counts against the limits when a ring is granted, although its pages are only taken when a
-/// slot is first used.
+/// Memory counts against the limits when a ring is granted, although its pages are only taken when
+/// a slot is first used.
 public struct SharedMemoryConfiguration: Sendable, Hashable {
-  /// - `socketPath` (optional, default: one in a new private folder): the companion Unix socket, at
-  ///   most 107 bytes. A socket that a server left behind there is replaced.
+  /// - `socketPath` (optional, default: one in a new private folder): the descriptor socket, a Unix
+  ///   socket, at most 107 bytes. A socket that a server left behind there is replaced.
   public var socketPath: String?
-  /// - `maxSessionBytes` (bytes, default: 512 MiB): the largest ring of a session. Twelve slots of 4K
-  ///   BGRA have 398 MB.
+  /// - `maxSessionBytes` (bytes, default: 512 MiB): the largest ring of a session. Twelve slots of
+  ///   4K BGRA have 398 MB.
   public var maxSessionBytes = 512 << 20
   /// - `maxBytes` (bytes, default: 4 GiB): all rings at a time.
   public var maxBytes = 4 << 30
   /// - `tokenLifetime` (duration, default: 10 s): how long after `opened` a ring can be fetched.
   public var tokenLifetime = Duration.seconds(10)
   /// - `allowedUserIDs` (default: none): users beside the server's own and root whose processes may
-  ///   fetch rings, for clients in containers of their own. They must be able to reach `socketPath`.
+  ///   fetch rings, for clients in containers of their own. They must be able to reach
+  ///   `socketPath`.
   public var allowedUserIDs: Set<UInt32> = []
-  /// - `maxPendingConnections` (count, default: 16): companion connections that have not said yet what
-  ///   they want; others are turned away.
+  /// - `maxPendingConnections` (count, default: 16): connections to the descriptor socket without a
+  ///   complete request; others are refused.
   public var maxPendingConnections = 16
-  /// - `companionTimeout` (duration, default: 2 s): how long a companion connection may take to say
-  ///   what it wants.
+  /// - `companionTimeout` (duration, default: 2 s): how long a connection to the descriptor socket
+  ///   may take for its request.
   public var companionTimeout = Duration.seconds(2)
 
   /// The defaults.

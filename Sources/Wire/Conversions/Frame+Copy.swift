@@ -46,3 +46,21 @@ extension MutableFrame {
     }
   }
 }
+
+extension PixelBuffer {
+  /// Copies another buffer's bytes to the beginning of this one.
+  ///
+  /// - Precondition: There is room for them, and nothing else reads or writes here.
+  package func copy(_ other: PixelBuffer) {
+    precondition(self.byteCount >= other.byteCount, "there is no room for the pixels")
+    self.bytes.copyMemory(from: UnsafeRawBufferPointer(other.bytes))
+  }
+
+  /// Copies bytes to the beginning of this buffer.
+  ///
+  /// - Precondition: There is room for them, and nothing else reads or writes here.
+  package func copy(_ bytes: [UInt8]) {
+    precondition(self.byteCount >= bytes.count, "there is no room for the pixels")
+    self.bytes.copyBytes(from: bytes)
+  }
+}

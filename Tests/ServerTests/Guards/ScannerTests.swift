@@ -1,5 +1,5 @@
 import NIOCore
-import SidelightServer
+import SidelightTransport
 import SidelightWire
 import Testing
 
@@ -48,6 +48,7 @@ struct ScannerTests {
       .map { RawPeer.message($0) }.reduce(ByteBuffer()) { $0.appending($1) }
     for size in 1 ... stream.readableBytes {
       for limit in [99, 100] {
+        var cursor = MessageCursor()
         var scanner = MessageScanner(
           maxBytes: limit, mayBeCompressed: false, shape: nil, maxFields: 0)
         var finding: MessageScanner.Finding?
@@ -55,7 +56,8 @@ struct ScannerTests {
         while finding == nil, let piece = rest.readSlice(length: min(size, rest.readableBytes)),
           piece.readableBytes > 0
         {
-          finding = scanner.scan(piece.readableBytesUInt8Span)
+          finding = scanner.scan(
+            cursor.segments(of: piece).segments, of: piece.readableBytesUInt8Span)
           if rest.readableBytes > 0, rest.readableBytes < 100 {
             #expect(finding != nil || scanner.isWithinMessage)
           }

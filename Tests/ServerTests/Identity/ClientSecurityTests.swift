@@ -148,7 +148,7 @@ import X509
           await session.send(VideoFrame(try picture()))
           var events = session.events.makeAsyncIterator()
           while let event = try await events.next() {
-            if case .outcome(.made) = event { break }
+            if case .outcome(.filtered) = event { break }
           }
           try await expectEventually("the server waits for the token's end") {
             clock.isAwaited(in: .seconds(60))

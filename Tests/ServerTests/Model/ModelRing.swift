@@ -1,5 +1,6 @@
 import Foundation
 import SidelightKernels
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization
@@ -32,7 +33,7 @@ final class ModelRing: Sendable {
   private func fetch(_ opened: Sidelight_V1_Opened) throws {
     guard opened.hasSharedMemory else { return }
     let offer = opened.sharedMemory
-    let answer = try CompanionSocket.fetch(
+    let answer = try DescriptorSocket.fetch(
       offer.hello(of: opened.sessionID), at: offer.socketPath)
     // A short session may be over before its client comes to fetch the ring.
     if answer.answer == .refused { return }
@@ -58,7 +59,7 @@ final class ModelRing: Sendable {
         let free = state.free.popLast()
       {
         ring.buffer(slot: free, byteCount: pixels.count)
-          .copy(PixelBuffer(0 ..< pixels.count, of: pixels))
+          .copy(PixelBuffer(copying: pixels))
         state.inputs += 1
         slot = free
       }

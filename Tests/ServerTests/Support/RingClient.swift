@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
@@ -24,7 +25,7 @@ final class RingClient: @unchecked Sendable {  // one task uses it at a time
     }
     self.opened = opened
     let offer = opened.sharedMemory
-    let answer = try CompanionSocket.fetch(
+    let answer = try DescriptorSocket.fetch(
       offer.hello(of: opened.sessionID), at: offer.socketPath)
     guard let memory = answer.memory else {
       throw RPCError(code: .internalError, message: "The ring was not handed over.")
@@ -97,7 +98,7 @@ final class RingClient: @unchecked Sendable {  // one task uses it at a time
   func put(_ image: Sidelight_V1_Image, in slot: Int) -> Sidelight_V1_Image {
     let count = image.inline.count
     self.ring.buffer(slot: slot, byteCount: count)
-      .copy(PixelBuffer(0 ..< count, of: [UInt8](image.inline)))
+      .copy(PixelBuffer(copying: [UInt8](image.inline)))
     var placed = image
     placed.sharedMemory = .with {
       $0.slot = UInt32(slot)

@@ -1,13 +1,14 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
 extension Sidelight_V1_SharedMemoryOffer {
   /// What a client says that comes for the ring.
-  func hello(of sessionID: String) -> CompanionHello {
-    CompanionHello(token: Array(self.token), sessionID: sessionID)
+  func hello(of sessionID: String) -> DescriptorHello {
+    DescriptorHello(token: Array(self.token), sessionID: sessionID)
   }
 }
 

@@ -1,6 +1,6 @@
 import SidelightClient
 
-/// A simulated camera: 30 frames a second of a moving ramp.
+/// A simulated camera: 30 frames per second of a moving ramp.
 struct Camera: AsyncSequence {
   let frameCount: Int
 

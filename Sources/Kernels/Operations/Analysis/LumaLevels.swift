@@ -18,7 +18,7 @@ struct LumaLevels: Sendable {
     self.size = frame.size
     (self.black, self.white) = (Int(black), Int(white))
     let shape = PlaneShape.planes(frame.format, frame.size)[0]
-    let rows = unsafe sl_look_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let weights = LumaWeights(frame.format).fixed
     self.levels = unsafe Array(unsafeUninitializedCapacity: frame.size.pixelCount) {
       levels, count in
@@ -28,10 +28,10 @@ struct LumaLevels: Sendable {
         let row = unsafe first + y * frame.layout.planes[0].stride
         let out = unsafe start + y * shape.width
         if shape.step == 1 {
-          unsafe rows.clamp_bytes(row, black, white, shape.width, out)
+          unsafe rows.clamp_u8(row, black, white, shape.width, out)
         } else {
           unsafe weights.withUnsafeBufferPointer { weights in
-            unsafe rows.level_pixels(
+            unsafe rows.luma_levels(
               row, shape.step, weights.baseAddress.unsafelyUnwrapped, shape.width, out)
           }
         }
@@ -45,7 +45,7 @@ struct LumaLevels: Sendable {
     var counts = Array(repeating: UInt32(0), count: 256)
     unsafe self.levels.withUnsafeBufferPointer { levels in
       unsafe counts.withUnsafeMutableBufferPointer { counts in
-        unsafe sl_look_rows_current().pointee.count_bytes(
+        unsafe sl_rows_current().pointee.histogram_u8(
           levels.baseAddress.unsafelyUnwrapped, levels.count,
           counts.baseAddress.unsafelyUnwrapped)
       }
@@ -59,7 +59,7 @@ struct LumaLevels: Sendable {
     guard self.size == other.size, self.black == other.black else { return nil }
     let sum = unsafe self.levels.withUnsafeBufferPointer { left in
       unsafe other.levels.withUnsafeBufferPointer { right in
-        unsafe sl_look_rows_current().pointee.difference(
+        unsafe sl_rows_current().pointee.absolute_difference_u8(
           left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, left.count)
       }
     }

@@ -163,13 +163,12 @@ package struct BoxBlurPass: Pass {
     _ reach: (x: Double, y: Double), _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let radius = Int(reach.y)
     let across = Int(reach.x)
     let fraction = (x: Float(reach.x - Double(across)), y: Float(reach.y - Double(radius)))
     let isNarrow = source.depth == .eight
-    let slide = unsafe isNarrow ? area.slide_u8 : area.slide_i16
-    let down = unsafe isNarrow ? area.box_down_u8 : area.box_down_i16
+    let slide = unsafe isNarrow ? rows.slide_sums_u8 : rows.slide_sums_i16
+    let down = unsafe isNarrow ? rows.box_vertical_u8 : rows.box_vertical_i16
     let accumulate = unsafe isNarrow ? rows.accumulate_u8 : rows.accumulate_i16
     let scale = Float((isNarrow ? 64 : 1) / (2 * reach.y + 1))
     let margin = (across + 1) * shape.step
@@ -189,7 +188,7 @@ package struct BoxBlurPass: Pass {
         sums, row(y - radius - 1), row(y + radius + 1), fraction.y, scale, shape.samples, column)
       if reach.x > 0 {
         unsafe rows.replicate_edges(column, shape.step, shape.width, across + 1)
-        unsafe area.box_across(column, shape.step, shape.width, across, fraction.x, result)
+        unsafe rows.box_horizontal(column, shape.step, shape.width, across, fraction.x, result)
       }
       unsafe finish.write(reach.x > 0 ? result : column, y: y, rows)
       unsafe slide(row(y + radius + 1), row(y - radius), shape.samples, sums)

@@ -53,7 +53,7 @@ struct GaussianPyramid {
         unsafe RowPointers.withRows(source, shape, first ... first + height - 1) {
           unsafe sumRows($0, height, shape.samples, sums)
         }
-        unsafe rows.reduce_cells(
+        unsafe rows.downsample_cells(
           sums, shape.step, shape.width, factor, unit / Float(factor * height), means.size.width,
           means.cell(row: row))
         let scale = unit / Float(height)
@@ -112,7 +112,7 @@ struct GaussianPyramid {
       var lower = unsafe (row: -1, samples: memory[shape.samples])
       let result = unsafe memory[2 * shape.samples]
       func expand(_ row: Int, to samples: UnsafeMutablePointer<Int16>) {
-        unsafe rows.expand_cells(blurred.cell(row: row), shape.step, shape.width, factor, samples)
+        unsafe rows.upsample_cells(blurred.cell(row: row), shape.step, shape.width, factor, samples)
         guard isWideOdd, shape.width > 1 else { return }
         for index in shape.samples - shape.step ..< shape.samples {
           let before = unsafe Int(samples[index - shape.step])

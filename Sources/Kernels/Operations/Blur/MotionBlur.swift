@@ -168,8 +168,7 @@ package struct LineBlurPass: Pass {
   ) {
     guard !band.isEmpty else { return }
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
-    let fine = unsafe source.depth == .eight ? area.line_fine_u8 : area.line_fine_i16
+    let fine = unsafe source.depth == .eight ? rows.line_mean_fine_u8 : rows.line_mean_fine_i16
     let pixelBytes = shape.step * source.depth.byteCount
     let weights = kernels.map {
       LineWeights($0, allowsCoarse: source.depth == .eight && shape.scale == 1)
@@ -180,7 +179,7 @@ package struct LineBlurPass: Pass {
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     let capacity = kernels.reduce(0) { max($0, $1.pairs.count) }
-    unsafe withUnsafeTemporaryAllocation(of: sl_tap.self, capacity: capacity) { taps in
+    unsafe withUnsafeTemporaryAllocation(of: sl_line_tap.self, capacity: capacity) { taps in
       for y in band {
         for (number, kernel) in kernels.enumerated() {
           let start = number == 0 ? 0 : shape.width - 1
@@ -189,7 +188,7 @@ package struct LineBlurPass: Pass {
             let values = weights[number].pairs[index]
             unsafe taps.initializeElement(
               at: index,
-              to: sl_tap(
+              to: sl_line_tap(
                 first: padded.row(y + first.y) + (start + first.x) * pixelBytes,
                 second: padded.row(y + second.y) + (start + second.x) * pixelBytes,
                 first_weight: values.first, second_weight: values.second))
@@ -198,7 +197,7 @@ package struct LineBlurPass: Pass {
           let count = (shape.width - start) * shape.step
           let output = unsafe result + start * shape.step
           if let group = weights[number].group {
-            unsafe area.line_coarse_u8(
+            unsafe rows.line_mean_coarse_u8(
               list, kernel.pairs.count, group, weights[number].scale, count, output)
           } else {
             unsafe fine(list, kernel.pairs.count, weights[number].scale, count, output)

@@ -65,7 +65,6 @@ struct NarrowBox: Sendable {
   /// Computes the rows of a band.
   func run(_ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ finish: DirectFinish) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let margin = ((self.horizontal?.radius ?? 0) + 1) * shape.step
     // The sums of columns, a row of zeros, the means of columns with a margin, and a result.
     let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
@@ -80,7 +79,7 @@ struct NarrowBox: Sendable {
     if var scale = self.vertical?.scale {
       for y in band.lowerBound - 1 - radius ... band.lowerBound - 1 + radius {
         var entering = unsafe sl_box_rows(entering: row(y), leaving: nothing, after: nothing)
-        unsafe area.box_down_sums(
+        unsafe rows.box_vertical_narrow_u16(
           &entering, &scale, shape.samples, sums, Self.sums(means, shape))
       }
     }
@@ -90,18 +89,19 @@ struct NarrowBox: Sendable {
           var slid = unsafe sl_box_rows(
             entering: row(y + radius), leaving: row(y - radius - 1), after: row(y + radius + 1))
           guard self.horizontal != nil else {
-            return unsafe area.box_down_bytes(
+            return unsafe rows.box_vertical_narrow_u8(
               &slid, &scale, shape.samples, sums,
               output.bindMemory(to: UInt8.self, capacity: shape.samples))
           }
-          unsafe area.box_down_sums(&slid, &scale, shape.samples, sums, Self.sums(means, shape))
+          unsafe rows.box_vertical_narrow_u16(
+            &slid, &scale, shape.samples, sums, Self.sums(means, shape))
         } else {
-          unsafe area.widen_sums(row(y), shape.samples, Self.sums(means, shape))
+          unsafe rows.widen_u16(row(y), shape.samples, Self.sums(means, shape))
         }
         guard let across = self.horizontal else { return }
         var scale = across.scale
         unsafe rows.replicate_edges(means, shape.step, shape.width, across.radius + 1)
-        unsafe area.box_across_bytes(
+        unsafe rows.box_horizontal_narrow(
           Self.sums(means, shape), shape.step, shape.width, across.radius, &scale, output)
       }
     }

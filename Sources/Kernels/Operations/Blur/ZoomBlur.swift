@@ -151,7 +151,6 @@ package struct ZoomBlurPass: Pass {
     _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let steps = scales.flatMap { scale in
       (0 ..< Self.lanes).map { lane in
         Int16((max(-1, min(1, scale)) * Double(lane / shape.step) * 1024).rounded())
@@ -162,7 +161,7 @@ package struct ZoomBlurPass: Pass {
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     unsafe steps.withUnsafeBufferPointer { steps in
-      unsafe withUnsafeTemporaryAllocation(of: sl_ray_tap.self, capacity: scales.count) { taps in
+      unsafe withUnsafeTemporaryAllocation(of: sl_zoom_tap.self, capacity: scales.count) { taps in
         for y in band {
           for (index, scale) in scales.enumerated() {
             let place = centerY + (Double(y) - centerY) * scale
@@ -171,7 +170,7 @@ package struct ZoomBlurPass: Pass {
             let lower = min(upper + 1, shape.height - 1)
             unsafe taps.initializeElement(
               at: index,
-              to: sl_ray_tap(
+              to: sl_zoom_tap(
                 upper: source.row(upper, plane: shape.plane),
                 lower: source.row(lower, plane: shape.plane), scale: Float(scale),
                 offset: Float(centerX * (1 - scale)),
@@ -181,10 +180,10 @@ package struct ZoomBlurPass: Pass {
           let start = unsafe UnsafePointer(taps.baseAddress.unsafelyUnwrapped)
           switch source.depth {
           case .eight:
-            unsafe area.ray_u8(
+            unsafe rows.zoom_blur_u8(
               start, scales.count, shape.step, shape.width, places?.pointers, result)
           case .deep:
-            unsafe area.ray_i16(start, scales.count, shape.step, shape.width, result)
+            unsafe rows.zoom_blur_i16(start, scales.count, shape.step, shape.width, result)
           }
           unsafe finish.write(result, y: y, rows)
         }
@@ -198,7 +197,7 @@ package struct ZoomBlurPass: Pass {
 @safe
 final class ZoomBlurPositions: @unchecked Sendable {
   /// The positions as the C rows take them. Not written after `init`.
-  let pointers: UnsafeMutablePointer<sl_ray_places>
+  let pointers: UnsafeMutablePointer<sl_zoom_positions>
 
   /// Computes the positions, if the C rows use them.
   ///
@@ -208,17 +207,18 @@ final class ZoomBlurPositions: @unchecked Sendable {
   ///   - center: The centre's column.
   /// - Returns: `nil` if the C rows do not use positions for this plane.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {
-    let area = unsafe sl_area_rows_current().pointee
-    let block = unsafe area.ray_block
+    let rows = unsafe sl_rows_current().pointee
+    let block = unsafe rows.zoom_block
     guard
       block > 0, shape.step == 4, shape.width > block, scales.allSatisfy({ abs($0) <= 1 })
     else { return nil }
     let runs = (shape.width + block - 1) / block * scales.count
     unsafe self.pointers = .allocate(capacity: 1)
     unsafe self.pointers.initialize(
-      to: sl_ray_places(first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
+      to: sl_zoom_positions(
+        first: .allocate(capacity: runs), pixels: .allocate(capacity: runs * block))
     )
-    unsafe area.ray_places(
+    unsafe rows.zoom_blur_positions(
       scales.map(Float.init), scales.count, Float(center), shape.width, self.pointers.pointee)
   }
 

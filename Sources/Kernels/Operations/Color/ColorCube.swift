@@ -57,14 +57,14 @@ extension CubeAsset {
         unsafe domain.initializeElement(at: channel, to: low[channel])
         unsafe domain.initializeElement(at: 3 + channel, to: per[channel])
       }
-      unsafe sl_rows_current().pointee.cube(
+      unsafe sl_rows_current().pointee.lookup_cube(
         strip.red, strip.green, strip.blue, strip.count, self.texels.start, size,
         domain.baseAddress.unsafelyUnwrapped)
     }
   }
 
   private func applyCurves(_ count: Int, to strip: Strip) {
-    let curve = unsafe sl_rows_current().pointee.curve
+    let curve = unsafe sl_rows_current().pointee.lookup_curve
     let per = 1 / (self.domainHigh - self.domainLow)
     var index = 0
     unsafe strip.forEachColor { channel in

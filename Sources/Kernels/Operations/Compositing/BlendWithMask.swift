@@ -83,7 +83,7 @@ struct BlendWithMask: CatalogueFilter {
           unsafe luma.red[index] =
             0.2126 * luma.red[index] + 0.7152 * luma.green[index] + 0.0722 * luma.blue[index]
         }
-        unsafe sl_rows_current().pointee.blend_mask(
+        unsafe sl_rows_current().pointee.blend_with_mask(
           strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
           other.alpha, luma.red, strip.count, isOpaque ? 1 : 0)
       }

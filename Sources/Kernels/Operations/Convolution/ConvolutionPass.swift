@@ -53,7 +53,6 @@ package struct ConvolutionPass: Pass {
     _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let reach = weights.side / 2
     var padded = PaddedRows(source, shape, capacity: weights.side, margin: reach)
     let memory = SampleMemory(count: shape.samples + 64)
@@ -67,7 +66,7 @@ package struct ConvolutionPass: Pass {
           unsafe places.initializeElement(
             at: index, to: row + (tap % weights.side - reach) * shape.step)
         }
-        unsafe area.convolve_u8(
+        unsafe rows.convolve_u8(
           UnsafePointer(places.baseAddress.unsafelyUnwrapped), weights.values,
           weights.taps.count, weights.bias, weights.shift, shape.samples, result)
         unsafe finish.write(result, y: y, rows)
@@ -87,7 +86,6 @@ package struct ConvolutionPass: Pass {
     _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let side = kernels.inner.side
     let reach = side / 2
     var floats = FloatRows(source, shape, capacity: side, margin: reach)
@@ -113,7 +111,7 @@ package struct ConvolutionPass: Pass {
             // The address is not used if there are no taps.
             let pointers = unsafe UnsafePointer(places.baseAddress.unsafelyUnwrapped)
             let first = unsafe weights.baseAddress ?? UnsafePointer(floats.row(y))
-            unsafe area.convolve(
+            unsafe rows.convolve_float(
               pointers, first, list.taps.count, list.bias, shape.samples - start, result + start)
           }
         }

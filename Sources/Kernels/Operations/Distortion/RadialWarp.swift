@@ -121,7 +121,6 @@ package struct RadialWarpPass: Pass {
     _ band: Range<Int>, _ source: RasterView, _ plane: PlaneMap, _ writer: SegmentWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let shape = plane.shape
     let reader = WarpReader(
       source, shape, nothing: plane.nothing, capacity: Self.tileWidth)
@@ -145,11 +144,11 @@ package struct RadialWarpPass: Pass {
           for y in tileRows {
             writer.fetch(x: left, y: y, count: count)
             if var curve {
-              unsafe area.radial_places_curve(
+              unsafe rows.remap_radial_curve(
                 &readerPlane, &map, &curve, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
                 count, reader.places.pointers)
             } else {
-              unsafe area.radial_places_table(
+              unsafe rows.remap_radial_table(
                 &readerPlane, &map, left, y, count, reader.places.pointers)
             }
             unsafe writer.write(

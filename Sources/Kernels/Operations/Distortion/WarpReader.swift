@@ -4,7 +4,7 @@ import CKernels
 @safe
 struct WarpReader: ~Copyable {
   /// The plane as the C rows take it.
-  let plane: sl_warp_plane
+  let plane: sl_remap_plane
   /// The positions of the next run.
   let places: WarpPlaces
   private let start: UnsafeRawPointer
@@ -14,7 +14,7 @@ struct WarpReader: ~Copyable {
   private let memory: SampleMemory
   private let readRow:
     @convention(c) (
-      UnsafeRawPointer, Int, Int, Int32, Int32, UnsafePointer<sl_warp_places>,
+      UnsafeRawPointer, Int, Int, Int32, Int32, UnsafePointer<sl_remap_positions>,
       UnsafePointer<Int16>?, Int, UnsafeMutablePointer<Int16>
     ) -> Void
 
@@ -27,10 +27,10 @@ struct WarpReader: ~Copyable {
   ///     mixed.
   ///   - capacity: The most pixels of a run.
   init(_ source: RasterView, _ shape: PlaneShape, nothing: [Double], capacity: Int) {
-    let area = unsafe sl_area_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let isNarrow = source.depth == .eight
     self.stride = source.stride(plane: shape.plane)
-    self.plane = sl_warp_plane(
+    self.plane = sl_remap_plane(
       max_x: Float(shape.width - 1), max_y: Float(shape.height - 1),
       pixel_bytes: UInt32(shape.step * source.depth.byteCount), row_bytes: UInt32(self.stride))
     self.places = WarpPlaces(count: capacity)
@@ -39,7 +39,7 @@ struct WarpReader: ~Copyable {
     // Sums are in units of 1/64 level from bytes, 1/32 from deep samples.
     self.nothing = nothing.map { Int16($0 * (isNarrow ? 64 : 32)) }
     self.memory = SampleMemory(count: capacity * shape.step + 64)
-    unsafe self.readRow = isNarrow ? area.warp_read_u8 : area.warp_read_i16
+    unsafe self.readRow = isNarrow ? rows.remap_read_u8 : rows.remap_read_i16
   }
 
   /// Reads the pixels at ``places`` as sums: units of 1/64 level from bytes, 1/32 from deep
@@ -64,7 +64,7 @@ struct WarpReader: ~Copyable {
 struct WarpPlaces: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
   /// The arrays as the C rows take them.
-  let pointers: UnsafePointer<sl_warp_places>
+  let pointers: UnsafePointer<sl_remap_positions>
 
   /// Allocates positions.
   ///
@@ -75,9 +75,9 @@ struct WarpPlaces: ~Copyable {
     let offset = unsafe bytes.initializeMemory(as: UInt32.self, repeating: 0, count: count)
     let right = unsafe (bytes + 4 * count)
       .initializeMemory(as: Int16.self, repeating: 0, count: 3 * count)
-    let places = UnsafeMutablePointer<sl_warp_places>.allocate(capacity: 1)
+    let places = UnsafeMutablePointer<sl_remap_positions>.allocate(capacity: 1)
     unsafe places.initialize(
-      to: sl_warp_places(
+      to: sl_remap_positions(
         offset: offset, right: right, down: right + count, cover: right + 2 * count))
     unsafe self.bytes = bytes
     unsafe self.pointers = UnsafePointer(places)
@@ -113,8 +113,7 @@ struct SegmentWriter: Sendable {
     let (input, output) = unsafe self.pointers(x, y)
     let bits = self.source.depth == .eight ? 6 : 5
     if self.source.depth == .eight, self.destination.depth == .eight, self.keepsAlpha {
-      let area = unsafe sl_area_rows_current().pointee
-      return unsafe area.narrow_colors(sums, bits, input, count, output)
+        return unsafe rows.narrow_colors(sums, bits, input, count, output)
     }
     switch self.destination.depth {
     case .eight: unsafe rows.narrow_u8(sums, bits, samples, output)
@@ -127,9 +126,9 @@ struct SegmentWriter: Sendable {
 
   /// Prefetches the memory of the same part of a row that is written four rows later.
   func fetch(x: Int, y: Int, count: Int) {
-    let area = unsafe sl_area_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let (input, output) = unsafe self.pointers(x, min(y + 4, self.shape.height - 1))
-    unsafe area.fetch_ahead(input, output, count * self.shape.step)
+    unsafe rows.prefetch_row(input, output, count * self.shape.step)
   }
 
   /// Copies the input's pixels.

@@ -36,7 +36,7 @@ struct PhotoEffect: Filter {
     let kernel = StripKernel { pixel, _, _, _ in
       [curves[0](pixel.x), curves[1](pixel.y), curves[2](pixel.z), pixel.w]
     } apply: { strip in
-      let curve = unsafe sl_rows_current().pointee.curve
+      let curve = unsafe sl_rows_current().pointee.lookup_curve
       let intervals = LookCurve.intervals
       unsafe curve(strip.red, strip.count, red.start, intervals)
       unsafe curve(strip.green, strip.count, green.start, intervals)

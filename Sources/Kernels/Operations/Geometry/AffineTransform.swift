@@ -227,7 +227,7 @@ package struct AffinePass: Pass {
     var plane = reader.plane
     let start = [Float(place.x * shape.scale - 0.5), Float(place.y * shape.scale - 0.5)]
     let slope = [Float(map.a), Float(map.b)]
-    unsafe sl_area_rows_current().pointee.line_places(
+    unsafe sl_rows_current().pointee.remap_line(
       &plane, start, slope, length, reader.places.pointers)
   }
 }
@@ -264,7 +264,7 @@ struct SampleSums: ~Copyable {
   ///   - count: The number of samples.
   func means(of runs: Int, count: Int) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[2 * self.count]
-    unsafe sl_area_rows_current().pointee.mean_sums(
+    unsafe sl_rows_current().pointee.scale_sums(
       self.sums, 1 / Float(runs), count, result)
     return unsafe result
   }

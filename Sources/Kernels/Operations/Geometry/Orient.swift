@@ -133,7 +133,6 @@ package struct OrientPass: Pass {
     _ output: PlaneShape, _ finish: RowFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let size = input.step * source.depth.byteCount
     let stride = source.stride(plane: input.plane)
     // The distances in the source between horizontal and vertical neighbours of the result.
@@ -156,12 +155,12 @@ package struct OrientPass: Pass {
             + left * output.step * destination.depth.byteCount
         }
         guard !isSame else {
-          unsafe area.turn(
+          unsafe rows.rotate(
             start, column, row, size, width, height, result(top),
             destination.stride(plane: output.plane))
           continue
         }
-        unsafe area.turn(
+        unsafe rows.rotate(
           start, column, row, size, width, height, UnsafeMutableRawPointer(scratch[0]),
           scratchStride)
         for y in 0 ..< height {

@@ -24,7 +24,7 @@ package struct PlaneResampler: Sendable {
     }
     // Too many taps for integers: sums in floats.
     let rows = unsafe sl_rows_current().pointee
-    let weigh = unsafe raster.depth == .eight ? rows.weigh_u8 : rows.weigh_i16
+    let weigh = unsafe raster.depth == .eight ? rows.weighted_row_u8 : rows.weighted_row_i16
     let step = self.source.step
     let sums = FloatMemory(count: self.source.samples)
     let result = SampleMemory(count: self.horizontal.count * step)
@@ -46,7 +46,7 @@ package struct PlaneResampler: Sendable {
               (right - left) * step, adds, sums[left * step])
             adds = 1
           }
-          unsafe rows.weigh_along(
+          unsafe rows.resample_row_float(
             sums[0], step, starts.baseAddress.unsafelyUnwrapped,
             weights.baseAddress.unsafelyUnwrapped, self.horizontal.taps, self.horizontal.count,
             result[0])
@@ -82,8 +82,8 @@ extension PlaneResampler {
     _ vertical: FixedResampleAxis,
     _ write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
-    let area = unsafe sl_area_rows_current().pointee
-    let sum = unsafe raster.depth == .eight ? area.convolve_u8 : area.convolve_i16
+    let rows = unsafe sl_rows_current().pointee
+    let sum = unsafe raster.depth == .eight ? rows.convolve_u8 : rows.convolve_i16
     let step = self.source.step
     let shifts = Self.shifts(raster.depth)
     // Only the columns that are needed; starts do not decrease.
@@ -98,7 +98,7 @@ extension PlaneResampler {
       } _: { places, weights, count in
         unsafe sum(places, weights, count, 0, shifts.first, right - left, memory[left])
       }
-      unsafe area.along_i16(
+      unsafe rows.resample_row_i16(
         memory[0], step, horizontal.starts, horizontal.weights, horizontal.taps,
         self.horizontal.count, shifts.second, result)
       unsafe write(y, result)
@@ -110,8 +110,8 @@ extension PlaneResampler {
     _ vertical: FixedResampleAxis,
     _ write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
   ) {
-    let area = unsafe sl_area_rows_current().pointee
-    let along = unsafe raster.depth == .eight ? area.along_u8 : area.along_i16
+    let rows = unsafe sl_rows_current().pointee
+    let along = unsafe raster.depth == .eight ? rows.resample_row_u8 : rows.resample_row_i16
     let shifts = Self.shifts(raster.depth)
     // A ring of resampled rows: a row is valid until the row `taps` further is needed.
     let samples = self.horizontal.count * self.source.step
@@ -130,7 +130,7 @@ extension PlaneResampler {
         }
         return UnsafeRawPointer(start)
       } _: { places, weights, count in
-        unsafe area.convolve_i16(places, weights, count, 0, shifts.second, samples, result)
+        unsafe rows.convolve_i16(places, weights, count, 0, shifts.second, samples, result)
       }
       unsafe write(y, result)
     }

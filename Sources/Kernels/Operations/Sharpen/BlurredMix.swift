@@ -109,10 +109,9 @@ package struct BlurredMixPass: Pass {
     _ operation: BlurredMixOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
-    let lean = unsafe source.depth == .eight ? area.lean_u8 : area.lean_i16
+    let lean = unsafe source.depth == .eight ? rows.mix_blurred_u8 : rows.mix_blurred_i16
     for y in band {
       unsafe lean(
         source.row(y, plane: shape.plane), blurred.samples(y, shape.plane), 1 / 32,
@@ -127,9 +126,8 @@ package struct BlurredMixPass: Pass {
     _ operation: BlurredMixOperation, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let isNarrow = source.depth == .eight
-    let differ = unsafe isNarrow ? area.follow_u8 : area.follow_i16
+    let differ = unsafe isNarrow ? rows.mix_blurred_chroma_u8 : rows.mix_blurred_chroma_i16
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     let (width, lastRow) = (source.size.width, source.size.height - 1)

@@ -140,8 +140,8 @@ package struct LumaSharpenPass: Pass {
     await context.bands.run(
       rows: height, nanoseconds: Double(width * height) * 0.3
     ) { band in
-      let area = unsafe sl_area_rows_current().pointee
-      let convert = unsafe source.depth == .eight ? area.luma_u8 : area.luma_i16
+      let table = unsafe sl_rows_current().pointee
+      let convert = unsafe source.depth == .eight ? table.luma_u8 : table.luma_i16
       unsafe weights.withUnsafeBufferPointer { weights in
         for y in band {
           unsafe convert(
@@ -167,20 +167,19 @@ package struct LumaSharpenPass: Pass {
     let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
-      let area = unsafe sl_area_rows_current().pointee
-      let isNarrow = source.depth == .eight
+        let isNarrow = source.depth == .eight
       let window = LumaWindow(luma, shape, weights)
       let memory = SampleMemory(count: colour.samples + 64)
       let result = unsafe memory[0]
       for y in band {
         let soft = unsafe blurred?.samples(y, 0) ?? window.blurredRow(y)
         if colour.step >= 3 {
-          let lift = unsafe isNarrow ? area.lift_u8 : area.lift_i16
+          let lift = unsafe isNarrow ? rows.sharpen_luma_u8 : rows.sharpen_luma_i16
           unsafe lift(
             source.row(y), colour.step, luma.samples(y, 0), soft, gain, hasAlpha ? 1 : 0,
             shape.width, result)
         } else {
-          let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
+          let lean = unsafe isNarrow ? rows.mix_blurred_u8 : rows.mix_blurred_i16
           let unit: Float = isNarrow && blurred == nil ? 1 / 64 : 1 / 32
           unsafe lean(source.row(y), soft, unit, -gain, -gain, shape.samples, result)
         }
@@ -208,19 +207,18 @@ struct LumaWindow: ~Copyable {
   /// Returns the blurred samples of a row, as sums. They are valid until the next call.
   func blurredRow(_ y: Int) -> UnsafeMutablePointer<Int16> {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let radius = self.weights.radius
     let column = unsafe self.memory[radius]
     let result = unsafe self.memory[self.shape.samples + 2 * radius]
     let down =
-      unsafe self.source.depth == .eight ? area.symmetric_down_u8 : area.symmetric_down_i16
+      unsafe self.source.depth == .eight ? rows.fir_vertical_exact_u8 : rows.fir_vertical_exact_i16
     unsafe self.weights.values.withUnsafeBufferPointer { weights in
       let weights = unsafe weights.baseAddress.unsafelyUnwrapped
       unsafe RowPointers.withRows(self.source, self.shape, y - radius ... y + radius) {
         unsafe down($0, radius, weights, self.shape.samples, column)
       }
       unsafe rows.replicate_edges(column, 1, self.shape.width, radius)
-      unsafe area.symmetric_across(column, 1, radius, weights, self.shape.samples, result)
+      unsafe rows.fir_horizontal_exact(column, 1, radius, weights, self.shape.samples, result)
     }
     return unsafe result
   }

@@ -91,7 +91,6 @@ package struct UnsharpPass: Pass {
     _ weights: (across: PlaneWeights, down: PlaneWeights), _ gain: Float, _ finish: LimitedFinish
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let area = unsafe sl_area_rows_current().pointee
     let radius = weights.across.radius
     let margin = radius * shape.step
     let memory = SampleMemory(count: 3 * (shape.samples + 2 * margin) + 64)
@@ -99,12 +98,12 @@ package struct UnsharpPass: Pass {
     let blurred = unsafe memory[shape.samples + 2 * margin]
     let result = unsafe memory[2 * (shape.samples + 2 * margin)]
     let isNarrow = source.depth == .eight
-    let down = unsafe isNarrow ? area.symmetric_down_u8 : area.symmetric_down_i16
-    let lean = unsafe isNarrow ? area.lean_u8 : area.lean_i16
+    let down = unsafe isNarrow ? rows.fir_vertical_exact_u8 : rows.fir_vertical_exact_i16
+    let lean = unsafe isNarrow ? rows.mix_blurred_u8 : rows.mix_blurred_i16
     let unit: Float = isNarrow ? 1 / 64 : 1 / 32
     func blur(_ weights: SymmetricWeights, from start: Int) {
       unsafe weights.values.withUnsafeBufferPointer {
-        unsafe area.symmetric_across(
+        unsafe rows.fir_horizontal_exact(
           column + start, shape.step, weights.radius, $0.baseAddress.unsafelyUnwrapped,
           shape.samples - start, blurred + start)
       }

@@ -72,7 +72,7 @@ struct DotScreen: CatalogueFilter {
       // Whole periods are subtracted in double precision.
       let place = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
       unsafe place.withUnsafeBufferPointer {
-        unsafe sl_rows_current().pointee.dots(
+        unsafe sl_rows_current().pointee.dot_screen(
           strip.red, strip.green, strip.blue, strip.count, $0.baseAddress.unsafelyUnwrapped,
           Float(slope))
       }

@@ -45,7 +45,7 @@ struct Edges: CatalogueFilter {
     }
 
     func apply(_ window: PixelWindow, to strip: ColorStrip) {
-      let rows = unsafe sl_look_rows_current().pointee
+      let rows = unsafe sl_rows_current().pointee
       let outputs = unsafe [strip.red, strip.green, strip.blue]
       for plane in 0 ..< 3 {
         unsafe window.withRows(of: strip, plane: plane) { window, _, offset in

@@ -51,8 +51,7 @@ package struct MedianPass: Pass {
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.07
       ) { band in
         let rows = unsafe sl_rows_current().pointee
-        let area = unsafe sl_area_rows_current().pointee
-        let median = unsafe source.depth == .eight ? area.median_u8 : area.median_i16
+        let median = unsafe source.depth == .eight ? rows.median_u8 : rows.median_i16
         let memory = SampleMemory(count: shape.samples)
         func row(_ y: Int) -> UnsafeMutableRawPointer {
           unsafe source.row(clamped: y, of: shape)

@@ -81,7 +81,7 @@ struct NoiseReduction: CatalogueFilter {
 
     func apply(_ window: PixelWindow, to strip: ColorStrip) {
       unsafe window.withRows(of: strip) { window, planeStride, offset in
-        unsafe sl_look_rows_current().pointee.denoise(
+        unsafe sl_rows_current().pointee.denoise(
           window, planeStride, offset, strip.count, self.slope, self.level, self.sharpness,
           strip.red, strip.green, strip.blue)
       }

@@ -119,7 +119,7 @@ struct CellPass: Pass {
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ span: CellSpan,
     _ sums: CellSums
   ) {
-    let rows = unsafe sl_look_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     let add = unsafe source.depth == .eight ? rows.sum_cells_u8 : rows.sum_cells_i16
     let cells = span.cells(meeting: band)
     var runs = CellRuns(span, from: cells.lowerBound)
@@ -149,8 +149,7 @@ struct CellPass: Pass {
     _ band: Range<Int>, _ shape: PlaneShape, _ span: CellSpan, _ means: [Int16],
     _ finish: RowFinish
   ) {
-    let table = unsafe sl_rows_current().pointee
-    let rows = unsafe sl_look_rows_current().pointee
+    let rows = unsafe sl_rows_current().pointee
     var runs = CellRuns(span)
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
@@ -166,7 +165,7 @@ struct CellPass: Pass {
           }
         }
       }
-      unsafe finish.write(result, y: y, table)
+      unsafe finish.write(result, y: y, rows)
     }
   }
 }

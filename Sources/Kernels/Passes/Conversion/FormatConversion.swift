@@ -107,7 +107,7 @@ final class ChromaRepackPass: Pass {
         if target.step == 2 {
           unsafe rows.interleave(input.u, input.v, half, output.u)
         } else {
-          unsafe rows.split(input.u, half, output.u, output.v)
+          unsafe rows.deinterleave(input.u, half, output.u, output.v)
         }
       }
     }

@@ -23,7 +23,7 @@ struct PixelStaging: ~Copyable {
   func input(_ y: Int, _ rows: sl_rows) -> UnsafePointer<UInt8> {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
     guard self.isThree else { return unsafe UnsafePointer(row) }
-    unsafe rows.expand_pixels(row, self.raster.size.width, self.scratch)
+    unsafe rows.rgb_to_rgba(row, self.raster.size.width, self.scratch)
     return unsafe UnsafePointer(self.scratch)
   }
 
@@ -34,7 +34,7 @@ struct PixelStaging: ~Copyable {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
     guard self.isThree else { return unsafe body(row) }
     unsafe body(self.scratch)
-    unsafe rows.contract_pixels(self.scratch, self.raster.size.width, row)
+    unsafe rows.rgba_to_rgb(self.scratch, self.raster.size.width, row)
   }
 
   /// Returns a row to be read, with colour multiplied by alpha.

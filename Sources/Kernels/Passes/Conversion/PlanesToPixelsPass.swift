@@ -68,7 +68,7 @@ final class PlanesToPixelsPass: Pass {
     for y in band {
       if hasChroma, y.isMultiple(of: 2) {
         let chroma = unsafe source.rows(y)
-        unsafe rows.chroma_rows(chroma.u, chroma.v, source.step, half, us, vs)
+        unsafe rows.load_chroma_rows(chroma.u, chroma.v, source.step, half, us, vs)
         for channel in 0 ..< 3 {
           let weights: [Int16] = [0, self.weights[channel][1], self.weights[channel][2]]
           unsafe rows.combine_planes(

@@ -5,7 +5,7 @@ import CKernels
 /// If the byte order of the output differs from that of the input, the pass reorders the channels.
 package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
-  private let fold: sl_fold
+  private let fold: sl_chain
   private let fieldRows: FieldRows
   /// Whether to set alpha to 255.
   private let setsOpaque: Bool
@@ -39,7 +39,7 @@ package final class FoldedPixelsPass: Pass {
     while shift > 10, largest * Double(1 << shift) > 32766 { shift -= 1 }
     guard largest * Double(1 << shift) <= 32766 else { return nil }
     let unit = Double(1 << shift)
-    var fold = sl_fold()
+    var fold = sl_chain()
     fold.shift = Int32(shift)
     func quad(_ weights: [Double]) -> (Int16, Int16, Int16, Int16) {
       let fixed = weights.map { Int16(($0 * unit).rounded()) }
@@ -51,7 +51,7 @@ package final class FoldedPixelsPass: Pass {
     fold.bias = (Int32(bias[0]), Int32(bias[1]), Int32(bias[2]))
 
     let used = form.biases.indices.dropLast().filter { form.biases[$0] != .zero }
-    guard used.count <= Int(SL_FOLD_TERMS) else { return nil }
+    guard used.count <= Int(SL_CHAIN_TERMS) else { return nil }
     func triple(_ bias: SIMD4<Double>, _ scale: Double) -> (Int16, Int16, Int16)? {
       let fixed = order.map { (bias[$0] * 255 * scale).rounded() }
       guard fixed.allSatisfy({ abs($0) < 32000 }) else { return nil }
@@ -112,7 +112,7 @@ package final class FoldedPixelsPass: Pass {
               input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
           }
         }
-        if self.setsOpaque { unsafe rows.seal_alpha(output, width) }
+        if self.setsOpaque { unsafe rows.set_opaque(output, width) }
       }
     }
   }

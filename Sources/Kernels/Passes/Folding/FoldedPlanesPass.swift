@@ -10,7 +10,7 @@ package final class FoldedPlanesPass: Pass {
   private let weights: [[Int16]]
   /// c0 of each plane in units of 1/32 level.
   private let biases: [Int16]
-  private let planes: [sl_fold_plane]
+  private let planes: [sl_chain_plane]
   private let fieldRows: FieldRows
 
   /// Creates the pass.
@@ -37,11 +37,11 @@ package final class FoldedPlanesPass: Pass {
     self.biases = biases.map { Int16($0.rounded()) }
 
     let used = form.biases.indices.dropLast().filter { form.biases[$0] != .zero }
-    guard used.count <= Int(SL_FOLD_TERMS) else { return nil }
+    guard used.count <= Int(SL_CHAIN_TERMS) else { return nil }
     let last = coding.vector(form.biases.last ?? .zero)
-    var planes: [sl_fold_plane] = []
+    var planes: [sl_chain_plane] = []
     for row in first.indices {
-      var plane = sl_fold_plane()
+      var plane = sl_chain_plane()
       plane.term_count = Int32(used.count)
       let terms = used.map { coding.vector(form.biases[$0])[row] * 32 }
       let end = (last[row] + newBlack[row]) * (form.fields.isEmpty ? 32 : 16)
@@ -123,7 +123,7 @@ package final class FoldedPlanesPass: Pass {
       let second = min(y + 1, size.height - 1)
       let input = unsafe source.rows(y)
       let output = unsafe destination.rows(y)
-      unsafe rows.chroma_rows(input.u, input.v, source.step, half, us, vs)
+      unsafe rows.load_chroma_rows(input.u, input.v, source.step, half, us, vs)
       // Before luma is written: the output may be the input's memory.
       if mixesLuma {
         unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)

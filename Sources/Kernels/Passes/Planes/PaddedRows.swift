@@ -111,8 +111,8 @@ struct FloatRows: ~Copyable {
     let start = unsafe self.floats + (slot * self.stride + self.margin * step)
     guard self.held[slot] != y else { return unsafe start }
     self.held[slot] = y
-    let area = unsafe sl_area_rows_current().pointee
-    let convert = unsafe self.source.depth == .eight ? area.float_u8 : area.float_i16
+    let rows = unsafe sl_rows_current().pointee
+    let convert = unsafe self.source.depth == .eight ? rows.to_float_u8 : rows.to_float_i16
     unsafe convert(self.source.row(y, plane: self.shape.plane), self.shape.samples, start)
     for pixel in 0 ..< self.margin {
       for channel in 0 ..< step {

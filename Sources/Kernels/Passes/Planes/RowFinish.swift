@@ -30,8 +30,7 @@ struct RowFinish: Sendable {
   func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
     if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
-      let area = unsafe sl_area_rows_current().pointee
-      return unsafe area.narrow_colors(
+      return unsafe rows.narrow_colors(
         sums, self.shift, self.source.row(y, plane: self.shape.plane), self.shape.width, output)
     }
     switch self.destination.depth {
@@ -133,7 +132,6 @@ struct LimitedFinish: Sendable {
   /// Writes one row of deep samples. The row may be modified.
   func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
     guard self.hasAlpha else { return unsafe self.finish.write(row, y: y, rows) }
-    let area = unsafe sl_area_rows_current().pointee
     if self.keepsAlpha {
       let input = unsafe self.source.row(y, plane: self.shape.plane)
       switch self.source.depth {
@@ -141,10 +139,10 @@ struct LimitedFinish: Sendable {
       case .deep: unsafe rows.copy_alpha_i16(input, self.shape.width, row)
       }
     }
-    unsafe area.bound_by_alpha(row, self.shape.width)
+    unsafe rows.clamp_by_alpha_i16(row, self.shape.width)
     unsafe self.finish.write(row, y: y, rows)
     guard self.limits else { return }
-    unsafe area.limit_to_alpha(
+    unsafe rows.limit_to_alpha_u8(
       self.output.row(y, plane: self.shape.plane), self.shape.width)
   }
 }

@@ -46,13 +46,13 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
       switch unsafe self.steps[index] {
       case .matrix(let matrix):
         unsafe withUnsafePointer(to: matrix.coefficients) {
-          unsafe rows.matrix(
+          unsafe rows.color_matrix(
             strip.red, strip.green, strip.blue, strip.alpha, strip.count, $0,
             matrix.keepsAlpha ? 0 : 1)
         }
       case .field(let field):
         unsafe field.fill(scratch.red, for: strip, rows)
-        unsafe rows.scale(strip.red, strip.green, strip.blue, scratch.red, strip.count)
+        unsafe rows.multiply(strip.red, strip.green, strip.blue, scratch.red, strip.count)
       case .kernel(let kernel, let isOpaque):
         var target = strip
         if isOpaque {
@@ -68,7 +68,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
       case .premultiply:
         unsafe rows.premultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .limit:
-        unsafe rows.limit(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+        unsafe rows.limit_to_alpha(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
       case .setOpaque:
         unsafe strip.alpha.update(repeating: 1, count: strip.count)
       case .group(let program, let amount, let rect, let weighsAlpha):

@@ -105,7 +105,7 @@ struct LibrarySession: Sendable {
   }
 
   private func note(_ outcome: FrameOutcome) throws {
-    guard case .made(let frame) = outcome else { return self.track.drop() }
+    guard case .filtered(let frame) = outcome else { return self.track.drop() }
     self.track.arrive(work: frame.processTime)
     guard frame.sequence == 1, self.options.work == .none else { return }
     guard frame.picture.frame.map(Picture.bytes) == Picture.bytes(self.picture) else {

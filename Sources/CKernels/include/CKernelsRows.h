@@ -1,0 +1,532 @@
+// The table of pixel rows: operations on runs of samples, compiled once per instruction set.
+//
+// No function allocates or keeps state. Counts are 1 or more. Pointers need the alignment of their
+// type only. A destination overlaps a source only where a row says "in place".
+//
+// Samples are bytes ("u8", levels 0 ... 255) or deep ("i16", 1/32 level, about +-1024 levels). A
+// "sum" is a 16-bit number in 1/64 level if it comes from bytes, in 1/32 level if it comes from
+// deep samples. Colours in floats are in 0 ... 1, not clamped. A row is interleaved: the channels
+// of a pixel are adjacent, and `step` is the number of samples from pixel to pixel, 1 ... 4.
+//
+// Rounding, unless a row says otherwise:
+// - "rounded" is to nearest, with halves away from zero;
+// - x >> n, rounded, is (x + 2^(n-1)) >> n: halves up;
+// - a (*) w is the product of a number and a fraction in 1/32768: (a * w + 2^14) >> 15;
+// - 16-bit additions saturate.
+//
+// Every instruction set gives the same bytes, except that rows of floats differ in the last bits
+// (multiplications and additions may be fused), and that the rows marked "halves" round halves
+// differently from set to set.
+#pragma once
+
+#include "CKernelsTypes.h"
+
+#pragma clang assume_nonnull begin
+
+/// Reads pixels into four planes of floats: sample / 255, or deep sample / (255 * 32). Formats
+/// without alpha give alpha 1; gray gives three equal colours.
+typedef void (*sl_load_pixels)(
+    const void *source, ptrdiff_t count, float *red, float *green, float *blue, float *alpha);
+
+/// Writes four planes of floats as pixels: colour * 255, clamped to the range of the sample and
+/// rounded. Gray is the Rec. 709 luma .2126 R + .7152 G + .0722 B. NaN becomes 0 in bytes.
+typedef void (*sl_store_pixels)(
+    const float *red, const float *green, const float *blue, const float *alpha, ptrdiff_t count,
+    void *destination);
+
+/// Converts a row of luma and its chroma to planes of floats, by `conversion`. Each chroma sample
+/// belongs to two pixels. `step` is the distance of chroma samples: 1 for I420, 2 for NV12.
+typedef void (*sl_load_yuv)(
+    const void *luma, const void *u, const void *v, ptrdiff_t step, ptrdiff_t count,
+    const sl_yuv_to_rgb *conversion, float *red, float *green, float *blue);
+
+/// Writes the luma of a row by `conversion`, clamped and rounded.
+typedef void (*sl_store_luma)(
+    const float *red, const float *green, const float *blue, ptrdiff_t count,
+    const sl_rgb_to_yuv *conversion, void *luma);
+
+/// Writes the chroma of two rows by `conversion`, clamped and rounded: of the mean of each 2x2
+/// block, and at an odd right edge of the 1x2 block. `count` counts pixels.
+typedef void (*sl_store_chroma)(
+    const float *red0, const float *green0, const float *blue0, const float *red1,
+    const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
+    ptrdiff_t step, void *u, void *v);
+
+/// The rows of one instruction set.
+typedef struct sl_rows {
+  /// `portable`, `avx2` or `avx512`.
+  const char *name;
+
+  // --- Pixels as planes of floats (rows/color) ---
+
+  sl_load_pixels load_bgra_u8, load_bgra_i16, load_rgba_u8, load_rgba_i16;
+  sl_load_pixels load_rgb_u8, load_rgb_i16, load_gray_u8, load_gray_i16;
+  sl_store_pixels store_bgra_u8, store_bgra_i16, store_rgba_u8, store_rgba_i16;
+  sl_store_pixels store_rgb_u8, store_rgb_i16, store_gray_u8, store_gray_i16;
+  sl_load_yuv load_yuv_u8, load_yuv_i16;
+  sl_store_luma store_luma_u8, store_luma_i16;
+  sl_store_chroma store_chroma_u8, store_chroma_i16;
+
+  /// Applies a colour matrix in place: c' = row . (r, g, b, a, 1). Alpha is written only if
+  /// `with_alpha`.
+  void (*color_matrix)(
+      float *red, float *green, float *blue, float *alpha, ptrdiff_t count,
+      const sl_matrix *matrix, int with_alpha);
+  /// Multiplies the three colour planes by `factors`, pixel by pixel, in place.
+  void (*multiply)(
+      float *red, float *green, float *blue, const float *factors, ptrdiff_t count);
+  /// Multiplies colour by alpha, in place.
+  void (*premultiply)(
+      float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
+  /// Multiplies colour by 1 / alpha, in place; 0 where alpha is 0 or less.
+  void (*unpremultiply)(
+      float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
+  /// destination = from + (destination - from) * amount, in place.
+  void (*mix)(float *destination, const float *from, ptrdiff_t count, float amount);
+  /// |x|^exponent with the sign of x, in place; 0 for |x| <= 1e-30. As 2^(exponent * log2 |x|):
+  /// log2 to 4e-6, 2^x to 3e-7 of its value and clamped to x in -126 ... 127.
+  void (*power)(float *values, ptrdiff_t count, float exponent);
+  /// The transfer functions of sRGB (IEC 61966-2-1), odd about 0, in place: to linear, x / 12.92 up
+  /// to .04045, else ((x + .055) / 1.055)^2.4; to sRGB, 12.92 x up to .0031308, else 1.055 x^(1 /
+  /// 2.4) - .055.
+  void (*srgb_to_linear)(float *values, ptrdiff_t count);
+  void (*linear_to_srgb)(float *values, ptrdiff_t count);
+  /// colour = min(colour, alpha), in place: the invariant of premultiplied pixels.
+  void (*limit_to_alpha)(
+      float *red, float *green, float *blue, const float *alpha, ptrdiff_t count);
+  /// Interpolates a field between knots that are `spacing` pixels apart (knot k at pixel k *
+  /// spacing) for pixels from column `x`: between two rows of knots by `fraction`, then linearly
+  /// along them. Reads the knots (x / spacing) ... ((x + count - 1) / spacing + 1).
+  void (*interpolate_field)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t x,
+      ptrdiff_t count, float *out);
+
+  /// Looks values up in `intervals` + 1 knots at even distances over 0 ... 1, in place: linear
+  /// between knots, constant beyond them.
+  void (*lookup_curve)(float *values, ptrdiff_t count, const float *table, ptrdiff_t intervals);
+  /// value = floor(clamp(value, 0, 1) * steps + .5001) / steps, in place. The .0001 absorbs the
+  /// inexactness of colours that were divided by their alpha.
+  void (*posterize)(float *values, ptrdiff_t count, float steps);
+  /// Moves colour away from its Rec. 709 luma by the factor max(0, 1 + amount * (1 - s) * (1 - k)),
+  /// in place: s = clamp(max - min, 0, 1); k = .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|)
+  /// where r >= g >= b, else 0, which protects skin (r - b is at least 1e-6).
+  void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
+  /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
+  void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
+  /// A screen of dots, in place: clamp(luma * (slope + 1) + (s - 1) * slope, 0, 1) in all channels;
+  /// s = .5 + .25 * (wave(u) + wave(v)), where wave has period 1, is 1 at whole numbers and -1
+  /// between them: 1 + d^2 (32 d - 24), d the distance to the nearest whole number. `position`: u
+  /// and v of the first pixel, in periods, and their change per pixel.
+  void (*dot_screen)(
+      float *red, float *green, float *blue, ptrdiff_t count, const float position[_Nonnull 4],
+      float slope);
+  /// Looks colours up in a cube of size^3 entries of four numbers (red, green, blue, unused; red
+  /// varies fastest, size >= 2) by tetrahedral interpolation, in place; clamped to the cube.
+  /// `domain`: the least red, green and blue, and 1 / (greatest - least) of each.
+  void (*lookup_cube)(
+      float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
+      const float domain[_Nonnull 6]);
+  /// Combines straight colour in place with a premultiplied other by `composition`, and divides by
+  /// the resulting alpha (black where it is 0 or less). If `opaque` it does not divide: the result
+  /// is on black.
+  void (*composite)(
+      float *red, float *green, float *blue, float *alpha, const float *other_red,
+      const float *other_green, const float *other_blue, const float *other_alpha,
+      ptrdiff_t count, sl_composition composition, int opaque);
+  /// The same with other + (strip - other) * mask, for premultiplied colour and alpha.
+  void (*blend_with_mask)(
+      float *red, float *green, float *blue, float *alpha, const float *other_red,
+      const float *other_green, const float *other_blue, const float *other_alpha,
+      const float *mask, ptrdiff_t count, int opaque);
+
+  // --- Chains in normal form, on bytes (rows/chains) ---
+
+  /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped.
+  void (*folded_pixels)(
+      const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
+  /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1/32 level,
+  /// (*) with a field it is in 1/16 level; the sum with the terms is rounded and clamped.
+  void (*folded_pixels_fields)(
+      const uint8_t *in, ptrdiff_t count, const sl_chain *chain,
+      const int16_t *_Nonnull const *_Nonnull fields, uint8_t *out);
+  /// A chain on luma or gray: k * in (k in 1/8192) plus a share for every two samples, in 1/32
+  /// level, then fields and terms as above, rounded and clamped. If `fields` is NULL it adds only
+  /// `last`.
+  void (*folded_luma)(
+      const uint8_t *in, const int16_t *shares, int16_t k, ptrdiff_t count,
+      const sl_chain_plane *plane, const int16_t *_Nonnull const *_Nullable fields, uint8_t *out);
+  /// Chroma samples times 128, as two rows. `step` is 1 for two planes, 2 for one of pairs at `u`.
+  void (*load_chroma_rows)(
+      const uint8_t *u, const uint8_t *v, ptrdiff_t step, ptrdiff_t count, int16_t *us,
+      int16_t *vs);
+  /// Means of 2x2 samples times 128, exact; of 1x2 at an odd right edge. `count` counts the samples
+  /// of a row.
+  void (*mean_luma)(
+      const uint8_t *upper, const uint8_t *lower, ptrdiff_t count, int16_t *out);
+  /// out = bias + k[0] (*) a + k[1] (*) b + k[2] (*) c in 1/32 level; inputs times 128, k in
+  /// 1/8192. `a` is not read if k[0] is 0.
+  void (*combine_planes)(
+      const int16_t *a, const int16_t *b, const int16_t *c, const int16_t *k, int16_t bias,
+      ptrdiff_t count, int16_t *out);
+  /// Applies fields and terms of a chain to a row of 1/32 levels in place, rounded to levels and
+  /// not clamped. If `fields` is NULL it adds only `last`.
+  void (*finish_plane)(
+      int16_t *values, ptrdiff_t count, const sl_chain_plane *plane,
+      const int16_t *_Nonnull const *_Nullable fields);
+  /// Levels to chroma samples, clamped. `step` as in load_chroma_rows.
+  void (*store_chroma_rows)(
+      const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
+      uint8_t *v);
+
+  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + shares[c]) >> 5, rounded
+  /// down and clamped; a share belongs to two pixels; the fourth byte is 255. k in 1/8192.
+  void (*luma_to_pixels)(
+      const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull shares, const int16_t *k,
+      ptrdiff_t count, uint8_t *out);
+  /// A byte from each pixel of four: (k . pixel + bias) >> 13, rounded down and clamped. The caller
+  /// adds the half level to the bias.
+  void (*pixels_to_luma)(
+      const uint8_t *in, const int16_t *k, int32_t bias, ptrdiff_t count, uint8_t *out);
+  /// Two levels from each 2x2 pixels of four bytes: (ku . sum + biases[0]) >> 15 and the same with
+  /// kv and biases[1], rounded down and saturated, of the sums of four pixels. At an odd right edge
+  /// the last pixel counts twice.
+  void (*pixels_to_chroma)(
+      const uint8_t *upper, const uint8_t *lower, const int16_t *ku, const int16_t *kv,
+      const int32_t *biases, ptrdiff_t count, int16_t *us, int16_t *vs);
+  /// Colour * alpha / 255, rounded, of pixels of four bytes. Returns 0 and writes nothing if every
+  /// alpha is 255.
+  int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Sets every fourth byte to 255, in place.
+  void (*set_opaque)(uint8_t *pixels, ptrdiff_t count);
+  /// Two rows of bytes to one of pairs, and back.
+  void (*interleave)(
+      const uint8_t *first, const uint8_t *second, ptrdiff_t count, uint8_t *out);
+  void (*deinterleave)(const uint8_t *in, ptrdiff_t count, uint8_t *first, uint8_t *second);
+  /// Pixels of three bytes to four, with 255 as the fourth.
+  void (*rgb_to_rgba)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+  /// Pixels of four bytes to three, without the fourth.
+  void (*rgba_to_rgb)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
+
+  /// A field between two rows of knots, `spacing` pixels apart (1 ... 32), from the frame's left
+  /// edge, in 1/16384; stored, or (*) onto `out` and doubled. Values are in -2 ..< 2. Between knots
+  /// the slope is a fixed-point number of 1/32, or a float if it does not fit 16 bits.
+  void (*field_row)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t spacing, ptrdiff_t count,
+      int multiplies, int16_t *out);
+  /// 1 - amount * noise / 256 in 1/16384 (amount too); stored, or (*) onto `out` and doubled.
+  void (*grain_row)(
+      const uint8_t *noise, int16_t amount, ptrdiff_t count, int multiplies, int16_t *out);
+  /// Means of 2x2 values of two rows of fields, halves up; of 1x2 at an odd right edge. `count`
+  /// counts the values of a row.
+  void (*mean_field)(
+      const int16_t *upper, const int16_t *lower, ptrdiff_t count, int16_t *out);
+
+  // --- Gaussian blurs, means over cells, changes of depth (rows/blur/pyramid.inc) ---
+
+  /// out = sum of weights[k] (*) (rows[radius - k] + rows[radius + k]) in 1/64 level, of 2 * radius
+  /// + 1 rows of bytes; weights in 1/32768, the centre's first. Each product is rounded; additions
+  /// wrap.
+  void (*fir_vertical_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// The same of rows of 16-bit samples, in their unit, with each row multiplied on its own;
+  /// saturates.
+  void (*fir_vertical_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// The same along a row that is readable `radius * step` samples beyond both ends. If `narrow`,
+  /// every sample is in 0 ... 16383, and pairs are added before they are multiplied.
+  void (*fir_horizontal)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int narrow, int16_t *out);
+  /// Copies the first and the last pixel of a row `count` times beyond its ends, in place: the edge
+  /// rule of clamping.
+  void (*replicate_edges)(int16_t *row, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t count);
+  /// Samples with `shift` fractional bits (0 ... 7) to bytes: in >> shift, rounded and clamped.
+  void (*narrow_u8)(const int16_t *in, ptrdiff_t shift, ptrdiff_t count, void *out);
+  /// Samples with `shift` fractional bits too many to deep samples: in >> shift, rounded.
+  void (*narrow_i16)(const int16_t *in, ptrdiff_t shift, ptrdiff_t count, void *out);
+  /// out = a + (b - a) (*) weight.
+  void (*lerp_i16)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t count, int16_t *out);
+  /// The same, which has `shift` fractional bits (1 ... 7), as bytes: >> shift, rounded and
+  /// clamped.
+  void (*lerp_u8)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
+      uint8_t *out);
+  /// sums = the sum of `number` rows; at most 64 of bytes.
+  void (*sum_rows_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  void (*sum_rows_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      int32_t *sums);
+  /// sums = sums + row, in place.
+  void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
+  void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);
+  /// The sum of each cell of `factor` pixels (at most 64) of a row of column sums, times `scale`,
+  /// rounded. The last pixel is repeated for those beyond the row.
+  void (*downsample_cells)(
+      const int32_t *sums, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, float scale,
+      ptrdiff_t cells, int16_t *out);
+  /// Linear interpolation between cells of `factor` pixels (at most 64, even): pixel x is at
+  /// (x + 1/2) / factor - 1/2 cells; a + (b - a) (*) weight. Reads one cell beyond each end.
+  void (*upsample_cells)(
+      const int16_t *cells, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, int16_t *out);
+  /// The mean of each block of a row of column sums, in each pixel of the block: block k has the
+  /// pixels edges[k] ..< edges[k + 1]; sum * scale / their number, rounded.
+  void (*mean_blocks)(
+      const int32_t *sums, ptrdiff_t step, const ptrdiff_t *edges, ptrdiff_t blocks, float scale,
+      int16_t *out);
+  /// Sets the fourth of every four samples to the source's, in place; >> 5, rounded and clamped,
+  /// from deep to bytes.
+  void (*copy_alpha_u8)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_i16)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_u8_i16)(const void *source, ptrdiff_t pixels, void *destination);
+  void (*copy_alpha_i16_u8)(const void *source, ptrdiff_t pixels, void *destination);
+  /// Bytes to deep samples.
+  void (*widen)(const void *in, ptrdiff_t count, void *out);
+
+  // --- Box, line and zoom blurs, sharpening (rows/blur) ---
+
+  /// sums = sums + entering - leaving, in place: slides a window of rows down by one.
+  void (*slide_sums_u8)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);
+  void (*slide_sums_i16)(const void *entering, const void *leaving, ptrdiff_t count, int32_t *sums);
+  /// out = (sums + fraction * (above + below)) * scale, rounded and saturated.
+  void (*box_vertical_u8)(
+      const int32_t *sums, const void *above, const void *below, float fraction, float scale,
+      ptrdiff_t count, int16_t *out);
+  void (*box_vertical_i16)(
+      const int32_t *sums, const void *above, const void *below, float fraction, float scale,
+      ptrdiff_t count, int16_t *out);
+  /// The mean of 2 * radius + 1 pixels along a row and of `fraction` of the two next to them,
+  /// rounded (halves). The row is readable radius + 1 pixels beyond both ends.
+  void (*box_horizontal)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius, float fraction,
+      int16_t *out);
+  /// For boxes of bytes whose sums fit 16 bits (at most 257 samples): slides `sums` down by one
+  /// row, in place, and gives the means by `scale`, rounded to bytes or to `bits` bits below a
+  /// level.
+  void (*box_vertical_narrow_u8)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint8_t *out);
+  void (*box_vertical_narrow_u16)(
+      const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
+      uint16_t *out);
+  /// The same along a row of such means, readable radius + 1 pixels beyond both ends; gives bytes.
+  void (*box_horizontal_narrow)(
+      const uint16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius,
+      const sl_box_scale *scale, void *out);
+  /// Bytes to 16 bits, unchanged.
+  void (*widen_u16)(const void *in, ptrdiff_t count, uint16_t *out);
+
+  /// out = scale * the sum of the taps, as sums, rounded (halves) and saturated. Fine: no weight
+  /// exceeds 4096, nor their sum 65536. Coarse: the weights of each tap sum to at most 256 / group,
+  /// so that 16 bits hold the products of `group` taps.
+  void (*line_mean_coarse_u8)(
+      const sl_line_tap *taps, ptrdiff_t tap_count, ptrdiff_t group, float scale, ptrdiff_t count,
+      int16_t *out);
+  void (*line_mean_fine_u8)(
+      const sl_line_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
+  void (*line_mean_fine_i16)(
+      const sl_line_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
+
+  /// Works out the positions along rays to `center`, for rows of more than `zoom_block` pixels: tap
+  /// k of pixel x is at center + (x - center) * shares[k] (-1 ... 1), clamped to the row. What
+  /// rounding takes from the weights of a pixel's tap is added to its next tap.
+  void (*zoom_blur_positions)(
+      const float *shares, ptrdiff_t tap_count, float center, ptrdiff_t pixels,
+      sl_zoom_positions positions);
+  /// The mean of all taps, bilinear, as sums, rounded and saturated. With `positions`, for 8 taps
+  /// of pixels of four channels, it is faster and rounds more often: the portable rows ignore them.
+  void (*zoom_blur_u8)(
+      const sl_zoom_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels,
+      const sl_zoom_positions *_Nullable positions, int16_t *out);
+  void (*zoom_blur_i16)(
+      const sl_zoom_tap *taps, ptrdiff_t tap_count, ptrdiff_t step, ptrdiff_t pixels,
+      int16_t *out);
+  /// The number of pixels of a block of sl_zoom_positions; 0 if zoom_blur_u8 does not use them.
+  ptrdiff_t zoom_block;
+
+  /// fir_vertical and fir_horizontal with exact sums in 32 bits, rounded once (halves up) and
+  /// saturated: for filters that magnify the difference from the picture.
+  void (*fir_vertical_exact_u8)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  void (*fir_vertical_exact_i16)(
+      const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  void (*fir_horizontal_exact)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
+      ptrdiff_t count, int16_t *out);
+  /// out = in + up * max(0, d) + down * min(0, d), d = blurred * unit - in; deep, rounded and
+  /// saturated. `unit` is the unit of `blurred` in levels.
+  void (*mix_blurred_u8)(
+      const void *in, const int16_t *blurred, float unit, float up, float down, ptrdiff_t count,
+      int16_t *out);
+  void (*mix_blurred_i16)(
+      const void *in, const int16_t *blurred, float unit, float up, float down, ptrdiff_t count,
+      int16_t *out);
+  /// One row of chroma, mixed with its blur in the proportion in which the luma of its pixels is:
+  /// out = in + (blurred - in) * g * min(|d| / ramp, 1), d the mean difference of blurred luma and
+  /// luma over 2x2 pixels in levels, g = up if d > 0, else down; deep, rounded and saturated. At an
+  /// odd right edge the last column counts twice. Blurred rows are deep; `width` counts pixels of
+  /// luma.
+  void (*mix_blurred_chroma_u8)(
+      const void *upper, const void *lower, const int16_t *blurred_upper,
+      const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
+      ptrdiff_t step, float up, float down, float ramp, int16_t *out);
+  void (*mix_blurred_chroma_i16)(
+      const void *upper, const void *lower, const int16_t *blurred_upper,
+      const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
+      ptrdiff_t step, float up, float down, float ramp, int16_t *out);
+  /// Luma of pixels of three or four channels by three weights in 1/32768, as sums, halves up.
+  void (*luma_u8)(
+      const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
+      int16_t *out);
+  void (*luma_i16)(
+      const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
+      int16_t *out);
+  /// Adds gain * (luma - blurred) to the first three channels of pixels of three or four; deep,
+  /// rounded and saturated. The fourth is copied. If `has_alpha`, the difference is multiplied by
+  /// it.
+  void (*sharpen_luma_u8)(
+      const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
+  void (*sharpen_luma_i16)(
+      const void *in, ptrdiff_t step, const int16_t *luma, const int16_t *blurred, float gain,
+      int has_alpha, ptrdiff_t pixels, int16_t *out);
+  /// Limits the first three of every four bytes to the fourth, in place.
+  void (*limit_to_alpha_u8)(void *pixels, ptrdiff_t count);
+  /// Clamps alpha, every fourth deep sample, to 0 ... 255 levels, and the colour before it to
+  /// -alpha ... 2 alpha, in place.
+  void (*clamp_by_alpha_i16)(int16_t *pixels, ptrdiff_t count);
+  /// The colours of pixels of four bytes from sums with `shift` bits below a level (0 ... 7): >>
+  /// shift, rounded and clamped. The fourth byte is the source's.
+  void (*narrow_colors)(
+      const int16_t *sums, ptrdiff_t shift, const void *source, ptrdiff_t pixels, void *out);
+
+  // --- Windows (rows/windows) ---
+
+  /// out = (bias + the sum of weights[k] * (inputs[k])[i]) >> shift, rounded and saturated. The
+  /// number of taps is even, and no sum exceeds 32 bits.
+  void (*convolve_u8)(
+      const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  void (*convolve_i16)(
+      const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
+      int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  /// Samples to floats, in levels.
+  void (*to_float_u8)(const void *in, ptrdiff_t count, float *out);
+  void (*to_float_i16)(const void *in, ptrdiff_t count, float *out);
+  /// out = bias + the sum of weights[k] * (inputs[k])[i], deep, rounded and saturated: halves up,
+  /// in the last samples of a row away from zero.
+  void (*convolve_float)(
+      const float *_Nonnull const *_Nonnull inputs, const float *weights, ptrdiff_t tap_count,
+      float bias, ptrdiff_t count, int16_t *out);
+  /// The median of 3x3 samples of a channel, exact; edges clamped.
+  void (*median_u8)(
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t pixels,
+      void *out);
+  void (*median_i16)(
+      const void *above, const void *middle, const void *below, ptrdiff_t step, ptrdiff_t pixels,
+      void *out);
+  /// out = scale * sqrt(gx^2 + gy^2), Sobel's gradient of three rows of one plane from `offset` on.
+  /// Rows are readable 1 sample beyond both ends of the run.
+  void (*sobel)(
+      const float *_Nonnull const *_Nonnull rows, ptrdiff_t offset, ptrdiff_t count, float scale,
+      float *out);
+  /// Noise reduction in windows of 5x5 pixels: colour = sum of w p / sum of w + sharpness * t,
+  /// where w = max(0, 1 - slope * the greatest difference of a channel)^2, and t is the difference
+  /// of the pixel's luma from the window's mean luma, moved towards 0 by `level`. Rows have three
+  /// planes, `plane_stride` floats apart, readable 2 samples beyond both ends of the run from
+  /// `offset` on.
+  void (*denoise)(
+      const float *_Nonnull const *_Nonnull rows, ptrdiff_t plane_stride, ptrdiff_t offset,
+      ptrdiff_t count, float slope, float level, float sharpness, float *red, float *green,
+      float *blue);
+
+  // --- Geometry (rows/geometry) ---
+
+  /// sums = weight * row, or sums + weight * row if `adds`, in 1/32 level.
+  void (*weighted_row_u8)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  void (*weighted_row_i16)(const void *in, float weight, ptrdiff_t count, int adds, float *sums);
+  /// Pixel i of `out` = the sum of `taps` pixels from starts[i], weighted by the weights from i *
+  /// taps; rounded and saturated.
+  void (*resample_row_float)(
+      const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
+  /// The same in integers: >> shift, rounded and saturated. The number of taps is even, and no sum
+  /// exceeds 32 bits.
+  void (*resample_row_u8)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
+  void (*resample_row_i16)(
+      const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
+      ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
+  /// Rotates by quarters and mirrors: pixel (x, y) of the result is `size` bytes at x * column + y
+  /// * row from `in`. `column` or `row` is `size` or -`size`.
+  void (*rotate)(
+      const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
+      ptrdiff_t rows, void *out, ptrdiff_t out_stride);
+  /// The source positions of a row of pixels from column `x`, by a table: re and im are
+  /// interpolated linearly between its entries. Coordinates are clamped to the plane; weights are
+  /// rounded. `cover` rises from 0 to 1 over one pixel at the rim of the hole.
+  void (*remap_radial_table)(
+      const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
+      ptrdiff_t count, const sl_remap_positions *positions);
+  /// The same by a curve. `turns`: im is not 0; `covers`: `cover` is wanted.
+  void (*remap_radial_curve)(
+      const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
+      int turns, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+      const sl_remap_positions *positions);
+  /// The source positions start + i * slope. `cover` falls to 0 over one pixel beyond the outermost
+  /// pixels.
+  void (*remap_line)(
+      const sl_remap_plane *plane, const float start[_Nonnull 2], const float slope[_Nonnull 2],
+      ptrdiff_t count, const sl_remap_positions *positions);
+  /// Reads pixels at positions, bilinear, as sums, rounded; pixels of four channels with (*), whose
+  /// weights are 1/32768 too small. The uncovered share of a pixel is `nothing`, one sum a channel;
+  /// NULL ignores `cover`.
+  void (*remap_read_u8)(
+      const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
+      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable nothing,
+      ptrdiff_t count, int16_t *out);
+  void (*remap_read_i16)(
+      const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
+      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable nothing,
+      ptrdiff_t count, int16_t *out);
+  /// Prefetches bytes that are read and written soon: the processor does not predict the short rows
+  /// of tiles. Any address is valid.
+  void (*prefetch_row)(const void *read, const void *written, ptrdiff_t bytes);
+  /// out = sums * scale, rounded and saturated.
+  void (*scale_sums)(const int32_t *sums, float scale, ptrdiff_t count, int16_t *out);
+
+  // --- Cells and statistics (rows/cells) ---
+
+  /// Adds runs of samples to the sums of their cells, four sums a cell, in place. Run k has the
+  /// pixels edges[k] ..< edges[k + 1] and belongs to cell cells[k].
+  void (*sum_cells_u8)(
+      const void *in, ptrdiff_t step, const int32_t *edges, const int32_t *cells, ptrdiff_t runs,
+      int64_t *sums);
+  void (*sum_cells_i16)(
+      const void *in, ptrdiff_t step, const int32_t *edges, const int32_t *cells, ptrdiff_t runs,
+      int64_t *sums);
+  /// Fills runs with the colours of their cells, four deep samples a cell.
+  void (*fill_cells)(
+      const int16_t *colors, ptrdiff_t step, const int32_t *edges, const int32_t *cells,
+      ptrdiff_t runs, int16_t *out);
+  /// Luma of pixels of three or four bytes by weights in 1/32768 that sum to 1: >> 15, rounded.
+  void (*luma_levels)(
+      const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t count,
+      uint8_t *out);
+  /// Bytes clamped to a range.
+  void (*clamp_u8)(
+      const void *in, uint8_t low, uint8_t high, ptrdiff_t count, uint8_t *out);
+  /// Counts bytes by value; adds to 256 counts, in place.
+  void (*histogram_u8)(const uint8_t *in, ptrdiff_t count, uint32_t *counts);
+  /// Returns the sum of the absolute differences of two rows of bytes.
+  int64_t (*absolute_difference_u8)(const uint8_t *left, const uint8_t *right, ptrdiff_t count);
+} sl_rows;
+
+#pragma clang assume_nonnull end

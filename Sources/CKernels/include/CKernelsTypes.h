@@ -1,0 +1,196 @@
+// Parameters of pixel rows.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+// --- Colour
+// ---------------------------------------------------------------------------------------
+
+/// A conversion of YUV code values to RGB in 0 ... 1: level = luma_scale * (Y - luma_offset);
+/// R = level + red_v * (V - 128); G = level + green_u * (U - 128) + green_v * (V - 128);
+/// B = level + blue_u * (U - 128).
+typedef struct sl_yuv_to_rgb {
+  float luma_offset;
+  float luma_scale;
+  float red_v;
+  float green_u;
+  float green_v;
+  float blue_u;
+} sl_yuv_to_rgb;
+
+/// A conversion of RGB in 0 ... 1 to YUV code values: Y = luma . RGB + luma_offset; U = u . RGB +
+/// 128; V = v . RGB + 128.
+typedef struct sl_rgb_to_yuv {
+  float luma[3];
+  float u[3];
+  float v[3];
+  float luma_offset;
+} sl_rgb_to_yuv;
+
+/// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
+typedef struct sl_matrix {
+  float rows[4][5];
+} sl_matrix;
+
+/// The operator that combines a strip with another picture; s the strip's premultiplied colour, o
+/// the other's, sa and oa their alphas.
+typedef enum sl_composition {
+  /// s + o (1 - sa): the strip in front.
+  SL_COMPOSE_OVER,
+  /// o + s (1 - oa): the other in front.
+  SL_COMPOSE_UNDER,
+  /// s o, alpha too.
+  SL_COMPOSE_MULTIPLY,
+  /// s + o - s o, alpha too.
+  SL_COMPOSE_SCREEN,
+} sl_composition;
+
+// --- Chains in normal form
+// ------------------------------------------------------------------------
+
+/// The largest number of terms c1, c2, ... of a chain in normal form.
+#define SL_CHAIN_TERMS 3
+
+/// A chain of colour matrices and fields in normal form, for pixels of four bytes:
+/// G0 * (M * p + c0) + G1 * c1 + G2 * c2 + ... + last. Channels are in their order in memory; the
+/// fourth byte is copied.
+typedef struct sl_chain {
+  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift.
+  int16_t coefficients[3][4];
+  /// c0 in 1 / 2^shift level.
+  int32_t bias[3];
+  /// 6 ... 14.
+  int32_t shift;
+  /// The number of `terms`, 0 ... SL_CHAIN_TERMS.
+  int32_t term_count;
+  /// c1 ... in 1/32 level.
+  int16_t terms[SL_CHAIN_TERMS][3];
+  /// In 1/16 level.
+  int16_t last[3];
+} sl_chain;
+
+/// The terms of a chain in normal form for one plane of samples.
+typedef struct sl_chain_plane {
+  /// The number of `terms`, 0 ... SL_CHAIN_TERMS.
+  int32_t term_count;
+  /// c1 ... in 1/32 level.
+  int16_t terms[SL_CHAIN_TERMS];
+  /// In 1/16 level; in 1/32 level if the chain has no field.
+  int16_t last;
+} sl_chain_plane;
+
+// --- Blurs
+// ----------------------------------------------------------------------------------------
+
+/// The conversion of a sum over a box of bytes to its mean in 1/128 level:
+/// ((sum << shift) + ((ends << shift) * fraction >> 16)) * factor >> 16, where `ends` is the sum of
+/// the two samples next to the box.
+typedef struct sl_box_scale {
+  uint16_t shift;
+  /// The weight of the samples at the ends, in 1/65536.
+  uint16_t fraction;
+  uint16_t factor;
+  /// The number of bits below a level that box_vertical_narrow_u16 keeps, 0 ... 6.
+  uint16_t bits;
+} sl_box_scale;
+
+/// The rows of bytes that a box needs to slide down by one row.
+typedef struct sl_box_rows {
+  /// The row that enters the box.
+  const void *entering;
+  /// The row that leaves it, which is then the row above the box.
+  const void *leaving;
+  /// The row below the box.
+  const void *after;
+} sl_box_rows;
+
+/// A position on a line: two samples and their weights.
+typedef struct sl_line_tap {
+  const void *first;
+  const void *second;
+  int16_t first_weight;
+  int16_t second_weight;
+} sl_line_tap;
+
+/// One point of every ray of a row: pixel x is read at column x * scale + offset, clamped to the
+/// row, between two rows.
+typedef struct sl_zoom_tap {
+  const void *upper;
+  const void *lower;
+  float scale;
+  float offset;
+  /// The weight of the lower row, in 1/32767.
+  int16_t down;
+  /// scale * (lane / step) in 1/1024, for 32 lanes: the steps within a block of samples.
+  const int16_t *lanes;
+} sl_zoom_tap;
+
+/// The positions at which the pixels of a row are read along rays; all rows share them. Blocks of
+/// `zoom_block` pixels follow each other, the last flush with the row's end; in each, the taps; for
+/// each tap, the pixels.
+typedef struct sl_zoom_positions {
+  /// The first pixel that each block and tap reads.
+  int32_t *first;
+  /// For each pixel, in bits 0 ... 15, the left one of the two pixels that it is read from, counted
+  /// from `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's,
+  /// in 1/64.
+  uint32_t *pixels;
+} sl_zoom_positions;
+
+// --- Remapping
+// ------------------------------------------------------------------------------------
+
+/// A plane from which pixels are read at computed positions.
+typedef struct sl_remap_plane {
+  /// The largest coordinates: width - 1 and height - 1.
+  float max_x;
+  float max_y;
+  /// Bytes from pixel to pixel and from row to row.
+  uint32_t pixel_bytes;
+  uint32_t row_bytes;
+} sl_remap_plane;
+
+/// A similarity about a centre that depends on the distance: the pixel at p comes from
+/// centre + (p - centre) * (re + i im); from `reach` on, from p itself.
+typedef struct sl_radial_map {
+  /// Pairs (re, im) by distance: `entries` of them, and one more that repeats the last.
+  const float *table;
+  int32_t entries;
+  /// Entries per pixel of distance.
+  float density;
+  /// In pixels of the plane.
+  float center_x;
+  float center_y;
+  float reach;
+  /// Pixels within this distance of the centre are empty.
+  float hole;
+} sl_radial_map;
+
+/// The number of coefficients of each polynomial of an sl_radial_curve.
+#define SL_RADIAL_TERMS 8
+
+/// re and im of a radial map over a range of distances, as polynomials of
+/// t = clamp((distance - middle) * scale, -1, 1), constants first.
+typedef struct sl_radial_curve {
+  float middle;
+  float scale;
+  float re[SL_RADIAL_TERMS];
+  float im[SL_RADIAL_TERMS];
+} sl_radial_curve;
+
+/// The source positions of a run of pixels, as arrays.
+typedef struct sl_remap_positions {
+  /// The bytes from the plane's first pixel to the upper left of the four pixels around the
+  /// position; never in the last column or row, unless there is only one.
+  uint32_t *offset;
+  /// The weights of the right and of the lower pixels, in 1/32767.
+  int16_t *right;
+  int16_t *down;
+  /// The share of the pixel that is covered by the plane, in 1/32767.
+  int16_t *cover;
+} sl_remap_positions;
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,75 @@
+import GRPCCore
+import SidelightTransport
+public import SidelightWire
+
+/// The authentication of the server by the client, and of the client by the server.
+public struct ClientSecurity: Sendable {
+  /// - `tls` (default: none): the TLS of connections over TCP. `nil` disables it.
+  public var tls: ClientTLS?
+  /// - `token` (default: none): returns the bearer token of each call, when it begins. A session
+  ///   that reconnects asks again, so that a session whose token has expired continues with the
+  ///   next. An error ends the call.
+  ///
+  /// A token is sent over TLS, over Unix sockets and to this host only: on the way to another host
+  /// it could be intercepted.
+  public var token: (@Sendable () async throws -> String)?
+
+  /// Makes settings.
+  public init(tls: ClientTLS? = nil, token: (@Sendable () async throws -> String)? = nil) {
+    self.tls = tls
+    self.token = token
+  }
+
+  /// The interceptors of each call.
+  var interceptors: [any ClientInterceptor] {
+    self.token.map { [TokenInterceptor(token: $0)] } ?? []
+  }
+
+  /// Checks the settings for a list of addresses.
+  ///
+  /// - Throws: `ConfigurationFault` that names the setting.
+  func validate(for addresses: [Address]) throws(ConfigurationFault) {
+    if let tls, (tls.certificateChain == nil) != (tls.privateKey == nil) {
+      throw ConfigurationFault(
+        setting: "security.tls.privateKey", value: tls.privateKey ?? "not set",
+        range: "the key of security.tls.certificateChain, both or neither")
+    }
+    if let name = self.tls?.serverName, name.isIPAddress {
+      throw ConfigurationFault(
+        setting: "security.tls.serverName", value: name, range: "hosts' names, not their numbers")
+    }
+    guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal })
+    else {
+      return
+    }
+    throw ConfigurationFault(
+      setting: "security.token", value: "set for \(open) without TLS",
+      range: "addresses with TLS, on this host, or Unix sockets")
+  }
+}
+
+/// Adds the bearer token to each call.
+private struct TokenInterceptor: ClientInterceptor {
+  let token: @Sendable () async throws -> String
+
+  func intercept<Input: Sendable, Output: Sendable>(
+    request: StreamingClientRequest<Input>, context: ClientContext,
+    next:
+      @concurrent (
+        StreamingClientRequest<Input>, ClientContext
+      ) async throws -> StreamingClientResponse<Output>
+  ) async throws -> StreamingClientResponse<Output> {
+    let token: String
+    do {
+      token = try await self.token()
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw RPCError(
+        code: .unauthenticated, message: "There is no token for the call: \(error)", cause: error)
+    }
+    var request = request
+    request.metadata.replaceOrAddString("Bearer \(token)", forKey: "authorization")
+    return try await next(request, context)
+  }
+}

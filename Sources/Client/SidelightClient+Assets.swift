@@ -1,0 +1,132 @@
+import Foundation
+import GRPCCore
+import GRPCProtobuf
+import SidelightTransport
+import SidelightKernels
+public import SidelightWire
+import SwiftProtobuf
+
+extension SidelightClient {
+  /// The bytes of a file in one message of an upload.
+  private static let chunkByteCount = 256 << 10
+
+  /// Uploads a file under a name for the pipelines of this caller: `overlay(asset: "hat")`. It
+  /// replaces the caller's asset of that name; sessions keep the old one until they change their
+  /// pipeline.
+  ///
+  /// ```swift
+  /// try await client.putAsset(named: "hat", contents: png)
+  /// session.select([.overlay(asset: "hat")])
+  /// ```
+  ///
+  /// Each server has its own assets: if sessions may continue at another one, upload them there
+  /// too.
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
+  ///   - contents: The file: a PNG or JPEG picture, or a `.cube` table.
+  ///   - sha256: The file's SHA-256, which the server verifies. `nil` disables the check.
+  ///   - address: One of the client's servers. `nil` means the first.
+  /// - Returns: The server's description of the asset.
+  /// - Throws: `RPCError`: INVALID_ARGUMENT for an invalid name or file, ALREADY_EXISTS for a name
+  ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. Then nothing is
+  ///   stored. Neither does a cancelled call store anything, unless the server has finished it
+  ///   before.
+  @discardableResult
+  public func putAsset(
+    named name: String, contents: [UInt8], sha256: [UInt8]? = nil, at address: Address? = nil
+  ) async throws -> AssetDescription {
+    try await self.withAssets(at: address) { assets, options in
+      let response = try await assets.putAsset(options: options) { writer in
+        try await writer.write(
+          .with {
+            $0.header.name = name
+            $0.header.sizeBytes = UInt64(contents.count)
+            if let sha256 { $0.header.sha256 = Data(sha256) }
+          })
+        for start in stride(from: 0, to: contents.count, by: Self.chunkByteCount) {
+          let end = min(start + Self.chunkByteCount, contents.count)
+          try await writer.write(.with { $0.chunk = Data(contents[start ..< end]) })
+        }
+      }
+      return AssetDescription(response.asset)
+    }
+  }
+
+  /// Returns the assets that this caller's pipelines may name: its own, and those that the server
+  /// provides.
+  ///
+  /// - Parameter address: One of the client's servers. `nil` means the first.
+  /// - Throws: `RPCError`.
+  public func listAssets(at address: Address? = nil) async throws -> [AssetDescription] {
+    try await self.withAssets(at: address) { assets, options in
+      try await assets.listAssets(.init(), options: options).assets.map(AssetDescription.init)
+    }
+  }
+
+  /// Deletes an asset that this caller uploaded. Sessions that use it keep it until they change
+  /// their pipeline.
+  ///
+  /// - Parameter address: One of the client's servers. `nil` means the first.
+  /// - Throws: `RPCError` with NOT_FOUND if the caller has no asset of that name.
+  public func deleteAsset(named name: String, at address: Address? = nil) async throws {
+    try await self.withAssets(at: address) { assets, options in
+      _ = try await assets.deleteAsset(.with { $0.name = name }, options: options)
+    }
+  }
+
+  private func withAssets<Result: Sendable>(
+    at address: Address?,
+    _ body:
+      @Sendable (
+        Sidelight_V1_Assets.Client<Dialer.ClientTransport>, CallOptions
+      ) async throws -> Result
+  ) async throws -> Result {
+    let options = self.dialer.callOptions
+    return try await self.dialer.withConnection(to: address ?? self.addresses[0]) { connection in
+      try await body(Sidelight_V1_Assets.Client(wrapping: connection), options)
+    }
+  }
+}
+
+/// The server's description of an asset that the caller's pipelines may name.
+public struct AssetDescription: Sendable, Hashable {
+  /// The kind of contents.
+  public enum Contents: Sendable, Hashable {
+    /// A picture of a size.
+    case image(FrameSize)
+    /// A colour table: a cube with `entries` entries per side.
+    case cube(entries: Int)
+    /// A colour table: three curves with `entries` entries each.
+    case curves(entries: Int)
+  }
+
+  /// The name for pipelines.
+  public let name: String
+  /// The contents; `nil` if the server reports a kind that this library does not know.
+  public let contents: Contents?
+  /// Whether the server provides it to all callers. Callers cannot replace or delete it.
+  public let isProvidedByServer: Bool
+  /// The length of the file in bytes; 0 for the server's own assets.
+  public let fileByteCount: Int
+  /// The bytes that it occupies in the server's memory at most, which count against the limits; 0
+  /// for the server's own assets.
+  public let memoryByteCount: Int
+  /// The file's SHA-256; empty for the server's own assets.
+  public let sha256: [UInt8]
+
+  init(_ wire: Sidelight_V1_Asset) {
+    self.name = wire.name
+    self.contents =
+      switch wire.kind {
+      case .image: .image(FrameSize(width: Int(wire.width), height: Int(wire.height)))
+      case .cube where wire.isCube: .cube(entries: Int(wire.entries))
+      case .cube: .curves(entries: Int(wire.entries))
+      default: nil
+      }
+    self.isProvidedByServer = wire.origin == .server
+    self.fileByteCount = Int(clamping: wire.fileBytes)
+    self.memoryByteCount = Int(clamping: wire.memoryBytes)
+    self.sha256 = [UInt8](wire.sha256)
+  }
+}

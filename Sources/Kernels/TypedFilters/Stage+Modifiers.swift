@@ -1,0 +1,88 @@
+/// Modifiers, each of which returns a changed copy: `.sepiaTone().mix(0.5).named("look")`.
+extension Stage {
+  /// Creates a stage from a nested pipeline: `.pipeline([.pixellate(scale: 12), .hueAdjust(angle:
+  /// 1)])`.
+  public static func pipeline(_ pipeline: Pipeline) -> Stage {
+    Stage(.pipeline(pipeline))
+  }
+
+  /// Blends the stage's result with its input.
+  ///
+  /// - Parameter share: The share of the result, 0 to 1: 0 is the input, 1 the result.
+  public func mix(_ share: Double) -> Stage {
+    var stage = self
+    stage.mix = share
+    return stage
+  }
+
+  /// Limits the stage's result to a rectangle of the frame.
+  public func region(_ region: Region) -> Stage {
+    var stage = self
+    stage.region = region
+    return stage
+  }
+
+  /// Limits the stage's result to a rectangle of the frame: `.region(0, 0, .width(0.5),
+  /// .height(1))`.
+  ///
+  /// - Parameters:
+  ///   - left: The left edge.
+  ///   - top: The top edge.
+  ///   - width: The width.
+  ///   - height: The height.
+  public func region(_ left: Length, _ top: Length, _ width: Length, _ height: Length) -> Stage {
+    self.region(Region(origin: Point(x: left, y: top), width: width, height: height))
+  }
+
+  /// Gives the stage an id, by which messages during a session turn it on and off and set its
+  /// parameters.
+  public func named(_ id: String) -> Stage {
+    var stage = self
+    stage.id = id
+    return stage
+  }
+
+  /// The stage turned off; a session can turn it on.
+  public var off: Stage {
+    var stage = self
+    stage.isActive = false
+    return stage
+  }
+
+  /// Sets the policy for frames for which this stage fails.
+  public func onFailure(_ policy: FailurePolicy) -> Stage {
+    var stage = self
+    stage.failurePolicy = policy
+    return stage
+  }
+
+  /// The stage computed in linear light, as a nested pipeline; see ``WorkingSpace/sRGBLinear``. An
+  /// id stays with the stage inside.
+  public var inLinearLight: Stage {
+    .pipeline(Pipeline(stages: [self], workingSpace: .sRGBLinear))
+  }
+}
+
+extension Length: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+  /// Creates a length in pixels.
+  public init(integerLiteral pixels: Int) {
+    self.init(Double(pixels), .pixels)
+  }
+
+  /// Creates a length in pixels.
+  public init(floatLiteral pixels: Double) {
+    self.init(pixels, .pixels)
+  }
+
+  /// Creates a length in pixels.
+  public static func pixels(_ count: Double) -> Length { Length(count, .pixels) }
+
+  /// Creates a length as a fraction of the frame's width.
+  public static func width(_ fraction: Double) -> Length { Length(fraction, .width) }
+
+  /// Creates a length as a fraction of the frame's height.
+  public static func height(_ fraction: Double) -> Length { Length(fraction, .height) }
+
+  /// Creates a length as a fraction of the lesser of the frame's width and height.
+  public static func shortSide(_ fraction: Double) -> Length { Length(fraction, .shortSide) }
+}

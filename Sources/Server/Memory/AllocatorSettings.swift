@@ -1,0 +1,118 @@
+import Synchronization
+
+#if canImport(CMalloc)
+  import CMalloc
+  import Glibc
+#endif
+
+/// The settings of the process's C allocator for buffers of frame size. Without glibc they do
+/// nothing.
+///
+/// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
+/// 450 to 1,550 page faults a frame. Kept, they make frames of 1 to 8 MB two to three times as
+/// fast; the server returns the kept memory when no frames arrive
+/// (`docs/decisions/0010-allocator.md` has the figures).
+///
+/// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
+/// a server may do so itself.
+public struct AllocatorSettings: Sendable, Hashable {
+  /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it
+  /// to glibc.
+  public var mapThreshold: Int?
+  /// The free memory at the top of the heap that is kept, in bytes.
+  public var trimThreshold: Int?
+  /// The bytes by which the heap grows.
+  public var topPad: Int?
+  /// The heaps that threads share. Only the first returns all of its free memory to the system; the
+  /// others keep their top, which for frames is nearly everything. `nil` makes eight a processor.
+  public var arenas: Int?
+
+  /// Makes settings; those left out do not change.
+  public init(
+    mapThreshold: Int? = nil, trimThreshold: Int? = nil, topPad: Int? = nil, arenas: Int? = nil
+  ) {
+    self.mapThreshold = mapThreshold
+    self.trimThreshold = trimThreshold
+    self.topPad = topPad
+    self.arenas = arenas
+  }
+
+  /// The allocator's own settings.
+  public static let system = AllocatorSettings()
+
+  /// Settings for video: buffers of up to 32 MiB, the most that glibc allows, come from one heap
+  /// and stay there until ``releaseFreeMemory()``.
+  public static let frames = AllocatorSettings(
+    mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
+
+  /// The settings of this process, as applied by ``apply()``.
+  public static var inForce: AllocatorSettings { Self.applied.withLock { $0 } }
+
+  private static let applied = Mutex(AllocatorSettings.system)
+
+  /// Applies the settings to this process. It must be the first call: buffers that are on the heap
+  /// already stay where they are, and ``arenas`` has no effect once a second thread has asked for
+  /// memory.
+  public func apply() {
+    #if canImport(CMalloc)
+      Self.applied.withLock { applied in
+        for (option, value) in [
+          (M_MMAP_THRESHOLD, self.mapThreshold), (M_TRIM_THRESHOLD, self.trimThreshold),
+          (M_TOP_PAD, self.topPad), (M_ARENA_MAX, self.arenas),
+        ] {
+          if let value { _ = mallopt(option, Int32(clamping: value)) }
+        }
+        applied = self
+      }
+    #endif
+  }
+
+  /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that
+  /// need memory wait meanwhile: a tenth of a millisecond for each MiB.
+  public static func releaseFreeMemory() {
+    #if canImport(CMalloc)
+      _ = malloc_trim(0)
+    #endif
+  }
+}
+
+/// The memory that the process holds, and the part of it that the program uses.
+package struct HeapUsage: Sendable, Hashable {
+  /// The resident bytes that belong to no file: heaps, used and free, stacks, and pages of
+  /// pictures.
+  package var residentBytes: Int
+  /// The bytes that the program has allocated, resident or not.
+  package var usedBytes: Int
+
+  package init(residentBytes: Int, usedBytes: Int) {
+    self.residentBytes = residentBytes
+    self.usedBytes = usedBytes
+  }
+
+  /// Reads the current usage; `nil` without glibc. Holds the locks of the heaps while their free
+  /// chunks are counted: two milliseconds for ten thousand.
+  package static func current() -> HeapUsage? {
+    #if canImport(CMalloc)
+      // All pages, the resident ones, and of those the pages of files.
+      let pages = Self.contents(of: "/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
+      guard pages.count > 2 else { return nil }
+      return HeapUsage(
+        residentBytes: (pages[1] - pages[2]) * sysconf(Int32(_SC_PAGESIZE)),
+        usedBytes: Int(cmalloc_used_bytes()))
+    #else
+      return nil
+    #endif
+  }
+
+  #if canImport(CMalloc)
+    /// Returns the first line of a file of the kernel; an empty text if it cannot be read.
+    private static func contents(of path: String) -> String {
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return "" }
+      defer { close(descriptor) }
+      return String(unsafeUninitializedCapacity: 256) {
+        max(0, read(descriptor, $0.baseAddress, $0.count))
+      }
+    }
+  #endif
+}

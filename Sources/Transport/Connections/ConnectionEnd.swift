@@ -1,0 +1,155 @@
+import NIOCore
+import NIOHTTP2
+import NIOSSL
+import SidelightWire
+
+/// The reason why a connection ended, by its name in metrics and logs.
+package enum ConnectionEnd: String, CaseIterable, Sendable {
+  /// The client closed it.
+  case client
+  /// The server closed it gracefully.
+  case server
+  /// A guard closed it.
+  case `guard`
+  /// The TLS handshake or a TLS record failed.
+  case tls
+  /// The client violated HTTP/2.
+  case http2
+  /// The system reported an error of the socket, for example a reset.
+  case socket
+  /// An error of any other kind.
+  case other
+
+  /// Classifies the error that ends a connection.
+  package init(_ error: any Error) {
+    switch error {
+    // Many clients leave without a closing alert; only TLS misses it.
+    case NIOSSLError.uncleanShutdown, ChannelError.eof: self = .client
+    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls
+    case is any NIOHTTP2Error: self = .http2
+    case is IOError: self = .socket
+    default: self = .other
+    }
+  }
+}
+
+/// Records why a connection ends. It is next to the socket, where it also closes the connection at
+/// once when a guard asks for it.
+///
+/// A ``ConnectionErrorHandler`` reports the errors above it. The first reason counts; later ones
+/// follow from it.
+final class ConnectionEndHandler: ChannelDuplexHandler {
+  typealias InboundIn = Any
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  private let peer: String
+  private let ledger: ConnectionLedger
+  private var isActive = false
+  private var end: (reason: ConnectionEnd, details: String?)?
+
+  /// - Parameters:
+  ///   - peer: The peer, for the log.
+  ///   - ledger: Records the end.
+  init(peer: String, ledger: ConnectionLedger) {
+    self.peer = peer
+    self.ledger = ledger
+  }
+
+  /// Notes a reason that ends the connection, or is about to.
+  func note(_ reason: ConnectionEnd, _ details: String? = nil) {
+    if self.end == nil { self.end = (reason, details) }
+  }
+
+  /// Notes an error that ends the connection, or is about to.
+  func note(_ error: any Error) {
+    let reason = ConnectionEnd(error)
+    // Of HTTP/2's errors the last one has the cause; those before it say that it could not be
+    // reported.
+    if reason == .http2, self.end?.reason == .http2 { self.end = nil }
+    self.note(reason, "\(error)")
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.isActive = true
+    self.ledger.begin()
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if self.isActive {
+      self.isActive = false
+      // The server has not closed it, and nothing has failed.
+      self.note(.client)
+      if let end { self.ledger.record(end.reason, end.details, of: self.peer) }
+    }
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    self.note(error)
+    context.fireErrorCaught(error)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    // A failed write closes the connection, and only its promise has the error.
+    let promise = promise ?? context.eventLoop.makePromise()
+    promise.futureResult.assumeIsolated().whenFailure { error in
+      if error is IOError { self.note(error) }
+    }
+    context.write(data, promise: promise)
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    self.note(.server)
+    context.close(mode: mode, promise: promise)
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    guard let cutOff = event as? CutOff else {
+      return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    if let which = cutOff.by {
+      self.ledger.record(which, against: context.channel.peerAddress)
+      self.note(.guard, which.rawValue)
+    } else {
+      self.note(.server)
+    }
+    context.close(promise: promise)
+  }
+}
+
+/// Reports errors that end a connection. It is next above HTTP/2, where all of them pass: those of
+/// the socket, of TLS and of HTTP/2.
+///
+/// Not all errors of HTTP/2 end the connection: those of a single call pass too. An error ends the
+/// connection if a handler above closes it for that error; later errors do too.
+final class ConnectionErrorHandler: ChannelDuplexHandler {
+  typealias InboundIn = Any
+  typealias OutboundIn = Any
+
+  private let end: ConnectionEndHandler
+  /// The error that the handlers above handle at this moment.
+  private var error: (any Error)?
+  private var isClosing = false
+
+  /// - Parameter end: The handler next to the same connection's socket.
+  init(_ end: ConnectionEndHandler) {
+    self.end = end
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if self.isClosing || ConnectionEnd(error) != .http2 { self.end.note(error) }
+    self.error = error
+    context.fireErrorCaught(error)
+    self.error = nil
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    self.isClosing = true
+    if let error { self.end.note(error) }
+    context.close(mode: mode, promise: promise)
+  }
+}

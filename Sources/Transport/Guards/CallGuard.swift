@@ -1,0 +1,262 @@
+import GRPCCore
+import GRPCProtobuf
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import SidelightWire
+
+/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
+/// long, too complex or truncated, and ends the call at its deadline.
+///
+/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here.
+/// Its handler is cancelled, and everything that the handler still writes is discarded.
+final class CallGuard: ChannelDuplexHandler {
+  typealias InboundIn = InboundCallPart
+  typealias InboundOut = InboundCallPart
+  typealias OutboundIn = OutboundCallPart
+  typealias OutboundOut = OutboundCallPart
+
+  /// The longest deadline for which a timer is set.
+  private static let longestDeadline = Duration.seconds(365 * 86400)
+  /// The size from which messages count against the budget of unfinished ones.
+  private static let smallBytes = 64 << 10
+
+  private let configuration: GuardConfiguration
+  private let maxMessageBytes: Int
+  private let unfinished: AddressBudget
+  private let lateFrames: LateFrameGuard?
+  private let address: String
+  private let ledger: ConnectionLedger
+  private let cancellation: CallCancellation
+  /// The bytes that are taken from `unfinished`.
+  private var reserved = 0
+  private var limits: CallLimits?
+  private var scanner: MessageScanner?
+  private var deadline = LoopTimer()
+  private var hasResponseHeaders = false
+  /// Whether the handler knows that the client has closed its side.
+  private var isInputOver = false
+  /// Whether the status was written.
+  private var isOver = false
+  /// The bytes of a refused call that are still read and discarded; `nil` if the call is not
+  /// refused.
+  private var patience: Int?
+
+  /// - Parameters:
+  ///   - configuration: The limits on the peer.
+  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - unfinished: The budget for bytes of messages that have begun and not ended.
+  ///   - lateFrames: The guard of the same connection, if it has one.
+  ///   - address: The peer's address.
+  ///   - ledger: Counts the calls that are refused.
+  ///   - cancellation: Cancels the call's handler.
+  init(
+    configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
+    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionLedger,
+    cancellation: CallCancellation
+  ) {
+    self.configuration = configuration
+    self.maxMessageBytes = maxMessageBytes
+    self.unfinished = unfinished
+    self.lateFrames = lateFrames
+    self.address = address
+    self.ledger = ledger
+    self.cancellation = cancellation
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch self.unwrapInboundIn(data) {
+    case .other(.headers(let headers)) where self.scanner == nil:
+      self.begin(headers, context: context)
+    case .messages(let messages):
+      self.receive(messages, data, context: context)
+    case .other:
+      context.fireChannelRead(data)
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard self.patience == nil else {
+      promise?.fail(ChannelError.outputClosed)
+      return
+    }
+    if case .other(.headers(let headers)) = self.unwrapOutboundIn(data) {
+      self.hasResponseHeaders = true
+      if headers.endStream { self.end() }
+    }
+    context.write(data, promise: promise)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard let refusal = event as? CallRefusal else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    self.refuse(refusal, context: context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The connection's guard sees the same error.
+    if self.lateFrames?.isLate(error) == true { return }
+    context.fireErrorCaught(error)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.deadline.cancel()
+    _ = self.reserve(0)
+    context.fireChannelInactive()
+  }
+
+  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+
+  // MARK: Inbound
+
+  private func begin(
+    _ headers: HTTP2Frame.FramePayload.Headers, context: ChannelHandlerContext
+  ) {
+    var headers = headers
+    let limits = CallLimits(
+      path: headers.headers.first(name: ":path") ?? "", maxMessageBytes: self.maxMessageBytes,
+      maxControlMessageBytes: self.configuration.maxControlMessageBytes)
+    self.limits = limits
+    self.scanner = MessageScanner(
+      maxBytes: self.isActive(.messageSize) ? limits.maxBytes : .max,
+      mayBeCompressed: !self.isActive(.compression),
+      shape: self.isActive(.messageFields) ? limits.shape : nil,
+      maxFields: self.configuration.maxMessageFields)
+    var duration: Duration?
+    if self.isActive(.deadline) {
+      let header = headers.headers["grpc-timeout"].first
+      headers.headers.remove(name: "grpc-timeout")
+      duration = header.flatMap(CallDeadline.duration(header:))
+    }
+    self.isInputOver = headers.endStream
+    let isEmpty = headers.endStream && self.isActive(.emptyCall)
+    if isEmpty { headers.endStream = false }
+    context.fireChannelRead(self.wrapInboundOut(.other(.headers(headers))))
+    if isEmpty {
+      self.ledger.record(.emptyCall, against: self.address)
+      self.passEndOfInput(context: context)
+    }
+    guard let duration, duration < Self.longestDeadline else { return }
+    self.deadline.start(in: duration, on: context.eventLoop) {
+      self.refuse(.deadlineExceeded(duration), context: context)
+    }
+  }
+
+  private func receive(
+    _ messages: MessageBytes, _ data: NIOAny, context: ChannelHandlerContext
+  ) {
+    let bytes = messages.bytes
+    if let patience {
+      self.patience = patience - bytes.readableBytes
+      if patience < bytes.readableBytes { context.close(promise: nil) }
+      return
+    }
+    if let finding = self.scanner?.scan(messages.segments, of: bytes.readableBytesUInt8Span),
+      let limits
+    {
+      return self.refuse(.finding(finding, limits), context: context)
+    }
+    if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {
+      return self.refuse(
+        .noRoom(for: scanner.unfinishedBytes, self.configuration), context: context)
+    }
+    if messages.endStream, self.isActive(.truncatedMessage), let scanner,
+      scanner.isWithinMessage
+    {
+      return self.refuse(.truncated(missing: scanner.remaining), context: context)
+    }
+    if messages.endStream { self.isInputOver = true }
+    context.fireChannelRead(data)
+  }
+
+  /// Takes the bytes of a message from the budget, and gives back those of the message before.
+  private func reserve(_ length: Int) -> Bool {
+    let needed = length >= Self.smallBytes ? length : 0
+    guard needed != self.reserved else { return true }
+    if self.reserved > 0 { self.unfinished.giveBack(self.reserved, for: self.address) }
+    self.reserved = 0
+    guard needed > 0 else { return true }
+    guard self.unfinished.take(needed, for: self.address) else { return false }
+    self.reserved = needed
+    return true
+  }
+
+  private func passEndOfInput(context: ChannelHandlerContext) {
+    self.isInputOver = true
+    context.fireChannelRead(self.wrapInboundOut(.messages(.end)))
+  }
+
+  // MARK: The end
+
+  /// Notes that the status is written.
+  private func end() {
+    self.isOver = true
+    self.deadline.cancel()
+  }
+
+  private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
+    guard !self.isOver else { return }
+    if let by = refusal.by { self.ledger.record(by, against: self.address) }
+    // The client may go on sending what it had begun, until it has read the status.
+    self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
+    _ = self.reserve(0)
+    self.end()
+    let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
+    context.writeAndFlush(
+      self.wrapOutboundOut(.other(.headers(.init(headers: trailers, endStream: true)))),
+      promise: nil)
+    if !self.isInputOver { self.passEndOfInput(context: context) }
+    self.cancellation.cancel()
+  }
+}
+
+/// The limits on a call's messages.
+struct CallLimits: Sendable {
+  /// The most bytes of a message.
+  var maxBytes: Int
+  /// The configuration's name of that limit.
+  var name: String
+  /// The shape of a message; `nil` for an unknown method.
+  var shape: MessageShape?
+
+  /// The methods whose requests carry pixels. The messages of all others are small.
+  private static let takingPixels: Set = [
+    "/sidelight.v1.FrameFilter/Process", "/sidelight.v1.FrameFilter/Apply",
+  ]
+
+  /// - Parameters:
+  ///   - path: The method, as in HTTP/2's `:path`.
+  ///   - maxMessageBytes: The most bytes of a message with pixels.
+  ///   - maxControlMessageBytes: The most bytes of one without.
+  init(path: String, maxMessageBytes: Int, maxControlMessageBytes: Int) {
+    if Self.takingPixels.contains(path) || maxMessageBytes <= maxControlMessageBytes {
+      (self.maxBytes, self.name) = (maxMessageBytes, "max_message_bytes")
+    } else {
+      (self.maxBytes, self.name) = (maxControlMessageBytes, "max_control_message_bytes")
+    }
+    self.shape = MessageShapes.contract.input(ofMethodAt: path)
+  }
+}
+
+/// The deadline of a call, from the header `grpc-timeout`.
+package enum CallDeadline {
+  /// Reads a header's value: one to eight digits and a unit, as in gRPC's protocol over HTTP/2.
+  ///
+  /// - Returns: `nil` for anything else: such a call has no deadline.
+  package static func duration(header value: String) -> Duration? {
+    let digits = value.utf8.dropLast()
+    guard (1 ... 8).contains(digits.count), digits.allSatisfy({ (0x30 ... 0x39).contains($0) }),
+      let amount = Int64(value.dropLast())
+    else { return nil }
+    switch value.utf8.last {
+    case UInt8(ascii: "H"): return .seconds(amount * 3600)
+    case UInt8(ascii: "M"): return .seconds(amount * 60)
+    case UInt8(ascii: "S"): return .seconds(amount)
+    case UInt8(ascii: "m"): return .milliseconds(amount)
+    case UInt8(ascii: "u"): return .microseconds(amount)
+    case UInt8(ascii: "n"): return .nanoseconds(amount)
+    default: return nil
+    }
+  }
+}

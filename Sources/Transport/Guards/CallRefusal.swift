@@ -1,0 +1,108 @@
+import Foundation
+import GRPCCore
+import GRPCProtobuf
+import NIOHPACK
+import SidelightWire
+
+/// The reason why a call is ended before its handler has done so, with the details that a client
+/// needs. Fired as an event at a call's channel, it ends the call from outside.
+struct CallRefusal: Sendable {
+  /// The guard that ends the call; `nil` if none does.
+  var by: Guard?
+  /// The status, with details.
+  var status: GoogleRPCStatus
+  /// The bytes that the client has announced, and that are discarded.
+  var unreadBytes = 0
+
+  /// The call has reached its deadline.
+  static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
+    CallRefusal(
+      by: .deadline,
+      status: GoogleRPCStatus(
+        code: .deadlineExceeded,
+        message: "The call came to its deadline, \(duration) after it began."
+      ))
+  }
+
+  /// The client has closed its side within a message.
+  ///
+  /// - Parameter missing: The bytes that are missing; 0 if the prefix is incomplete.
+  static func truncated(missing: Int) -> CallRefusal {
+    let words = missing > 0 ? "\(missing) bytes before its end" : "within its length"
+    return CallRefusal(
+      by: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)"))
+  }
+
+  /// A message is not accepted.
+  static func finding(_ finding: MessageScanner.Finding, _ limits: CallLimits) -> CallRefusal {
+    switch finding {
+    case .tooLong(let length):
+      CallRefusal(
+        by: .messageSize,
+        status: self.badMessage(
+          .resourceExhausted,
+          "has \(length) bytes, the limit (\(limits.name)) is \(limits.maxBytes)"),
+        unreadBytes: length)
+    case .compressed:
+      CallRefusal(
+        by: .compression,
+        status: self.badMessage(
+          .unimplemented, "is compressed, which this server does not accept"))
+    case .tooComplex(.tooManyFields(let limit)):
+      CallRefusal(
+        by: .messageFields,
+        status: self.badMessage(
+          .resourceExhausted, "has more fields than the limit (max_message_fields), \(limit)"))
+    case .tooComplex(.tooDeep(let limit)):
+      CallRefusal(
+        by: .messageFields,
+        status: self.badMessage(
+          .invalidArgument, "has messages in messages deeper than the limit, \(limit)"))
+    }
+  }
+
+  /// There is no room for the message that the peer has begun to send.
+  static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
+    CallRefusal(
+      by: .unfinishedMessages,
+      status: GoogleRPCStatus(
+        code: .resourceExhausted,
+        message: "There is no room for \(length) bytes beside the messages that are on their way.",
+        details: .quotaFailure(violations: [
+          .init(
+            subject: "address",
+            description: "max_unfinished_bytes_per_address is "
+              + "\(configuration.maxUnfinishedBytesPerAddress)"),
+          .init(
+            subject: "server",
+            description: "max_unfinished_bytes is \(configuration.maxUnfinishedBytes)"),
+        ]),
+        .retryInfo(delay: .seconds(1))),
+      unreadBytes: length)
+  }
+
+  private static func badMessage(_ code: RPCError.Code, _ reason: String) -> GoogleRPCStatus {
+    GoogleRPCStatus(
+      code: code, message: "The message \(reason).",
+      details: .badRequest(violations: [.init(field: "message", description: reason)]))
+  }
+
+  /// The trailers that end the call.
+  ///
+  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include
+  ///   them.
+  func trailers(hasHeaders: Bool) -> HPACKHeaders {
+    var trailers: HPACKHeaders =
+      hasHeaders ? [:] : [":status": "200", "content-type": "application/grpc"]
+    trailers.add(name: "grpc-status", value: "\(self.status.rpcErrorCode.rawValue)")
+    // The messages are plain ASCII without a per cent sign, so nothing has to be encoded.
+    trailers.add(name: "grpc-message", value: self.status.rpcErrorMessage)
+    for (name, value) in self.status.rpcErrorMetadata {
+      switch value {
+      case .string(let string): trailers.add(name: name, value: string)
+      case .binary(let bytes): trailers.add(name: name, value: Data(bytes).base64EncodedString())
+      }
+    }
+    return trailers
+  }
+}

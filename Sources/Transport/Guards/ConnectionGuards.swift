@@ -1,0 +1,181 @@
+import NIOCore
+import SidelightWire
+
+/// The request to close a connection at once: TLS would wait for the peer's closing alert.
+/// ``ConnectionEndHandler`` closes it.
+struct CutOff {
+  /// The guard that asks; `nil` if the server ends.
+  var by: Guard?
+}
+
+extension ChannelHandlerContext {
+  /// Closes the connection at once.
+  func cutOff(by which: Guard) {
+    self.triggerUserOutboundEvent(CutOff(by: which), promise: nil)
+  }
+}
+
+/// Closes a connection at once if too many are open (``Guard/connectionCap``).
+///
+/// It does so when the channel becomes active: until then only the listener knows the channel.
+final class ConnectionCap: ChannelInboundHandler {
+  typealias InboundIn = Any
+
+  private let budget: AddressBudget
+  /// The address whose connection is counted; `nil` if none is.
+  private var counted: String?
+
+  /// - Parameter budget: The connections that may be open.
+  init(budget: AddressBudget) {
+    self.budget = budget
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let address = context.channel.peerAddress
+    if self.budget.take(1, for: address) {
+      self.counted = address
+      context.fireChannelActive()
+    } else {
+      context.fireChannelActive()
+      context.cutOff(by: .connectionCap)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if let counted = self.counted.take() { self.budget.giveBack(1, for: counted) }
+    context.fireChannelInactive()
+  }
+}
+
+/// Closes a connection that has not begun to speak HTTP/2 in time (``Guard/preface``). It is above
+/// TLS, and sees the first bytes after the handshake.
+final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+
+  /// `PRI * HTTP/2.0`, two line ends, `SM`, two line ends; then the head of a frame, nine bytes.
+  private static let minimalBytes = 24 + 9
+
+  private let timeout: Duration
+  private var timer = LoopTimer()
+  private var received = 0
+
+  init(timeout: Duration) {
+    self.timeout = timeout
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.timer.start(in: self.timeout, on: context.eventLoop) {
+      context.cutOff(by: .preface)
+    }
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    self.received += self.unwrapInboundIn(data).readableBytes
+    context.fireChannelRead(data)
+    guard self.received >= Self.minimalBytes else { return }
+    self.timer.cancel()
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.timer.cancel()
+  }
+}
+
+/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if
+/// nothing is received (``Guard/keepalive``). The transport would begin a graceful close, and wait
+/// for ever for the peer to take part.
+///
+/// Any bytes are a sign of life, so the answer to the PING passes: the packages above ignore
+/// answers that they did not ask for.
+final class KeepaliveGuard: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = IOData
+
+  private let interval: Duration
+  private let timeout: Duration
+  private var timer = LoopTimer()
+  private var lastRead = NIODeadline.now()
+  private var isAsking = false
+
+  /// - Parameters:
+  ///   - interval: The silence after which a PING is sent.
+  ///   - timeout: The time that the peer then has.
+  init(interval: Duration, timeout: Duration) {
+    self.interval = interval
+    self.timeout = timeout
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.lastRead = .now()
+    self.wait(self.interval, context: context)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    self.lastRead = .now()
+    if self.isAsking {
+      self.isAsking = false
+      self.wait(self.interval, context: context)
+    }
+    context.fireChannelRead(data)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.timer.cancel()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.timer.cancel()
+    context.fireChannelInactive()
+  }
+
+  /// One timer that reads the clock costs less than one that is set again by each read.
+  private func wait(_ duration: Duration, context: ChannelHandlerContext) {
+    self.timer.start(in: duration, on: context.eventLoop) {
+      let silence = Duration(NIODeadline.now() - self.lastRead)
+      if silence < self.interval {
+        self.wait(self.interval - silence, context: context)
+      } else {
+        self.ask(context: context)
+      }
+    }
+  }
+
+  private func ask(context: ChannelHandlerContext) {
+    self.isAsking = true
+    context.writeAndFlush(
+      self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.request(0).bytes)), promise: nil)
+    self.timer.start(in: self.timeout, on: context.eventLoop) {
+      context.cutOff(by: .keepalive)
+    }
+  }
+}
+
+/// Closes a connection some time after the server has begun to shut down (``Guard/drain``): the
+/// transport waits for streams to end and for an answer to a PING, which a dead peer never gives.
+final class DrainGuard: ChannelInboundHandler {
+  typealias InboundIn = Any
+
+  private let timeout: Duration
+  private var timer = LoopTimer()
+
+  init(timeout: Duration) {
+    self.timeout = timeout
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is ChannelShouldQuiesceEvent {
+      self.timer.start(in: self.timeout, on: context.eventLoop) {
+        context.cutOff(by: .drain)
+      }
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.timer.cancel()
+    context.fireChannelInactive()
+  }
+}

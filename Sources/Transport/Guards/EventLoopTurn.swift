@@ -1,0 +1,98 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Reports when an event loop has polled its sockets. It must be used on that loop only.
+///
+/// An event loop of NIO runs tasks until none is left, and only then polls again: tasks that keep
+/// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can
+/// tell that a poll has happened. A byte that travels through a pipe of the loop can.
+final class EventLoopTurn {
+  private let loop: any EventLoop
+  private var channel: (any Channel)?
+  private var waiting: [() -> Void] = []
+
+  init(_ loop: any EventLoop) {
+    self.loop = loop
+  }
+
+  deinit { self.channel?.close(promise: nil) }
+
+  /// Calls `body` once, after the next poll. The order of calls is kept.
+  func afterPoll(_ body: @escaping () -> Void) {
+    self.waiting.append(body)
+    // One byte serves all that wait.
+    if self.waiting.count == 1 { self.sendByte() }
+  }
+
+  private func sendByte() {
+    guard let channel = self.channel ?? self.openPipe() else {
+      // Without a free descriptor a poll cannot be noticed; continuing is better than waiting for
+      // ever.
+      return self.loop.assumeIsolated().execute { self.run() }
+    }
+    self.channel = channel
+    channel.writeAndFlush(ByteBuffer(integer: UInt8(0)), promise: nil)
+  }
+
+  private func run() {
+    let bodies = self.waiting
+    self.waiting = []
+    for body in bodies { body() }
+  }
+
+  /// The pipe, as a channel on the loop; `nil` if it cannot be opened.
+  private func openPipe() -> (any Channel)? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let handler = NIOLoopBound(ByteHandler { [weak self] in self?.run() }, eventLoop: self.loop)
+    let opened = NIOPipeBootstrap(group: self.loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(handler.value)
+        }
+      }
+      .takingOwnershipOfDescriptors(input: ends[0], output: ends[1])
+    // On its own loop the channel is open at once.
+    var channel: (any Channel)?
+    opened.assumeIsolated().whenSuccess { channel = $0 }
+    return channel
+  }
+
+  /// Calls a closure for each read of the pipe, however many bytes it brings.
+  private final class ByteHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let onRead: () -> Void
+
+    init(_ onRead: @escaping () -> Void) {
+      self.onRead = onRead
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.onRead() }
+  }
+}
+
+/// The ``EventLoopTurn`` of each event loop of a server.
+final class EventLoopTurns: Sendable {
+  private let turns = Mutex<[ObjectIdentifier: NIOLoopBound<EventLoopTurn>]>([:])
+
+  /// Returns the turns of a loop. It must be called on that loop.
+  func turn(of loop: any EventLoop) -> EventLoopTurn {
+    self.turns.withLock { turns in
+      if let turn = turns[ObjectIdentifier(loop)] { return turn }
+      let turn = NIOLoopBound(EventLoopTurn(loop), eventLoop: loop)
+      turns[ObjectIdentifier(loop)] = turn
+      return turn
+    }.value
+  }
+}

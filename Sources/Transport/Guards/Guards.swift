@@ -1,0 +1,137 @@
+import NIOCore
+import NIOHTTP2
+package import SidelightWire
+import Synchronization
+
+/// All guards of a server, and their positions in the pipelines. A server's listeners share it, and
+/// so its budgets.
+package final class Guards: Sendable {
+  /// The calls that a connection may abandon. They stay below HTTP/2's own limit, 200 in 30
+  /// seconds.
+  private static let (resetBurst, resetsPerSecond) = (150, 1.5)
+
+  private let settings: Mutex<GuardConfiguration>
+  private var configuration: GuardConfiguration { self.settings.withLock { $0 } }
+  private let maxMessageBytes: Int
+  private let connections: AddressBudget
+  private let unfinished: AddressBudget
+  private let turns = EventLoopTurns()
+  private let ledger: ConnectionLedger
+
+  /// - Parameters:
+  ///   - configuration: The limits on peers.
+  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - ledger: Counts the actions of the guards.
+  package init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionLedger) {
+    self.ledger = ledger
+    self.settings = Mutex(configuration)
+    self.maxMessageBytes = maxMessageBytes
+    self.connections = AddressBudget(
+      limit: configuration.maxConnections,
+      limitPerAddress: configuration.maxConnectionsPerAddress)
+    self.unfinished = AddressBudget(
+      limit: configuration.maxUnfinishedBytes,
+      limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
+  }
+
+  /// Applies other limits from now on. Connections and calls that have begun keep theirs, except
+  /// for the shared budgets. The active guards, and the time of a drain, do not change.
+  package func reconfigure(_ configuration: GuardConfiguration) {
+    var configuration = configuration
+    self.settings.withLock { settings in
+      configuration.active = settings.active
+      configuration.drainTimeout = settings.drainTimeout
+      settings = configuration
+    }
+    self.connections.adopt(
+      limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
+    self.unfinished.adopt(
+      limit: configuration.maxUnfinishedBytes,
+      limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
+  }
+
+  /// Adds the guards of a connection: next to its socket, between TLS and HTTP/2, and above HTTP/2.
+  /// It must be called on the connection's event loop, when gRPC's own handlers are in place and
+  /// before it is active.
+  ///
+  /// - Parameter peer: The peer, for the log.
+  func protect(connection channel: any Channel, of peer: String) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let end = ConnectionEndHandler(peer: peer, ledger: self.ledger)
+    // From the socket upwards.
+    var outer: [any ChannelHandler] = [end]
+    if self.isActive(.connectionStall) {
+      outer.append(
+        ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
+    }
+    if self.isActive(.drain) {
+      outer.append(DrainGuard(timeout: self.configuration.drainTimeout))
+    }
+    if self.isActive(.connectionCap) {
+      outer.append(ConnectionCap(budget: self.connections))
+    }
+    try pipeline.addHandlers(outer, position: .first)
+
+    var inner: [any ChannelHandler] = []
+    if self.isActive(.preface) {
+      inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout))
+    }
+    if self.isActive(.keepalive) {
+      inner.append(
+        KeepaliveGuard(
+          interval: self.configuration.keepaliveInterval,
+          timeout: self.configuration.keepaliveTimeout))
+    }
+    inner.append(
+      HTTP2FrameGuard(
+        pings: self.isActive(.pings)
+          ? RateBudget(
+            perSecond: Double(self.configuration.pingsPerSecond),
+            burst: self.configuration.pingBurst, at: .now()) : nil,
+        resets: self.isActive(.resets)
+          ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
+        ledger: self.ledger))
+    let watch = DecodingWatch()
+    if self.isActive(.lateFrames) { inner.append(watch) }
+    let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
+    try pipeline.addHandlers(inner, position: .before(http2))
+
+    var above: [any ChannelHandler] = []
+    if self.isActive(.lateFrames) {
+      above.append(
+        LateFrameGuard(watch) { [ledger] in ledger.record(.lateFrames, against: $0.peerAddress) })
+    }
+    above.append(ConnectionErrorHandler(end))
+    above.append(WindowUpdateFilter())
+    try pipeline.addHandlers(above, position: .after(http2))
+  }
+
+  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the
+  /// call's event loop, when gRPC's own handlers are in place.
+  ///
+  /// - Parameters:
+  ///   - messages: The store of large messages.
+  ///   - cancellation: Cancels the call's handler.
+  func protect(
+    call channel: any Channel, messages: OutboundMessageStore, cancellation: CallCancellation
+  ) throws {
+    let connection = channel.parent ?? channel
+    let address = connection.peerAddress
+    // There is none if the guard is not active.
+    let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
+    let writer = CallWriter(
+      CallWriter.Limits(configuration: self.configuration, address: address, ledger: self.ledger))
+    let reader = MessageReader(
+      self.isActive(.messageBatches)
+        ? MessageReader.Batching(turns: self.turns, address: address, ledger: self.ledger) : nil)
+    let callGuard = CallGuard(
+      configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+      unfinished: self.unfinished, lateFrames: lateFrames, address: address, ledger: self.ledger,
+      cancellation: cancellation)
+    try messages.addHandlers(
+      toCall: channel, maxMessageBytes: self.maxMessageBytes, writer: writer, reader: reader,
+      guards: [callGuard])
+  }
+
+  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+}

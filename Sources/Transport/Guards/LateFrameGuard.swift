@@ -1,0 +1,92 @@
+package import NIOCore
+package import NIOHTTP2
+
+/// Leaves out frames that waited to be written until their call was over. It is next above HTTP/2,
+/// on either side of a connection.
+///
+/// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
+/// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
+/// abandoned it, HTTP/2 reports its own frame as an error, and gRPC's handler closes the connection
+/// for it, with every call on it (`docs/design/upstream.md`, 10). The frame is of no use any more,
+/// and no byte of it was written, so the error can be ignored.
+///
+/// Errors of the peer pass here too, with the same types. They are found while input is decoded.
+package final class LateFrameGuard: ChannelInboundHandler {
+  package typealias InboundIn = Any
+
+  private let watch: DecodingWatch
+  private let onLate: (any Channel) -> Void
+
+  /// - Parameters:
+  ///   - watch: The watch of the same connection, next below HTTP/2.
+  ///   - onLate: Called for each frame that is left out, on the connection's event loop.
+  package init(_ watch: DecodingWatch, onLate: @escaping (any Channel) -> Void = { _ in }) {
+    self.watch = watch
+    self.onLate = onLate
+  }
+
+  /// Adds a guard to a client's connection. It must be called on the connection's event loop, when
+  /// gRPC's own handlers are in place.
+  package static func protect(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
+    let watch = DecodingWatch()
+    try pipeline.addHandler(watch, position: .before(http2))
+    try pipeline.addHandler(LateFrameGuard(watch), position: .after(http2))
+  }
+
+  /// Whether an error is about a frame that was written too late. It must be called while the error
+  /// is reported, to the connection or to the call.
+  package func isLate(_ error: any Error) -> Bool {
+    guard !self.watch.isDecoding else { return false }
+    return error is NIOHTTP2Errors.NoSuchStream || error is NIOHTTP2Errors.BadStreamStateTransition
+  }
+
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard self.isLate(error) else { return context.fireErrorCaught(error) }
+    self.onLate(context.channel)
+  }
+}
+
+/// Knows whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
+/// at any other time they are about frames to be written. It is next below HTTP/2.
+package final class DecodingWatch: ChannelInboundHandler {
+  package typealias InboundIn = ByteBuffer
+
+  /// Whether HTTP/2 decodes input.
+  package private(set) var isDecoding = false
+
+  package init() {}
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    self.note(true) { context.fireChannelRead(data) }
+  }
+
+  package func channelWritabilityChanged(context: ChannelHandlerContext) {
+    // This may happen in the midst of decoding, and frames that waited are written now.
+    self.note(false) { context.fireChannelWritabilityChanged() }
+  }
+
+  private func note(_ isDecoding: Bool, during body: () -> Void) {
+    let before = self.isDecoding
+    self.isDecoding = isDecoding
+    defer { self.isDecoding = before }
+    body()
+  }
+}
+
+/// Keeps WINDOW_UPDATE frames from gRPC. It is above HTTP/2 on a connection.
+///
+/// HTTP/2 has handled them. gRPC would only discard them, in a task on another thread, which is
+/// woken for each frame.
+package final class WindowUpdateFilter: ChannelInboundHandler {
+  package typealias InboundIn = HTTP2Frame
+  package typealias InboundOut = HTTP2Frame
+
+  package init() {}
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .windowUpdate = self.unwrapInboundIn(data).payload { return }
+    context.fireChannelRead(data)
+  }
+}

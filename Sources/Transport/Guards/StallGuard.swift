@@ -1,0 +1,99 @@
+package import NIOCore
+import SidelightWire
+
+/// Closes a connection whose peer takes nothing off its socket although bytes wait for it
+/// (``Guard/connectionStall``). It is next to the socket, and sees the bytes that are really
+/// written.
+final class ConnectionStallGuard: ChannelDuplexHandler {
+  typealias InboundIn = Any
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  private var watch: StallWatch
+  private var timer = LoopTimer()
+  private var isWatching = false
+  private var written = 0
+
+  init(timeout: Duration) {
+    self.watch = StallWatch(timeout: timeout)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    self.written += self.unwrapOutboundIn(data).readableBytes
+    context.write(data, promise: promise)
+    guard !self.isWatching else { return }
+    self.isWatching = true
+    self.watch.begin(at: .now())
+    self.look(context: context)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.timer.cancel()
+    context.fireChannelInactive()
+  }
+
+  private func look(context: ChannelHandlerContext) {
+    self.timer.start(in: self.watch.interval, on: context.eventLoop) {
+      let options = context.channel.syncOptions
+      let waiting = (try? options?.getOption(.bufferedWritableBytes)) ?? 0
+      if waiting == 0 {
+        self.isWatching = false
+      } else if self.watch.isStalled(taken: self.written - waiting, at: .now()) {
+        context.cutOff(by: .connectionStall)
+      } else {
+        self.look(context: context)
+      }
+    }
+  }
+}
+
+/// The progress of a peer that takes what waits for it. It is checked at intervals, and costs
+/// writes nothing.
+package struct StallWatch: Sendable {
+  private let timeout: Duration
+  private var taken = 0
+  private var lastProgress = NIODeadline.now()
+
+  package init(timeout: Duration) {
+    self.timeout = timeout
+  }
+
+  /// The time between two checks: a stall is noticed this much too late at most.
+  var interval: Duration { self.timeout / 6 }
+
+  /// Begins to watch: the peer has something to take from now on.
+  package mutating func begin(at now: NIODeadline) {
+    self.lastProgress = now
+  }
+
+  /// Checks the progress.
+  ///
+  /// - Parameter taken: Everything that the peer has taken so far.
+  /// - Returns: Whether the peer has taken nothing for too long.
+  package mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
+    if taken != self.taken {
+      self.taken = taken
+      self.lastProgress = now
+    }
+    return Duration(now - self.lastProgress) >= self.timeout
+  }
+}
+
+/// A timer on a channel's event loop. It must be used on that loop only.
+struct LoopTimer {
+  private var scheduled: Scheduled<Void>?
+
+  /// Calls `body` once, and not the closure of the call before.
+  mutating func start(
+    in duration: Duration, on eventLoop: any EventLoop, _ body: @escaping () -> Void
+  ) {
+    self.cancel()
+    self.scheduled = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(duration), body)
+  }
+
+  /// Cancels the call.
+  mutating func cancel() {
+    self.scheduled?.cancel()
+    self.scheduled = nil
+  }
+}

@@ -1,0 +1,168 @@
+import NIOCore
+import NIOHTTP2
+import SidelightWire
+
+/// The handler next to HTTP/2 on a call: writes everything in order, through the one queue of the
+/// stream.
+///
+/// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
+/// handler is notified at once, writes what it has, and flushes. Such writes wait in the queue for
+/// their turn.
+///
+/// On a server it is also the guard that resets a call whose peer takes nothing that is written to
+/// it (``Guard/callStall``), and one that has its status and whose client does not close its side
+/// (``Guard/linger``). Standing next to HTTP/2, it sees what other guards write too.
+final class CallWriter: ChannelDuplexHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = HTTP2Frame.FramePayload
+  typealias OutboundIn = OutboundCallPart
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  /// The limits on a peer that does not take what is written, on a server.
+  struct Limits {
+    /// The time that the peer may take, and the active guards.
+    var configuration: GuardConfiguration
+    /// The peer's address.
+    var address: String
+    /// Counts the calls that are reset.
+    var ledger: ConnectionLedger
+
+    fileprivate func isActive(_ which: Guard) -> Bool {
+      self.configuration.active.contains(which)
+    }
+  }
+
+  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  private static let maxPartBytes = 1 << 20
+
+  private let limits: Limits?
+  private var waiting = CircularBuffer<
+    (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)
+  >()
+  private var isWriting = false
+  private var needsFlush = false
+
+  private var linger = LoopTimer()
+  private var stall = LoopTimer()
+  private var watch: StallWatch
+  private var isWatching = false
+  private var written = 0
+  private var taken = 0
+
+  /// - Parameter limits: `nil` disables the guards.
+  init(_ limits: Limits? = nil) {
+    self.limits = limits
+    self.watch = StallWatch(timeout: limits?.configuration.writeStallTimeout ?? .zero)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .data(let payload) = self.unwrapInboundIn(data), payload.endStream {
+      self.linger.cancel()
+    }
+    context.fireChannelRead(data)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch self.unwrapOutboundIn(data) {
+    case .other(let payload):
+      if case .headers(let headers) = payload, headers.endStream, let limits,
+        limits.isActive(.linger)
+      {
+        self.awaitEnd(limits, context: context)
+      }
+      self.waiting.append((payload, promise))
+    case .messages(let pieces, let endStream):
+      for (index, piece) in pieces.enumerated() {
+        let isLast = index == pieces.count - 1
+        self.append(
+          piece, endStream: isLast && endStream, promise: isLast ? promise : nil,
+          eventLoop: context.eventLoop)
+      }
+    }
+    self.writeWaiting(context: context)
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    self.needsFlush = true
+    self.writeWaiting(context: context)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.linger.cancel()
+    self.stall.cancel()
+    context.fireChannelInactive()
+  }
+
+  // MARK: The queue
+
+  /// Appends bytes of a message; where the peer is watched, in parts, noting when the peer has
+  /// taken each.
+  private func append(
+    _ bytes: ByteBuffer, endStream: Bool, promise: EventLoopPromise<Void>?,
+    eventLoop: any EventLoop
+  ) {
+    guard let limits, limits.isActive(.callStall) else {
+      return self.waiting.append(
+        (.data(.init(data: .byteBuffer(bytes), endStream: endStream)), promise))
+    }
+    var rest = bytes
+    if self.written == self.taken { self.watch.begin(at: .now()) }
+    self.written += bytes.readableBytes
+    repeat {
+      let count = min(rest.readableBytes, Self.maxPartBytes)
+      let part = rest.readSlice(length: count) ?? ByteBuffer()
+      let isLast = rest.readableBytes == 0
+      let done = (isLast ? promise : nil) ?? eventLoop.makePromise()
+      done.futureResult.assumeIsolated().whenComplete { _ in self.taken += count }
+      self.waiting.append(
+        (.data(.init(data: .byteBuffer(part), endStream: isLast && endStream)), done))
+    } while rest.readableBytes > 0
+  }
+
+  /// Writes everything that waits, and then flushes. A call in the midst of another returns at
+  /// once.
+  private func writeWaiting(context: ChannelHandlerContext) {
+    if !self.isWriting {
+      self.isWriting = true
+      while !self.waiting.isEmpty || self.needsFlush {
+        if let (payload, promise) = self.waiting.popFirst() {
+          context.write(self.wrapOutboundOut(payload), promise: promise)
+        } else {
+          self.needsFlush = false
+          context.flush()
+        }
+      }
+      self.isWriting = false
+    }
+    if self.taken != self.written, !self.isWatching, let limits {
+      self.isWatching = true
+      self.look(limits, context: context)
+    }
+  }
+
+  // MARK: Peers that take nothing
+
+  private func look(_ limits: Limits, context: ChannelHandlerContext) {
+    self.stall.start(in: self.watch.interval, on: context.eventLoop) {
+      if self.taken == self.written {
+        self.isWatching = false
+      } else if self.watch.isStalled(taken: self.taken, at: .now()) {
+        limits.ledger.record(.callStall, against: limits.address)
+        context.close(promise: nil)
+      } else {
+        self.look(limits, context: context)
+      }
+    }
+  }
+
+  /// Closes the call when the client has had time to close its side. A reset at once would reach
+  /// the client before it has read the status, and replace it.
+  private func awaitEnd(_ limits: Limits, context: ChannelHandlerContext) {
+    self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
+      // A peer that still takes what was written before the status is the other guard's concern.
+      guard self.taken == self.written else { return self.awaitEnd(limits, context: context) }
+      limits.ledger.record(.linger, against: limits.address)
+      context.close(promise: nil)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import GRPCCore
+import NIOCore
+package import SidelightKernels
+package import SidelightWire
+import SwiftProtobuf
+
+/// An encoded message whose pixels are not copied into it: the transport sends the memory that a
+/// filter wrote, or that was received.
+///
+/// Everything but the pixels is encoded at once. Values that become known later are patched in:
+/// see ``setTiming(_:)``.
+@safe
+package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
+  // Written by one owner at a time, before it is handed to the transport.
+  private let message: FramedMessage
+  /// The owner of the memory of ``room`` and ``timing``.
+  private let memory: WritableByteBuffer
+  /// The memory for the pixels; empty if they were received.
+  private let room: UnsafeMutableRawBufferPointer
+  /// The payload of a patchable timing.
+  private let timing: UnsafeMutableRawPointer?
+
+  /// Encodes a message with room for pixels.
+  ///
+  /// - Parameters:
+  ///   - message: The message, with an image; pixels in it are left out.
+  ///   - pixelByteCount: The bytes of the pixels that will be written.
+  /// - Throws: The errors of the generated code for a message that it cannot encode;
+  ///   ``PixelEnvelopeError`` for a message without exactly one location for pixels.
+  package convenience init(_ message: Message, pixelByteCount: Int) throws {
+    try self.init(PixelTemplate(message, pixelByteCount: pixelByteCount))
+  }
+
+  /// Encodes a message around pixels that the transport can send from where they lie.
+  ///
+  /// - Returns: `nil` if the pixels have to be copied.
+  /// - Throws: As ``init(_:pixelByteCount:)``.
+  package convenience init?(_ message: Message, passing pixels: PixelBuffer) throws {
+    guard let bytes = pixels.transportBytes else { return nil }
+    try self.init(PixelTemplate(message, pixelByteCount: bytes.readableBytes), passing: bytes)
+  }
+
+  private init(_ template: PixelTemplate) {
+    let memory = WritableByteBuffer(
+      unwritten: template.head.count + template.pixelByteCount + template.tail.count)
+    let afterHead = memory.bytes[template.head.count...]
+    let afterPixels = afterHead.dropFirst(template.pixelByteCount)
+    memory.bytes.copyBytes(from: template.head)
+    let tail = UnsafeMutableRawBufferPointer(rebasing: afterPixels)
+    tail.copyBytes(from: template.tail)
+    self.memory = memory
+    self.message = FramedMessage([memory.buffer])
+    self.room = UnsafeMutableRawBufferPointer(
+      rebasing: afterHead.prefix(template.pixelByteCount))
+    self.timing = template.timing.flatMap { offset in tail.baseAddress.map { $0 + offset } }
+  }
+
+  private init(_ template: PixelTemplate, passing pixels: ByteBuffer) {
+    let tail = WritableByteBuffer(template.tail)
+    let pieces = [ByteBuffer(bytes: template.head), pixels, tail.buffer]
+    // A peer may count empty frames as an attack.
+    self.memory = tail
+    self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
+    self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    self.timing = template.timing.flatMap { offset in tail.bytes.baseAddress.map { $0 + offset } }
+  }
+
+  /// The bytes of the whole message.
+  package var byteCount: Int { self.message.byteCount }
+
+  /// The memory for the pixels. It keeps the envelope alive.
+  ///
+  /// - Precondition: The envelope was made with room for pixels.
+  package var pixels: PixelBuffer {
+    precondition(self.room.baseAddress != nil, "the envelope has no room for pixels")
+    return PixelBuffer(borrowing: self.room) { _ in withExtendedLifetime(self) {} }
+  }
+
+  /// Overwrites a number that was encoded in five bytes with a 32-bit number.
+  private func patch(_ value: UInt32, at place: UnsafeMutableRawPointer) {
+    for index in 0 ..< 5 {
+      let bits = UInt8(truncatingIfNeeded: value >> UInt32(7 * index)) & 0x7F
+      place.storeBytes(
+        of: index < 4 ? bits | 0x80 : bits, toByteOffset: index, as: UInt8.self)
+    }
+  }
+
+  /// Returns the whole message, or its handle. Nothing may be written any more.
+  ///
+  /// - Parameter messages: The store of the call; `nil` copies the message.
+  func serialized<Bytes: GRPCContiguousBytes>(
+    storingIn messages: OutboundMessageStore.CallMessages?
+  ) -> Bytes {
+    guard let messages, self.byteCount >= FramedMessage.storedByteCount else {
+      return self.message.joined()
+    }
+    return Bytes(messages.insert(self.message).bytes.readableBytesView)
+  }
+}
+
+/// A message that has no image, or unknown fields on the path to its pixels.
+package struct PixelEnvelopeError: Error {}
+
+extension PixelEnvelope<Sidelight_V1_ServerMessage> {
+  /// Returns an envelope with room for a filtered frame, whose timing may be set until it is sent.
+  package static func outcome(
+    _ frame: Sidelight_V1_FilteredFrame, pixelByteCount: Int
+  ) throws -> PixelEnvelope {
+    try PixelEnvelope(PixelTemplate(outcome: frame, pixelByteCount: pixelByteCount))
+  }
+
+  /// Returns an envelope around a frame's own pixels, whose timing may be set until it is sent;
+  /// `nil` if the pixels have to be copied.
+  package static func outcome(
+    _ frame: Sidelight_V1_FilteredFrame, passing pixels: PixelBuffer
+  ) throws -> PixelEnvelope? {
+    guard let bytes = pixels.transportBytes else { return nil }
+    return try PixelEnvelope(
+      PixelTemplate(outcome: frame, pixelByteCount: bytes.readableBytes), passing: bytes)
+  }
+
+  /// Sets the frame's timing, in microseconds.
+  package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
+    guard let place = self.timing else { return }
+    // Each number follows a tag of one byte.
+    self.patch(timing.queueUs, at: place + 1)
+    self.patch(timing.processUs, at: place + 7)
+    self.patch(timing.totalUs, at: place + 13)
+  }
+}
+
+/// A message that is encoded except for its pixels.
+private struct PixelTemplate {
+  /// The bytes before the pixels, gRPC's prefix first.
+  let head: [UInt8]
+  /// The bytes behind the pixels.
+  let tail: [UInt8]
+  let pixelByteCount: Int
+  /// The offset of a patchable timing's payload in the tail.
+  private(set) var timing: Int?
+
+  /// - Parameters:
+  ///   - message: The message, with an image; pixels in it are left out.
+  ///   - timingPath: The fields that lead to a timing behind the image.
+  /// - Throws: The errors of the generated code for a message that it cannot encode;
+  ///   ``PixelEnvelopeError`` for a message without exactly one location for pixels.
+  init<Message: PixelMessage>(
+    _ message: Message, pixelByteCount: Int, timingPath: [Int]? = nil
+  ) throws {
+    var template = message
+    template.carriedImage?.inline = Data()
+    // Unknown fields of an image are not repeated: they may look like the path to the pixels.
+    template.carriedImage?.unknownFields = UnknownStorage()
+    let encoded: [UInt8] = try template.serializedBytes()
+    (self.head, self.tail, self.timing) = try encoded.withUnsafeBytes { bytes in
+      guard let location = PixelLocation(Message.pixelPath, in: bytes) else {
+        throw PixelEnvelopeError()
+      }
+      let before = location.prefix(of: bytes, pixelByteCount: pixelByteCount)
+      let after = [UInt8](location.suffix(of: bytes))
+      var head = ByteBuffer()
+      head.writePrefix(ofMessageWith: before.count + pixelByteCount + after.count)
+      head.writeBytes(before)
+      // The timing follows the image: fields are encoded in the order of their numbers.
+      let timing = timingPath.flatMap { PixelLocation($0, in: bytes) }?.pixels.lowerBound
+      let offset = timing.map { $0 - location.pixels.upperBound }
+      return ([UInt8](head.readableBytesView), after, offset)
+    }
+    self.pixelByteCount = pixelByteCount
+  }
+
+  /// Encodes a filtered frame, with a timing of the greatest length.
+  init(outcome: Sidelight_V1_FilteredFrame, pixelByteCount: Int) throws {
+    var frame = outcome
+    frame.timing.queueUs = .max
+    frame.timing.processUs = .max
+    frame.timing.totalUs = .max
+    try self.init(
+      Sidelight_V1_ServerMessage.with { $0.frame = frame }, pixelByteCount: pixelByteCount,
+      timingPath: [1, 8])  // frame, timing
+  }
+}

@@ -1,0 +1,125 @@
+import CSharedMemory
+package import SidelightKernels
+package import SidelightWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Slots of memory that a server and one of its clients both map.
+///
+/// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other
+/// process does; a read returns the last write of the other side. ``SlotLedger`` says which side
+/// may read or write a slot.
+///
+/// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one
+/// of its slots.
+package final class SharedMemoryRing: @unchecked Sendable {  // one side at a time writes a slot
+  /// The division of the memory into slots.
+  package let layout: RingLayout
+  private let base: UnsafeMutableRawPointer
+  private let unmapped: @Sendable () -> Void
+
+  /// Whether this system shares memory in this way: Linux does.
+  package static var isSupported: Bool { csm_is_available() != 0 }
+
+  /// Makes the memory of a ring: zeroed, and sealed so that its size cannot change.
+  ///
+  /// - Throws: ``SharedMemoryError`` if the system has no memory.
+  package static func makeMemory(_ layout: RingLayout) throws(SharedMemoryError) -> OwnedDescriptor
+  {
+    let descriptor = csm_create(layout.byteCount)
+    guard descriptor >= 0 else {
+      throw SharedMemoryError("making \(layout.byteCount) bytes of memory", code: -descriptor)
+    }
+    return OwnedDescriptor(descriptor)
+  }
+
+  /// Maps a ring's memory, after a check that it is memory of ``makeMemory(_:)``. The descriptor is
+  /// not needed after that.
+  ///
+  /// - Parameter unmapped: Called when the memory is unmapped, on any thread.
+  /// - Throws: ``SharedMemoryError`` if it is not such memory, or cannot be mapped. `unmapped` is
+  ///   then not called.
+  package init(
+    mapping memory: OwnedDescriptor, _ layout: RingLayout,
+    unmapped: @escaping @Sendable () -> Void = {}
+  ) throws(SharedMemoryError) {
+    let check = csm_check(memory.number, layout.byteCount)
+    guard check == 0 else {
+      throw SharedMemoryError("finding \(layout.byteCount) bytes of sealed memory", code: -check)
+    }
+    guard let base = csm_map(memory.number, layout.byteCount) else {
+      throw SharedMemoryError("mapping \(layout.byteCount) bytes", code: errno)
+    }
+    self.layout = layout
+    self.base = base
+    self.unmapped = unmapped
+  }
+
+  deinit {
+    csm_unmap(self.base, self.layout.byteCount)
+    self.unmapped()
+  }
+
+  /// Returns the slot in which memory begins; `nil` if it is not in this ring.
+  package func slot(of memory: PixelBuffer) -> Int? {
+    guard let start = UnsafeRawPointer(memory.bytes.baseAddress) else { return nil }
+    let offset = UnsafeRawPointer(self.base).distance(to: start)
+    return (0 ..< self.layout.byteCount).contains(offset) ? offset / self.layout.slotBytes : nil
+  }
+
+  /// Returns the first bytes of a slot, as memory for a frame. The mapping lasts as long as the
+  /// buffer.
+  ///
+  /// - Parameter release: Called when no frame refers to the buffer any more, on any thread.
+  /// - Precondition: The slot exists and has as many bytes.
+  package func buffer(
+    slot: Int, byteCount: Int, release: @escaping @Sendable () -> Void = {}
+  ) -> PixelBuffer {
+    precondition((0 ..< self.layout.slotCount).contains(slot), "no such slot")
+    precondition((0 ... self.layout.slotBytes).contains(byteCount), "more bytes than the slot has")
+    let bytes = UnsafeMutableRawBufferPointer(
+      start: self.base + slot * self.layout.slotBytes, count: byteCount)
+    return PixelBuffer(borrowing: bytes) { _ in
+      withExtendedLifetime(self) { release() }
+    }
+  }
+}
+
+/// The failure of a system call that shares memory.
+package struct SharedMemoryError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The attempted action.
+  package var action: String
+  /// The error number of the system.
+  package var code: CInt
+
+  package init(_ action: String, code: CInt) {
+    self.action = action
+    self.code = code
+  }
+
+  /// The action and the system's reason.
+  package var description: String {
+    "\(self.action): \(String(cString: strerror(self.code)))"
+  }
+}
+
+/// A file descriptor that is closed with the last reference to it.
+package final class OwnedDescriptor: Sendable {
+  /// The descriptor's number.
+  package let number: CInt
+
+  /// Takes the ownership of an open descriptor.
+  package init(_ number: CInt) {
+    self.number = number
+  }
+
+  deinit {
+    close(self.number)
+  }
+}

@@ -1,0 +1,38 @@
+import NIOCore
+import SidelightWire
+
+/// The socket options of a configuration, on either side.
+struct SocketOptions: Sendable {
+  private let receiveBufferBytes: Int
+  private let unixSocketBufferBytes: Int?
+  private let windowBytes: Int
+
+  init(_ transport: TransportConfiguration) {
+    self.receiveBufferBytes = transport.receiveBufferBytes
+    self.unixSocketBufferBytes = transport.unixSocketBufferBytes
+    self.windowBytes = transport.streamWindowBytes
+  }
+
+  /// Sets the options on a connection.
+  func apply(to channel: any Channel) -> EventLoopFuture<Void> {
+    // Frames are large, so reads are too.
+    var done = channel.setOption(
+      .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: self.receiveBufferBytes))
+    // When a connection becomes writable its streams are notified in one and the same order, and
+    // the first leave nothing to the last: with the limit of 64 KiB, which a Unix socket reaches at
+    // once, streams starved. HTTP/2's window bounds the bytes that wait here, and is granted in
+    // turn.
+    let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
+      low: self.windowBytes / 2, high: self.windowBytes)
+    done = done.flatMap { channel.setOption(.writeBufferWaterMark, value: waterMark) }
+    let isUnix = [channel.localAddress, channel.remoteAddress].contains { address in
+      if case .unixDomainSocket? = address { true } else { false }
+    }
+    if isUnix, let size = self.unixSocketBufferBytes {
+      let value = SocketOptionValue(size)
+      done = done.flatMap { channel.setOption(.socketOption(.so_sndbuf), value: value) }
+        .flatMap { channel.setOption(.socketOption(.so_rcvbuf), value: value) }
+    }
+    return done
+  }
+}

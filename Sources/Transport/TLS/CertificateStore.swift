@@ -1,0 +1,119 @@
+import Foundation
+package import Logging
+import NIOSSL
+package import SidelightWire
+import Synchronization
+
+/// The certificate, the key, and the authorities of clients for the TLS of new connections.
+///
+/// They are read, checked and replaced as a whole. A connection keeps those that it began with.
+package final class CertificateStore: Sendable {
+  private struct State {
+    var settings: ServerTLS
+    var context: NIOSSLContext?
+  }
+
+  private let state: Mutex<State>
+  private let now: @Sendable () -> Duration
+  private let logger: Logger
+
+  /// - Parameters:
+  ///   - settings: The files; none is read before ``load(_:)``.
+  ///   - now: Returns the time since 1970.
+  package init(_ settings: ServerTLS, now: @escaping @Sendable () -> Duration, logger: Logger) {
+    self.state = Mutex(State(settings: settings))
+    self.now = now
+    self.logger = logger
+  }
+
+  /// The context of new connections; `nil` before the files were read.
+  var context: NIOSSLContext? { self.state.withLock { $0.context } }
+
+  /// Reads the files. An error leaves everything unchanged.
+  ///
+  /// - Parameter settings: The files; `nil` reads the same files again.
+  /// - Throws: `TLSFault`.
+  package func load(_ settings: ServerTLS? = nil) throws(TLSFault) {
+    let settings = settings ?? self.state.withLock { $0.settings }
+    let chain = try Self.certificates(settings.certificateChain)
+    let now = self.now()
+    let expires = Duration.seconds(chain[0].notValidAfter)
+    guard expires > now else {
+      throw TLSFault(
+        settings.certificateChain,
+        "the certificate expired \(Date(since1970: expires).formatted(.iso8601))")
+    }
+    let context = try Self.context(settings, chain)
+    self.state.withLock { state in
+      state.settings = settings
+      state.context = context
+    }
+    self.logger.info(
+      "certificate read",
+      metadata: [
+        "file": "\(settings.certificateChain)",
+        "expires": "\(Date(since1970: expires).formatted(.iso8601))",
+        "client_certificates": "\(settings.clientCertificates.rawValue)",
+      ])
+  }
+
+  private static func context(
+    _ settings: ServerTLS, _ chain: [NIOSSLCertificate]
+  ) throws(TLSFault) -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: chain.map { .certificate($0) },
+      privateKey: .privateKey(try Self.privateKey(settings.privateKey)))
+    configuration.minimumTLSVersion = settings.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+    configuration.applicationProtocols = ["h2"]
+    // Of TLS 1.2 only the ciphers that HTTP/2 allows (RFC 9113, appendix A): with ephemeral keys
+    // and authenticated encryption.
+    configuration.cipherSuites = "ECDH+AESGCM:ECDH+CHACHA20"
+    if settings.clientCertificates == .none {
+      guard settings.clientAuthorities == nil else {
+        throw TLSFault("clientAuthorities", "is set, and clients show no certificates")
+      }
+    } else {
+      guard let path = settings.clientAuthorities else {
+        throw TLSFault("clientAuthorities", "is not set, and clients show certificates")
+      }
+      configuration.trustRoots = .certificates(try Self.certificates(path))
+      configuration.certificateVerification =
+        settings.clientCertificates == .required ? .noHostnameVerification : .optionalVerification
+    }
+    do {
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw TLSFault(
+        settings.privateKey, "is not the key of the certificate in \(settings.certificateChain)")
+    }
+  }
+
+  private static func certificates(_ path: String) throws(TLSFault) -> [NIOSSLCertificate] {
+    let bytes = try Self.contents(path)
+    guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
+    else { throw TLSFault(path, "is no PEM file with certificates") }
+    return certificates
+  }
+
+  private static func privateKey(_ path: String) throws(TLSFault) -> NIOSSLPrivateKey {
+    let bytes = try Self.contents(path)
+    // Without a passphrase callback BoringSSL would ask for one on the terminal.
+    let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
+    guard let key else { throw TLSFault(path, "is no PEM file with a key that is not encrypted") }
+    return key
+  }
+
+  private static func contents(_ path: String) throws(TLSFault) -> [UInt8] {
+    do throws(BoundedFileError) {
+      return try BoundedFile.contents(of: path)
+    } catch {
+      throw TLSFault(path, error.reason)
+    }
+  }
+}
+
+extension Date {
+  fileprivate init(since1970 time: Duration) {
+    self.init(timeIntervalSince1970: time / .seconds(1))
+  }
+}

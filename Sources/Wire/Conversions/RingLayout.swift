@@ -1,0 +1,111 @@
+/// How the memory of a ring is divided: slots of one size, the client's way first.
+///
+/// A layout that exists is sound: no sum or product of its figures overflows.
+package struct RingLayout: Sendable, Hashable {
+  /// Bytes of a slot; a multiple of ``pageBytes``.
+  package let slotBytes: Int
+  /// Slots from the client to the server: indices `0 ..< inputSlots`.
+  package let inputSlots: Int
+  /// Slots from the server to the client; their indices follow.
+  package let outputSlots: Int
+
+  /// The most slots of either way.
+  package static let maxSlots = 64
+  /// The largest slot: 1 GiB, more than 16384 x 16384 luma and chroma.
+  package static let maxSlotBytes = 1 << 30
+  /// What the sizes of slots are multiples of: the largest page of the systems that we know.
+  package static let pageBytes = 65536
+
+  /// All slots.
+  package var slotCount: Int { self.inputSlots + self.outputSlots }
+  /// Bytes of the whole ring.
+  package var byteCount: Int { self.slotBytes * self.slotCount }
+
+  /// What a client asks for, with its defaults.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the request.
+  package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldFault) {
+    let slotBytes = request.slotBytes == 0 ? 8 << 20 : request.slotBytes
+    guard slotBytes <= Self.maxSlotBytes else {
+      throw FieldFault(
+        field: "slot_bytes", reason: "is \(slotBytes), the limit is \(Self.maxSlotBytes)")
+    }
+    try self.init(
+      slotBytes: (Int(slotBytes) + Self.pageBytes - 1) / Self.pageBytes * Self.pageBytes,
+      inputSlots: request.inputSlots == 0 ? 6 : request.inputSlots,
+      outputSlots: request.outputSlots == 0 ? 6 : request.outputSlots)
+  }
+
+  /// What a server offers.
+  ///
+  /// - Throws: ``FieldFault`` whose field is relative to the offer.
+  package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldFault) {
+    // Another server may have another page, but none maps less than this.
+    guard (1 ... UInt64(Self.maxSlotBytes)).contains(offer.slotBytes),
+      offer.slotBytes.isMultiple(of: 4096)
+    else {
+      throw FieldFault(
+        field: "slot_bytes",
+        reason: "is \(offer.slotBytes), no multiple of 4096 in 4096 ... \(Self.maxSlotBytes)")
+    }
+    try self.init(
+      slotBytes: Int(offer.slotBytes), inputSlots: offer.inputSlots, outputSlots: offer.outputSlots)
+  }
+
+  private init(slotBytes: Int, inputSlots: UInt32, outputSlots: UInt32) throws(FieldFault) {
+    for (field, count) in [("input_slots", inputSlots), ("output_slots", outputSlots)]
+    where !(1 ... UInt32(Self.maxSlots)).contains(count) {
+      throw FieldFault(field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)")
+    }
+    self.slotBytes = slotBytes
+    self.inputSlots = Int(inputSlots)
+    self.outputSlots = Int(outputSlots)
+  }
+}
+
+extension RingLayout {
+  /// Which way a slot's pixels go.
+  package enum Way: Sendable, Hashable {
+    /// From the client to the server.
+    case input
+    /// From the server to the client.
+    case output
+  }
+
+  /// The indices of one way's slots.
+  package func indices(of way: Way) -> Range<Int> {
+    switch way {
+    case .input: 0 ..< self.inputSlots
+    case .output: self.inputSlots ..< self.slotCount
+    }
+  }
+
+  /// Checks a descriptor that the other side sent, whatever it says.
+  ///
+  /// - Parameters:
+  ///   - reference: As it came.
+  ///   - ways: Those that its slot may go.
+  /// - Returns: The slot, and the bytes of it that are meant.
+  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  package func check(
+    _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Way...
+  ) throws(FieldFault) -> (slot: Int, byteCount: Int) {
+    guard let slot = Int(exactly: reference.slot), (0 ..< self.slotCount).contains(slot) else {
+      throw FieldFault(
+        field: "shared_memory.slot",
+        reason: "is \(reference.slot), the ring has \(self.slotCount) slots")
+    }
+    guard ways.contains(where: { self.indices(of: $0).contains(slot) }) else {
+      throw FieldFault(
+        field: "shared_memory.slot",
+        reason: "is \(slot), a slot of the other direction; input slots are "
+          + "0 to \(self.inputSlots - 1), output slots \(self.inputSlots) to \(self.slotCount - 1)")
+    }
+    guard let byteCount = Int(exactly: reference.length), byteCount <= self.slotBytes else {
+      throw FieldFault(
+        field: "shared_memory.length",
+        reason: "is \(reference.length), a slot has \(self.slotBytes) bytes")
+    }
+    return (slot, byteCount)
+  }
+}

@@ -1,0 +1,107 @@
+/// Counts the fields of a protobuf message, and of the messages in it, before it is decoded: an
+/// empty sub-message has two bytes on the wire, and a hundred times as many in memory.
+///
+/// It reads tags and lengths alone, in pieces of any size, and jumps over everything else. What
+/// cannot be read is left for the decoder to refuse.
+package struct ProtobufBounds: Sendable {
+  /// Why a message is not to be decoded.
+  package enum Fault: Error, Hashable, Sendable {
+    /// It has more fields than the limit.
+    case tooManyFields(limit: Int)
+    /// Its messages are nested deeper than the limit.
+    case tooDeep(limit: Int)
+  }
+
+  /// Messages in messages beyond which SwiftProtobuf refuses to decode.
+  package static let maxDepth = 100
+
+  private enum Step {
+    case tag
+    case varint
+    case length(MessageShape?)
+  }
+
+  private let maxFields: Int
+  private var fieldCount = 0
+  private var open: [(shape: MessageShape, end: Int)]
+  private var position = 0
+  private var skipped = 0
+  private var step = Step.tag
+  private var value: UInt64 = 0
+  private var shift: UInt64 = 0
+  private var isReadable = true
+
+  /// - Parameters:
+  ///   - shape: What the message is.
+  ///   - length: Its bytes, all in all.
+  ///   - maxFields: The most fields that it may have.
+  package init(shape: MessageShape, length: Int, maxFields: Int) {
+    self.maxFields = maxFields
+    self.open = [(shape, length)]
+  }
+
+  /// Checks a message that is there as a whole.
+  package static func check(
+    _ bytes: Span<UInt8>, as shape: MessageShape, maxFields: Int
+  ) throws(Fault) {
+    var bounds = ProtobufBounds(shape: shape, length: bytes.count, maxFields: maxFields)
+    try bounds.scan(bytes)
+  }
+
+  /// Moves over the bytes that follow those before. It runs on the thread that carries other calls
+  /// too, so it has to be quick with whatever comes.
+  package mutating func scan(_ bytes: Span<UInt8>) throws(Fault) {
+    var index = 0
+    while self.isReadable, index < bytes.count {
+      if self.skipped > 0 {
+        let count = min(self.skipped, bytes.count - index)
+        self.skipped -= count
+        self.position += count
+        index += count
+      } else {
+        self.position += 1
+        try self.read(bytes[index])
+        index += 1
+      }
+    }
+  }
+
+  private mutating func read(_ byte: UInt8) throws(Fault) {
+    guard self.shift < 64 else { return self.isReadable = false }
+    self.value |= UInt64(byte & 0x7F) << self.shift
+    guard byte < 0x80 else { return self.shift += 7 }
+    let value = self.value
+    (self.value, self.shift) = (0, 0)
+    switch self.step {
+    case .tag: try self.read(tag: value)
+    case .varint: self.step = .tag
+    case .length(let shape): try self.read(length: value, of: shape)
+    }
+  }
+
+  private mutating func read(tag: UInt64) throws(Fault) {
+    while self.open.count > 1, let last = self.open.last, self.position > last.end {
+      self.open.removeLast()
+    }
+    self.fieldCount += 1
+    guard self.fieldCount <= self.maxFields else { throw .tooManyFields(limit: self.maxFields) }
+    switch tag & 7 {
+    case 0: self.step = .varint
+    case 1: self.skipped = 8
+    case 2: self.step = .length(self.open.last?.shape.field(UInt32(truncatingIfNeeded: tag >> 3)))
+    case 3, 4: break
+    case 5: self.skipped = 4
+    default: self.isReadable = false
+    }
+  }
+
+  private mutating func read(length: UInt64, of shape: MessageShape?) throws(Fault) {
+    self.step = .tag
+    guard let end = self.open.last?.end, length <= UInt64(max(0, end - self.position)) else {
+      return self.isReadable = false
+    }
+    guard let shape else { return self.skipped = Int(length) }
+    guard self.open.count <= Self.maxDepth else { throw .tooDeep(limit: Self.maxDepth) }
+    self.open.append((shape, self.position + Int(length)))
+  }
+}

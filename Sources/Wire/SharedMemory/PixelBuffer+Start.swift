@@ -1,6 +1,0 @@
-import SidelightKernels
-
-extension PixelBuffer {
-  /// Where the bytes are, to tell whose they are.
-  var start: UnsafeRawPointer? { UnsafeRawPointer(self.bytes.baseAddress) }
-}

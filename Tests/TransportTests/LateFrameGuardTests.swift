@@ -1,0 +1,95 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP2
+import SidelightTransport
+import SidelightWire
+import Testing
+
+/// Which of HTTP/2's errors are about frames that came too late.
+@Suite struct LateFrameGuardTests {
+  /// In HTTP/2's place: finds something wrong with whatever it is told of.
+  private final class FaultFinder: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let error: any Error
+    /// Whether the connection can be written again in the midst of a read.
+    private let makesRoom: Bool
+
+    init(_ error: any Error, makesRoom: Bool) {
+      self.error = error
+      self.makesRoom = makesRoom
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if self.makesRoom { context.pipeline.fireChannelWritabilityChanged() }
+      context.fireErrorCaught(self.error)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+      context.fireErrorCaught(self.error)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+      context.fireErrorCaught(self.error)
+    }
+  }
+
+  /// Counts the errors that pass and the frames that are left out.
+  private static func count(
+    _ error: any Error = NIOHTTP2Errors.noSuchStream(streamID: 1), makesRoom: Bool = false,
+    _ body: (ChannelPipeline) -> Void
+  ) throws -> [Int] {
+    let (channel, watch) = (EmbeddedChannel(), DecodingWatch())
+    defer { _ = try? channel.finish() }
+    var (passed, leftOut) = (0, 0)
+    try channel.pipeline.syncOperations.addHandlers([
+      watch, FaultFinder(error, makesRoom: makesRoom),
+      LateFrameGuard(watch) { _ in leftOut += 1 }, ErrorCounter { passed += 1 },
+    ])
+    body(channel.pipeline)
+    return [passed, leftOut]
+  }
+
+  private final class ErrorCounter: ChannelInboundHandler {
+    typealias InboundIn = Any
+
+    private let count: () -> Void
+
+    init(_ count: @escaping () -> Void) {
+      self.count = count
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { self.count() }
+  }
+
+  @Test("What is wrong with what the peer said passes")
+  func read() throws {
+    #expect(try Self.count { $0.fireChannelRead(ByteBuffer(string: "a")) } == [1, 0])
+  }
+
+  @Test("What is wrong with what is to be written is left out, when it was all read too")
+  func write() throws {
+    #expect(try Self.count { $0.fireChannelWritabilityChanged() } == [0, 1])
+    #expect(try Self.count { $0.fireChannelReadComplete() } == [0, 1])
+    let both = try Self.count {
+      $0.fireChannelRead(ByteBuffer(string: "a"))
+      $0.fireChannelWritabilityChanged()
+    }
+    #expect(both == [1, 1])
+  }
+
+  @Test("What can be written in the midst of a read is not what the peer said, and what follows is")
+  func writeWithinRead() throws {
+    let counts = try Self.count(makesRoom: true) { $0.fireChannelRead(ByteBuffer(string: "a")) }
+    #expect(counts == [1, 1])
+  }
+
+  @Test("Any other error passes at any time")
+  func others() throws {
+    let counts = try Self.count(ChannelError.eof) {
+      $0.fireChannelRead(ByteBuffer(string: "a"))
+      $0.fireChannelWritabilityChanged()
+    }
+    #expect(counts == [2, 0])
+  }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import NIOCore
+import NIOEmbedded
+import NIOHTTP2
+import SidelightKernels
+import SwiftProtobuf
+import Testing
+
+import SidelightTransport
+import SidelightWire
+
+/// Large messages, for which handles pass through gRPC.
+@Suite struct OutboundMessageStoreTests {
+  private static let outcome = Sidelight_V1_FilteredFrame.with {
+    $0.sequence = 9
+    $0.image.width = 3
+  }
+
+  /// Returns the bytes that gRPC gets for a message.
+  private static func handle(
+    _ envelope: PixelEnvelope<Sidelight_V1_ServerMessage>,
+    _ messages: OutboundMessageStore.CallMessages
+  ) throws -> [UInt8] {
+    try OutgoingMessageSerializer().serialize(.envelope(envelope, messages))
+  }
+
+  /// A message with pixels, and how it is framed.
+  private static func message(
+    _ count: Int = 100_000
+  ) throws -> (envelope: PixelEnvelope<Sidelight_V1_ServerMessage>, framed: [UInt8]) {
+    let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: count)
+    for index in 0 ..< count { envelope.pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
+    return (envelope, framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, nil))))
+  }
+
+  @Test("What is sent is the memory that was written, and nothing else")
+  func writtenInPlace() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let (envelope, expected) = try Self.message()
+    let handle = try Self.handle(envelope, messages)
+    #expect(handle.count < 100)
+    let sent = try pipeline.send(framed(handle))
+    #expect(sent.joined == expected)
+    let written = UInt(bitPattern: envelope.pixels.bytes.baseAddress)
+    #expect(sent.contains { $0.bytes.addresses.contains(written) })
+    #expect(pipeline.store.messageCount == 0)
+  }
+
+  @Test("A frame that passes is sent from where it came")
+  func passed() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let frame = Sidelight_V1_ClientMessage.with {
+      $0.frame.image.inline = Foundation.Data(repeating: 7, count: 100_000)
+    }
+    let received = try ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>()
+      .deserialize(GRPCNIOTransportBytes(try frame.serializedBytes() as [UInt8]))
+    let pixels = try #require(received.pixels)
+    let envelope = try #require(try PixelEnvelope.outcome(Self.outcome, passing: pixels))
+    let sent = try pipeline.send(framed(try Self.handle(envelope, messages)))
+    let came = UInt(bitPattern: pixels.bytes.baseAddress)
+    #expect(sent.contains { $0.bytes.addresses.contains(came) })
+    let message = try Sidelight_V1_ServerMessage(serializedBytes: [UInt8](sent.joined.dropFirst(5)))
+    #expect(message.frame.image.inline == frame.frame.image.inline)
+    #expect(message.frame.sequence == 9)
+  }
+
+  @Test("A message that ends with its pixels is sent without an empty frame behind it")
+  func nothingBehind() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let pixels = PixelBuffer(transportable: 70000)
+    let envelope = try #require(
+      try PixelEnvelope<Sidelight_V1_ClientMessage>(
+        .with { $0.frame.image.width = 3 }, passing: pixels))
+    let sent = try pipeline.send(
+      framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, messages))))
+    #expect(sent.map(\.bytes.readableBytes).min() ?? 0 > 0)
+    #expect(sent.count == 2)
+  }
+
+  @Test("Messages that gRPC writes together keep their order, stored ones included")
+  func order() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let (first, firstFramed) = try Self.message(70000)
+    let (second, secondFramed) = try Self.message(80000)
+    let small = (framed([1]), framed([]), framed([UInt8](repeating: 3, count: 32)))
+    let sent = try pipeline.send(
+      small.0 + framed(try Self.handle(first, messages)) + small.1
+        + framed(try Self.handle(second, messages)) + small.2, endStream: true)
+    #expect(sent.joined == small.0 + firstFramed + small.1 + secondFramed + small.2)
+    #expect(sent.map(\.endStream).filter { $0 }.count == 1 && sent.last?.endStream == true)
+  }
+
+  @Test("Small messages are copied, and not stored")
+  func small() throws {
+    let store = OutboundMessageStore()
+    let messages = store.makeCallMessages()
+    let (envelope, expected) = try Self.message(1000)
+    #expect(framed(try Self.handle(envelope, messages)) == expected)
+    #expect(store.messageCount == 0)
+  }
+
+  @Test("Bytes that look like a handle and are none are sent unchanged")
+  func forged() throws {
+    let pipeline = try CallPipeline()
+    let (envelope, _) = try Self.message()
+    // A handle of another store, and one with a different first byte.
+    let elsewhere = OutboundMessageStore().makeCallMessages()
+    let foreign = framed(try Self.handle(envelope, elsewhere))
+    #expect(try pipeline.send(foreign).joined == foreign)
+    let messages = pipeline.store.makeCallMessages()
+    let handle = framed(try Self.handle(envelope, messages))
+    var changed = handle
+    changed[5] ^= 1
+    #expect(try pipeline.send(changed).joined == changed)
+    #expect(try pipeline.send(handle).joined != handle)
+    withExtendedLifetime((elsewhere, messages)) {}
+  }
+
+  @Test("A handle whose message is gone is not sent: the call is closed")
+  func spent() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let (envelope, expected) = try Self.message()
+    let handle = framed(try Self.handle(envelope, messages))
+    #expect(try pipeline.send(handle).joined == expected)
+    #expect(throws: (any Error).self) { try pipeline.send(handle) }
+    #expect(try pipeline.channel.readOutbound(as: HTTP2Frame.FramePayload.self) == nil)
+    #expect(!pipeline.channel.isActive)
+    withExtendedLifetime(messages) {}
+  }
+
+  @Test("The messages that a call leaves are released with it")
+  func leftBehind() throws {
+    let pipeline = try CallPipeline()
+    var messages: OutboundMessageStore.CallMessages? = pipeline.store.makeCallMessages()
+    let others = pipeline.store.makeCallMessages()
+    let (envelope, expected) = try Self.message()
+    let lost = framed(try Self.handle(envelope, try #require(messages)))
+    let kept = framed(try Self.handle(envelope, others))
+    #expect(pipeline.store.messageCount == 2)
+    messages = nil
+    #expect(pipeline.store.messageCount == 1)
+    #expect(try pipeline.send(kept).joined == expected)
+    #expect(throws: (any Error).self) { try pipeline.send(lost) }
+    withExtendedLifetime(others) {}
+  }
+
+  @Test("What gRPC writes and flushes in the midst of a message comes behind it")
+  func reentrant() throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let (envelope, expected) = try Self.message()
+    // gRPC writes the end of the call, and flushes, where the stream has no room any more.
+    let eager = WriteOnWrite(
+      .data(.init(data: .byteBuffer(ByteBuffer(bytes: framed([9]))), endStream: true)))
+    try pipeline.channel.pipeline.syncOperations.addHandler(eager, position: .first)
+    let sent = try pipeline.send(
+      framed([1]) + framed(try Self.handle(envelope, messages)) + framed([2]))
+    #expect(sent.joined == framed([1]) + expected + framed([2]) + framed([9]))
+    #expect(sent.last?.endStream == true)
+    #expect(eager.writesAtFlush.first == sent.count)
+  }
+
+  /// Writes something from above in the midst of the first write, and flushes; and counts.
+  private final class WriteOnWrite: ChannelOutboundHandler {
+    typealias OutboundIn = HTTP2Frame.FramePayload
+
+    private let payload: HTTP2Frame.FramePayload
+    private var writes = 0
+    private(set) var writesAtFlush: [Int] = []
+
+    init(_ payload: HTTP2Frame.FramePayload) {
+      self.payload = payload
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      self.writes += 1
+      context.write(data, promise: promise)
+      guard self.writes == 1 else { return }
+      context.pipeline.syncOperations.writeAndFlush(NIOAny(self.payload), promise: nil)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+      self.writesAtFlush.append(self.writes)
+      context.flush()
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import SidelightKernels
+import SidelightWire
+import Testing
+
+@Suite("Typed filters and the text form")
+struct TypedFilterTextTests {
+  @Test(
+    "state equal pipelines",
+    arguments: [
+      ([.sepiaTone(intensity: 0.8), .vignette()], "sepiaTone(intensity: 0.8), vignette"),
+      ([.gaussianBlur(radius: 12)], "gaussianBlur(radius: 12)"),
+      ([.gaussianBlur(radius: .width(0.01))], "gaussianBlur(radius: 0.01w)"),
+      (
+        [.vignetteEffect(center: Point(x: .width(0.5), y: 8), falloff: 1)],
+        "vignetteEffect(center: (0.5w, 8), falloff: 1)"
+      ),
+      (
+        [.whitePointAdjust(color: Color(red: 1, green: 128 / 255, blue: 0))],
+        "whitePointAdjust(color: #ff8000)"
+      ),
+      ([.colorMatrix(biasVector: [0.5, 0, 0, 0])], "colorMatrix(biasVector: [0.5, 0, 0, 0])"),
+      ([.grain(monochrome: true)], "grain(monochrome: true)"),
+      ([.motionBlur(border: .transparent)], "motionBlur(border: transparent)"),
+      ([.overlay(asset: "hat")], "overlay(asset: hat)"),
+      ([.sepiaTone().mix(0.5).named("look")], "look: sepiaTone @mix(0.5)"),
+      (
+        [.sepiaTone().region(0, 0, .width(0.5), .height(1)).off],
+        "sepiaTone @region(0, 0, 0.5w, 1h) @off"
+      ),
+      (
+        [.pipeline([.pixellate(scale: 12), .hueAdjust(angle: 3.14)])],
+        "[pixellate(scale: 12), hueAdjust(angle: 3.14)]"
+      ),
+      (Pipeline(workingSpace: .sRGBLinear) { .gaussianBlur() }, "@linear gaussianBlur"),
+      ([.bloom().inLinearLight], "[@linear bloom]"),
+    ] as [(Pipeline, String)])
+  func equal(pipeline: Pipeline, text: String) throws {
+    #expect(try Pipeline(text: text) == pipeline)
+    #expect(pipeline.text == text)
+  }
+}
