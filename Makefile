@@ -1,8 +1,8 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
 
-help: ## This list
+help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
 		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
 
@@ -12,10 +12,10 @@ setup: ## Install the missing Debian packages for all targets but the benchmarks
 build: ## Build the sidelight command in release
 	@dev/build
 
-demo: ## Filter a video through a running server: out/demo (VIDEO=path for one of your own)
+demo: ## Filter a video with a running server: out/demo (VIDEO=path of another video)
 	@dev/demo
 
-test: ## Run every test: Swift's, and a Python client's against a running server
+test: ## Run every test: the Swift tests, and the Python client's against a running server
 	@dev/test
 
 test-swift: ## Run the Swift tests only
@@ -27,55 +27,58 @@ test-python: ## Run the Python client's tests only
 test-arm64: ## Compare the pixel rows of all instruction sets, arm64 under an emulator included
 	@dev/test-arm64
 
-fuzz: ## libFuzzer on what strangers send (TARGET=jpeg SECONDS=60; all targets unless one is named)
+fuzz: ## Fuzz the readers of untrusted input with libFuzzer (TARGET=jpeg SECONDS=60; default: all targets)
 	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
 
-siege: ## 100 sessions for 10 minutes, while every attack is made (ARGUMENTS="--minutes 1": shorter)
+siege: ## Run the stress test: every attack next to 100 sessions, 10 minutes (ARGUMENTS="--minutes 1" is shorter)
 	@dev/siege $(ARGUMENTS)
 
-soak: ## A million frames of a random client, checked by a model
+soak: ## Send a million frames of a random client, and compare the server with a model
 	@dev/soak
 
-endurance: ## A server at 70 % load for MINUTES=10: memory, descriptors, latencies; docs/benchmarks/endurance.md
+endurance: ## Run a server at 70 % load for MINUTES=10, and write docs/benchmarks/endurance.md
 	@dev/endurance $(or $(MINUTES),10) $(ARGUMENTS)
 
-promises: ## Measure each promise and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 3 minutes)
+promises: ## Measure each service-level objective, and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 6 minutes)
 	@dev/promises $(ARGUMENTS)
 
-static: ## Build the command with Swift's runtime inside, as deploy/Dockerfile does: ten minutes and more
+static: ## Build the command with a static Swift runtime, as deploy/Dockerfile does (over ten minutes)
 	@dev/static
 
-tsan: ## The server's tests and the model under ThreadSanitizer
+tsan: ## Run the server's tests and the model-based test under ThreadSanitizer
 	@dev/tsan
 
-asan: ## The tests of pixels, files, messages and sessions under AddressSanitizer
+asan: ## Run the tests of pixels, files, messages and sessions under AddressSanitizer
 	@dev/asan
 
-bench-kernels: ## The filters beside memcpy, OpenCV, ffmpeg, vips, libyuv: docs/benchmarks/kernels.md
+bench-kernels: ## Compare the filters with memcpy, OpenCV, ffmpeg, vips and libyuv: docs/benchmarks/kernels.md
 	@dev/bench-kernels
 
-bench-realtime: ## Sessions, overload, a greedy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: a minute)
+bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-realtime $(ARGUMENTS)
 
-bench-wire: ## Frames over TCP, Unix sockets and shared memory beside C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute)
+bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-wire $(ARGUMENTS)
 
-bench-overload: ## Of bench-realtime only the overload curve: out/benchmarks
+bench-overload: ## Measure only the overload curve of bench-realtime: out/benchmarks
 	@dev/bench-realtime --only overload $(ARGUMENTS)
 
-bench-telemetry: ## Print what a frame's trace and its times cost beside its pixels
+bench-telemetry: ## Print the cost of a frame's trace and times, compared with its pixels
 	@dev/bench-telemetry
 
-gallery: ## Draw every filter, into docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
+gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Generate docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift from their descriptions
+reference: ## Write docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift from the descriptions in the code
 	@dev/reference
+
+docs: ## Build the documentation of the libraries into out/docs (BASE=path under which it is published, PORT=8000 serves it)
+	@PORT=$(PORT) dev/docs $(BASE)
 
 examples: ## Build the Swift packages in Examples/
 	@dev/examples
 
-goldens: ## Draw the golden pictures of the tests again, by the reference interpreter
+goldens: ## Draw the golden pictures of the tests again, with the reference interpreter
 	@dev/goldens
 
 protos: ## Generate Sources/Wire/Generated from Protos/
@@ -84,11 +87,11 @@ protos: ## Generate Sources/Wire/Generated from Protos/
 format: ## Format the Swift sources in place
 	@dev/format
 
-lint: ## Check the format of the Swift sources, as strictly as the check does
+lint: ## Check the format of the Swift sources, as strictly as make check does
 	@dev/lint
 
 check: ## Check everything that a merge requires: lint, warnings, generated code, tests
 	@dev/check
 
-clean: ## Remove the files that builds, demo and tests wrote
+clean: ## Remove the files of builds, demo and tests
 	@dev/clean

@@ -1,6 +1,6 @@
-// Tells ThreadSanitizer of Synchronization.Mutex. Its fast path is compiled into our code, and so is
-// seen; its slow path lies in a library that is not instrumented, so that whoever had to wait for a
-// lock would look as if he held none. Preloaded by dev/tsan.
+// Reports the slow path of Synchronization.Mutex to ThreadSanitizer; preloaded by dev/tsan. The fast path
+// is compiled into our code, where the sanitizer sees it. The slow path is in a library that is not
+// instrumented, so a thread that waited for a lock would seem to hold none.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 
-// As the library has them: methods of a struct, which comes in the register for self.
+// Declared like the library's functions: methods of a struct, which is in the register for self.
 __attribute__((swiftcall)) void lock_slow(
     uint32_t thread, __attribute__((swift_context)) void *handle)
     __asm__("$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF");

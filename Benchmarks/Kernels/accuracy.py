@@ -1,4 +1,4 @@
-"""How far blurs are from an exact Gaussian."""
+"""The difference between blurs and an exact Gaussian."""
 
 from pathlib import Path
 

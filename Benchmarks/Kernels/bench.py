@@ -1,34 +1,36 @@
-"""The filter engine beside its peers: `bench.py BUILD [ROW ...]`, which dev/bench-kernels calls.
+"""Compares the filter engine with its peers: `bench.py KERNELS PEERS [ROW ...]`, run by dev/bench-kernels.
 
-Rows are chosen by parts of their keys; all of them by default, and then the report is written to
+KERNELS is the program of the Swift package, PEERS the folder of the compiled peers. ROW selects rows by
+a part of their keys. Without it all rows are measured, and the report is written to
 docs/benchmarks/kernels.md."""
 
 import datetime
-import platform
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import accuracy
-import pictures
-from driver import ROUNDS, THREADS, Peer, measure
-from report import Report, number, table
-from rows import ROWS
-
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "Shared"))
+
+import accuracy  # noqa: E402
+import pictures  # noqa: E402
+from driver import ROUNDS, THREADS, Peer, measure  # noqa: E402
+from report import Report, number  # noqa: E402
+from reporting import load_average, machine, table  # noqa: E402
+from rows import ROWS  # noqa: E402
 
 
-def start(build: Path, folder: Path) -> list[Peer]:
-    """Those peers that are there; the others are named."""
+def start(kernels: Path, built: Path, folder: Path) -> list[Peer]:
+    """Starts the available peers, and prints the names of the others."""
     commands = {
-        "ours": [build / "bench"],
-        "loops": [build / "peers/loops"],
+        "ours": [kernels],
+        "loops": [built / "loops"],
         "opencv": [sys.executable, HERE / "peers/opencv_peer.py"],
-        "ffmpeg": [build / "peers/ffmpeg"],
+        "ffmpeg": [built / "ffmpeg"],
         "vips": [sys.executable, HERE / "peers/vips_peer.py"],
-        "libyuv": [build / "peers/libyuv"],
+        "libyuv": [built / "libyuv"],
     }
     peers = []
     for name, command in commands.items():
@@ -52,7 +54,7 @@ def gaussians(rows: list, peers: list[Peer], folder: Path) -> str:
 
 
 def steady(ours: Peer) -> str:
-    """Buffers that 200 frames take when the ring has gone round before."""
+    """Counts the buffers that 200 frames take after the ring was used once."""
     lines = []
     for key in ("five-bgra", "five-i420", "gaussian25", "unsharp", "zoom", "bloom"):
         if answer := ours.ask(f"steady {key}"):
@@ -60,38 +62,28 @@ def steady(ours: Peer) -> str:
             title = next(row.title for row in ROWS if row.key == key)
             rate = 100 * hits / max(1, hits + misses)
             lines.append([title, str(hits + misses), str(misses), f"{rate:.1f} %"])
-    return table(["200 frames in steady state", "buffers taken", "of them fresh", "hit rate"], lines)
+    return table(["200 frames in steady state", "buffers taken", "new", "hit rate"], lines)
 
 
 def plans(ours: Peer) -> str:
     made, made_least, found, found_least = ours.ask("plans").split()
     return table(
-        ["a plan of ten stages, us", "median", "least", "to reach"],
+        ["a plan of ten stages, us", "median", "least", "target"],
         [["compiled", made, made_least, "under 200: " + (
             "reached" if float(made) < 200 else "**missed**")],
          ["found in the cache", found, found_least, ""]])
 
 
-def machine() -> str:
-    try:
-        info = Path("/proc/cpuinfo").read_text()
-        model = info.split("model name")[1].split(":")[1].split("\n")[0].strip()
-    except (OSError, IndexError):
-        model = platform.processor()
-    load = Path("/proc/loadavg").read_text().split()[0] if Path("/proc/loadavg").exists() else "?"
-    return f"{model}, {platform.machine()}, {THREADS} threads; load before the run {load}"
-
-
 def main() -> None:
-    build, chosen = Path(sys.argv[1]), sys.argv[2:]
+    kernels, built, chosen = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
     rows = [row for row in ROWS if not chosen or any(part in row.key for part in chosen)]
     if not rows:
         sys.exit("no such row; there are: " + " ".join(row.key for row in ROWS))
-    about = machine()
+    about = f"{machine()}; load average before the run {load_average()}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pictures.write(folder)
-        peers = start(build, folder)
+        peers = start(kernels, built, folder)
         ours = peers[0]
         results = measure(rows, peers, lambda title: print(title, file=sys.stderr))
         report = Report(rows, peers, results)
@@ -101,10 +93,10 @@ def main() -> None:
         sections = {
             "Targets": report.targets(), "Sidelight": report.ours(), "Peers": report.beside()}
         if any(row.sigma for row in rows):
-            sections["Gaussians against exact arithmetic"] = gaussians(rows, peers, folder)
+            sections["Gaussians compared with exact arithmetic"] = gaussians(rows, peers, folder)
         if not chosen:
             sections["Memory and plans"] = steady(ours) + "\n" + plans(ours)
-        sections["What ran"] = report.says()
+        sections["Operations"] = report.says()
         for peer in peers:
             peer.close()
     text = "\n".join(f"## {title}\n\n{body}" for title, body in sections.items())

@@ -1,5 +1,5 @@
-"""Starts the peers and measures rows with all of them in turn, so that what the machine does
-meanwhile befalls all alike."""
+"""Starts the peers and measures rows with all of them in turn, so that other work of the machine
+affects all of them."""
 
 import os
 import statistics
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 THREADS = os.cpu_count() or 1
 COLD = 24
-#: The four ways to measure: how many threads, over how many buffers.
+#: The four modes: threads and buffers.
 WAYS = [("1", "hot"), ("1", "cold"), ("all", "hot"), ("all", "cold")]
 ROUNDS = 7
-#: Milliseconds that a peer may spend on a row, in one way and round.
+#: Milliseconds that a peer may spend on a row, in one mode and round.
 BUDGET = 60
 
 
 class Peer:
-    """A process that runs work; one for each number of threads where that is fixed at its start."""
+    """A process that runs work; one for each number of threads, if the number is fixed at its start."""
 
     def __init__(self, name: str, command: list, per_thread_count: bool = False):
         self.name, self.command = name, [str(word) for word in command]
@@ -26,7 +26,7 @@ class Peer:
         self.version = self.ask("hello")
 
     def ask(self, line: str, threads: str = "1") -> str | None:
-        """The answer; `None` if the peer does not do that."""
+        """Returns the answer; `None` if the peer does not support the request."""
         process = self._process(threads)
         process.stdin.write(line + "\n")
         process.stdin.flush()
@@ -50,7 +50,7 @@ class Peer:
     def _process(self, threads: str) -> subprocess.Popen:
         kind = threads if self.per_thread_count else "1"
         if kind not in self.processes:
-            # Large blocks stay with the process: a fresh one costs more than most filters.
+            # Keep large blocks in the process: a new one costs more than most filters.
             keep = {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
             count = str(THREADS if kind == "all" else 1)
             self.processes[kind] = subprocess.Popen(
@@ -62,7 +62,7 @@ class Peer:
 
 @dataclass
 class Times:
-    """What one peer took for one row in one way, ms."""
+    """The times of one peer for one row in one mode, ms."""
 
     all: list[float] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ class Times:
 
 
 def measure(rows: list, peers: list[Peer], note) -> dict:
-    """Times by (row key, peer name, threads, ring); memcpy is measured along with every row."""
+    """Returns times by (row key, peer name, threads, ring); measures memcpy together with every row."""
     results: dict[tuple, Times] = {}
 
     def add(key, peer, threads, ring):
@@ -94,10 +94,10 @@ def measure(rows: list, peers: list[Peer], note) -> dict:
                     add("memcpy", copies, threads, ring)
                 for peer in able:
                     known = results.get((row.key, peer.name, threads, "hot"))
-                    # Where arithmetic takes ten times as long as memory, cold is hot.
+                    # Where arithmetic takes ten times as long as memory access, cold equals hot.
                     if ring == "cold" and known and known.median > 10 and peer.name != "ours":
                         continue
-                    # What takes long needs fewer repetitions.
+                    # Slow rows need fewer repetitions.
                     if round > 3 and known and known.median > 60:
                         continue
                     add(row.key, peer, threads, ring)

@@ -1,4 +1,4 @@
-"""The picture that every peer works on, in every format, and the colour cube."""
+"""The picture of all peers, in every format, and the colour cube."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 1920, 1080
 
 
 def scene() -> np.ndarray:
-    """BGRA: gradients, hard edges, fine texture and noise up to the very edges; alpha 255."""
+    """BGRA: gradients, hard edges, fine texture and noise up to the edges; alpha 255."""
     random = np.random.default_rng(7)
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float64)
     base = np.stack([

@@ -1,6 +1,7 @@
-"""Tables of what was measured."""
+"""Tables of the results."""
 
 from driver import Times
+from reporting import table
 from rows import Row, Target
 
 OURS = "ours"
@@ -12,11 +13,6 @@ def number(value: float | None) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def table(header: list[str], lines: list[list[str]]) -> str:
-    rows = [header, ["---"] + ["--:"] * (len(header) - 1), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
-
-
 class Report:
     def __init__(self, rows: list[Row], peers: list, results: dict[tuple, Times]):
         self.rows, self.peers, self.results = rows, peers, results
@@ -26,7 +22,7 @@ class Report:
         return times.median if times else None
 
     def ours(self) -> str:
-        """Sidelight's times, and what multiples of a copy they are."""
+        """The times of Sidelight, and their ratios to a copy."""
         lines = []
         for row in self.rows:
             cells = [row.title]
@@ -53,7 +49,7 @@ class Report:
         return number(ours / copy) if ours and copy else "-"
 
     def beside(self) -> str:
-        """The peers' times and how many times as long as Sidelight they take."""
+        """The times of the peers, and their ratios to Sidelight."""
         names = [peer.name for peer in self.peers if peer.name != OURS]
         lines = []
         for row in self.rows:
@@ -71,10 +67,10 @@ class Report:
                                           for name in names for t in ("1", "all")], lines)
 
     def targets(self) -> str:
-        """What was to be reached, and whether it was."""
+        """The targets, and whether they were reached."""
         lines = [line for row in self.rows for target in row.targets
                  if (line := self._target(row, target))]
-        return table(["work", "to reach", "measured", ""], lines)
+        return table(["work", "target", "measured", ""], lines)
 
     def _target(self, row: Row, target: Target) -> list[str] | None:
         ours = self.median(row.key, OURS, target.threads, target.ring)
@@ -93,10 +89,10 @@ class Report:
         return [row.title, wish, number(ratio) + "x", "reached" if reached else "**missed**"]
 
     def says(self) -> str:
-        """What each peer ran."""
+        """The operations that each peer ran."""
         lines = []
         for row in self.rows:
             for peer in self.peers:
                 if text := peer.ask(f"says {row.key}"):
                     lines.append([row.title, peer.name, text.replace("|", "/")])
-        return table(["work", "", "what ran"], lines)
+        return table(["work", "peer", "operation"], lines)

@@ -1,4 +1,4 @@
-"""What is measured, beside whom, and what is to be reached."""
+"""The measured rows, their peers and their targets."""
 
 from dataclasses import dataclass, field
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 class Target:
     """A ratio of two medians of one run.
 
-    `theirs / ours >= limit` where `at_least`, otherwise `ours / theirs <= limit`. Who is compared is
-    said as (peer, row or None for the same, threads "1" or "all", buffers "hot" or "cold")."""
+    `theirs / ours >= limit` if `at_least`, otherwise `ours / theirs <= limit`. The other median is of
+    `peer`, `row` (`None`: the same row), `threads` ("1" or "all") and `ring` ("hot" or "cold")."""
 
     peer: str
     limit: float
@@ -19,12 +19,12 @@ class Target:
 
 
 def ahead(*peers: str) -> list[Target]:
-    """Faster than each, with one thread and with all."""
+    """Targets of being faster than each peer, with one thread and with all."""
     return [Target(peer, 1, threads) for peer in peers for threads in ("1", "all")]
 
 
 def copies(limit: float, ring: str) -> Target:
-    """At most so many times a copy of a BGRA frame."""
+    """The target of at most `limit` times the copy of a BGRA frame."""
     return Target("loops", limit, "1", ring, at_least=False, row="memcpy")
 
 
@@ -48,7 +48,7 @@ ROWS = [
         copies(1.6, "cold"), Target("opencv", 20), Target("ffmpeg", 45), Target("vips", 80)]),
     Row("five-i420", "five stages, I420, never converted", [copies(1.2, "cold")]),
     Row("five-nv12", "five stages, NV12, never converted"),
-    Row("chain", "gamma, glow, a user's kernel", [Target("loops", 1.4, at_least=False)]),
+    Row("chain", "gamma, glow, a custom kernel", [Target("loops", 1.4, at_least=False)]),
     Row("chain-i420", "the same, I420"),
     Row("gaussian10", "Gaussian, sigma 10", [Target("opencv", 20)], sigma=10),
     Row("gaussian25", "Gaussian, sigma 25", [Target("opencv", 100)], sigma=25),

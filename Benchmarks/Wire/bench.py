@@ -1,25 +1,25 @@
-"""The wire beside its peers; dev/bench-wire calls this with the programs that it has built."""
+"""Compares the transports with their peers; dev/bench-wire calls this with the programs that it built."""
 
 import argparse
 import datetime
-import os
-import platform
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from cells import PARTS
-from driver import Driver, Result, Skipped
-from report import Report
-from results import Results
-
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "Shared"))
+
+from cells import PARTS  # noqa: E402
+from driver import Driver, Result, Skipped  # noqa: E402
+from report import Report  # noqa: E402
+from reporting import load_average, machine  # noqa: E402
+from results import Results  # noqa: E402
 
 
 def measure(driver: Driver, parts: list[str], quick: bool) -> tuple[Results, dict[str, str]]:
-    """What was measured, and why the rest was not."""
+    """Returns the results, and the reasons for cells without results."""
     results, skipped = Results(), {}
     groups = [group for part in parts for group in PARTS[part](quick)]
     for index, group in enumerate(groups):
@@ -43,14 +43,8 @@ def note(words: str, result: Result) -> None:
           f"{result.client_memory:.0f} MiB, dropped {result.dropped}", file=sys.stderr)
 
 
-def machine() -> str:
-    model = Path("/proc/cpuinfo").read_text().split("model name")[1].split(":")[1].split("\n")[0]
-    memory = int(Path("/proc/meminfo").read_text().split()[1]) >> 20
-    return f"{model.strip()}, {os.cpu_count()} cores, {memory} GiB, Linux {platform.release()}"
-
-
 def left_out(skipped: dict[str, str]) -> str:
-    """By reason, since one reason can leave out many."""
+    """Lists the omitted cells by reason."""
     reasons: dict[str, list[str]] = {}
     for words, reason in skipped.items():
         reasons.setdefault(reason, []).append(words)
@@ -77,7 +71,7 @@ def main() -> None:
     seconds = options.seconds or (0.6 if options.quick else 1.6)
     warm_up = 0.3 if options.quick else 0.4
     driver = Driver(options.sidelight, options.wire, options.peers, options.python, warm_up, seconds)
-    load, begin = Path("/proc/loadavg").read_text().split()[0], time.monotonic()
+    load, begin = load_average(), time.monotonic()
     versions = driver.versions()
     parts = [part for part in PARTS if not options.only or part in options.only]
     results, skipped = measure(driver, parts, options.quick)

@@ -1,14 +1,14 @@
-"""What is measured: frames, ways to carry them, and which of them stand beside each other.
+"""The measured cells: frames, transports and peers, in groups that are compared.
 
-The whole product of frames, peers, streams and transports would take hours. Chosen is what the targets
-compare, and beside it one look at each peer."""
+All combinations would take hours. Selected are the cells that the requirements compare, and one run of
+each other peer."""
 
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture as it travels: rows without padding."""
+    """A picture as it is sent: rows without padding."""
 
     name: str
     format: str
@@ -40,16 +40,16 @@ TCP, UNIX, MEMORY = "TCP", "Unix socket", "shared memory"
 
 @dataclass(frozen=True)
 class Cell:
-    """A load on one peer, over one transport; or (`transport` None) the work without a wire."""
+    """A load on one peer, over one transport; or, if `transport` is `None`, the work without a transport."""
 
     peer: str
     transport: str | None
     frame: Frame
     in_flight: int = 1
     streams: int = 1
-    #: What the streams share; one each by default.
+    #: The connections that the streams share; by default one for each stream.
     connections: int | None = None
-    #: Frames a second of each stream; as fast as they come back by default.
+    #: Frames a second of each stream; `None` sends a frame when one returns.
     fps: float | None = None
     work: str = "none"
     jpeg: int | None = None
@@ -133,7 +133,7 @@ def streams(quick: bool) -> list[Group]:
 
 
 def memory(quick: bool) -> list[Group]:
-    """Pixels in shared memory; the smallest message beside it, and pixels in messages."""
+    """Pixels in shared memory, compared with the smallest message and with inline pixels."""
     frames = [HD720, HD1080_BGRA, UHD_BGRA] if quick else [*FRAMES, UHD_BGRA]
     rounds = 1 if quick else 3
     inline = Cell(OURS, UNIX, HD1080_BGRA, 1)

@@ -1,4 +1,4 @@
-"""Starts servers and clients, each a process of its own, and looks at what they use."""
+"""Starts servers and clients as separate processes, and measures their resource usage."""
 
 import contextlib
 import json
@@ -14,20 +14,20 @@ from cells import (CODEC, COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, GENERATED, K
                    OURS, PYTHON, SOCKETS, TCP, Cell)
 
 HERE = Path(__file__).parent
-#: `sidelight serve` sets these by itself (`AllocatorSettings`); clients and the peers, where they are to
-#: have the same, by glibc's own variable.
+#: The settings that `sidelight serve` applies to itself (`AllocatorSettings`), for clients and peers that
+#: should have the same.
 MALLOC = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432"
           ":glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Skipped(Exception):
-    """This cannot be measured here, and why."""
+    """The reason why something cannot be measured here."""
 
 
 @dataclass
 class Usage:
-    """What a process has used: processor time in seconds, the most memory in bytes."""
+    """The usage of a process: processor time in seconds, highest memory in bytes."""
 
     processor: float
     memory: int
@@ -35,7 +35,7 @@ class Usage:
     @staticmethod
     def of(process: subprocess.Popen) -> "Usage":
         folder = Path(f"/proc/{process.pid}")
-        # The name of the program stands in brackets and may hold spaces; the numbers follow it.
+        # The name of the program is in brackets and may contain spaces; the numbers follow it.
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
         status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
         return Usage((int(fields[11]) + int(fields[12])) / TICKS,
@@ -44,7 +44,7 @@ class Usage:
 
 @dataclass
 class Result:
-    """What one run measured. Without a wire only `fps` and `p50` are there. Times in milliseconds."""
+    """The results of one run, with times in milliseconds; without a transport only `fps` and `p50`."""
 
     fps: float
     p50: float
@@ -56,7 +56,7 @@ class Result:
     #: Processor time a frame.
     server: float = 0
     client: float = 0
-    #: What a frame's work took, by the server's own account; the work itself without a wire.
+    #: The work on a frame, as the server reports it, or as measured without a transport.
     work: float = 0
     #: MiB.
     server_memory: float = 0
@@ -78,7 +78,7 @@ class Driver:
         self._features: dict[str, set[str]] = {}
 
     def versions(self) -> dict[str, str]:
-        """What each peer is; those that are not here are left out."""
+        """Returns the versions of the available peers."""
         found = {}
         for name, command in {
             OURS: [self.sidelight, "--version"], CPP: [self.grpc, "version"],
@@ -90,7 +90,7 @@ class Driver:
         return found
 
     def features(self, transport: str) -> set[str]:
-        """What `sidelight serve` says that it can do, with the options for a transport."""
+        """Returns the features that `sidelight serve` lists, with the options for a transport."""
         if transport not in self._features:
             if transport == MEMORY and "--shared-memory" not in self._says("serve", "--help"):
                 return set()
@@ -155,7 +155,7 @@ class Driver:
 
     @contextlib.contextmanager
     def _server(self, cell: Cell):
-        """A server of its own for each run, so that none has what another left behind."""
+        """Starts a new server for each run, so that runs do not affect each other."""
         with tempfile.TemporaryDirectory(prefix="wire-") as folder:
             where = "127.0.0.1:0" if cell.transport == TCP else f"unix:{folder}/server"
             command = self._server_command(cell, where)
@@ -183,7 +183,7 @@ class Driver:
         return [program, "server", "--address", address, *windows]
 
     def _measure(self, command: list, server: subprocess.Popen | None = None, env: dict = MALLOC):
-        """The figures that a client says, and what it and the server used from `begin` to `end`."""
+        """Returns the figures that a client prints, and the usage of both from `begin` to `end`."""
         client = self._start(command, env)
         usages = {}
         try:
@@ -218,7 +218,7 @@ class Driver:
     @staticmethod
     @contextlib.contextmanager
     def _limit(process: subprocess.Popen, seconds: float):
-        """Ends a process that takes longer, so that nobody waits for it."""
+        """Ends a process that takes longer."""
         timer = threading.Timer(seconds, process.kill)
         timer.start()
         try:
@@ -228,9 +228,9 @@ class Driver:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Asks a process to end, and makes it."""
+    """Asks a process to end, and kills it if it does not."""
     if process.poll() is None and process.stdin.closed:
-        # A client whose input is closed ends by itself.
+        # A client ends when its input is closed.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(2)
     if process.poll() is None:

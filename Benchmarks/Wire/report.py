@@ -1,9 +1,10 @@
-"""Tables and plots of what was measured."""
+"""Tables and plots of the results."""
 
 from cells import (COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, FRAMES, GENERATED, KB1, MEMORY, OURS,
                    PYTHON, SOCKETS, TCP, UHD_BGRA, UNIX, Cell, Frame)
 from driver import Result
 from plot import Axis, Panel, Series, rounds, svg
+from reporting import table
 from results import Results
 from targets import checks
 
@@ -12,17 +13,11 @@ PLOTTED = [*FRAMES, UHD_BGRA]
 
 
 def number(value: float) -> str:
-    """With three digits that count."""
+    """A number with three significant digits."""
     if not value:
         return "-"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{digits}f}"
-
-
-def table(header: list[str], lines: list[list[str]], words: int = 1) -> str:
-    """The first columns, as many as `words` says, hold words."""
-    rows = [header, ["---"] * words + ["--:"] * (len(header) - words), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
 class Report:
@@ -32,11 +27,11 @@ class Report:
         self.checks = checks(results)
 
     def verdicts(self) -> str:
-        return table(["", "must hold", "measured", "limit"], [
+        return table(["", "requirement", "measured", "limit"], [
             [check.verdict, check.name, check.measured, check.limit] for check in self.checks], 4)
 
     def frames_a_second(self) -> str:
-        """Peers beside each other, one stream inline."""
+        """The peers side by side, one stream inline."""
         peers = [peer for peer in PEERS if any(
             cell.peer == peer and cell.streams == 1 for cell in self.results)]
         lines = []
@@ -76,7 +71,7 @@ class Report:
              "server CPU ms", "client CPU ms", "server RSS MiB", "client RSS MiB", "runs"], lines, 6)
 
     def apart(self) -> str:
-        """What was measured without a wire."""
+        """The work that was measured without a transport."""
         return table(["", "frame", "ms", "a second"], [
             [cell.peer + (f", {cell.work}" if cell.work != "none" else ""), cell.frame.words,
              number(result.p50), number(result.fps)]
@@ -110,7 +105,7 @@ class Report:
             "throughput": ("Frames inline over TCP", "one stream, pass-through", [
                 self._panel("1 in flight: frames a second", lambda result: result.fps, alone),
                 self._panel("4 in flight: frames a second", lambda result: result.fps, four)]),
-            "cost": ("What a frame costs", "one stream over TCP, 4 in flight, both sides", [
+            "cost": ("Cost of a frame", "one stream over TCP, 4 in flight, both sides", [
                 self._panel("Processor time a frame, ms", lambda result: result.cpu, four),
                 self._panel("Resident memory, MiB", lambda result: result.server_memory
                             + result.client_memory, four)]),

@@ -1,4 +1,4 @@
-"""What was to be reached, as ratios of one run, and whether it was."""
+"""The requirements, as ratios of one run, and whether they were met."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from results import Pair, Results
 @dataclass
 class Check:
     name: str
-    #: `None`: it could not be measured.
+    #: `None`: not measured.
     holds: bool | None
     measured: str
     limit: str
@@ -21,7 +21,7 @@ class Check:
 
 
 def checks(results: Results) -> list[Check]:
-    """Those of which something was measured."""
+    """Returns the requirements with results."""
     return [*_inline(results), *_unix(results), *_small(results), *_memory(results),
             *_jpeg(results), *_sessions(results), *_whole(results)]
 
@@ -32,22 +32,22 @@ def _inline(results: Results):
             cell = Cell(OURS, TCP, frame, in_flight)
             where = f"{frame.name} inline, TCP, {in_flight} in flight"
             if pair := results.pair(cell, cell.by(CPP)):
-                yield _at_least(f"{where}: frames/s to C++ gRPC's", pair, "fps", 1.1)
-                yield _at_most(f"{where}: CPU a frame, both sides, to C++ gRPC's", pair, "cpu", 1)
+                yield _at_least(f"{where}: frames/s to C++ gRPC", pair, "fps", 1.1)
+                yield _at_most(f"{where}: CPU per frame, both sides, to C++ gRPC", pair, "cpu", 1)
 
 
 def _unix(results: Results):
     for in_flight in (1, 4):
         cell = Cell(OURS, UNIX, HD1080_BGRA, in_flight)
         if pair := results.pair(cell, cell.over(TCP)):
-            yield _at_least(f"8.3 MB, Unix socket, {in_flight} in flight: frames/s to our own TCP",
+            yield _at_least(f"8.3 MB, Unix socket, {in_flight} in flight: frames/s to TCP",
                             pair, "fps", 1.2)
 
 
 def _small(results: Results):
     cell = Cell(OURS, TCP, KB20, 1)
     if pair := results.pair(cell, cell.by(CPP)):
-        yield _at_least("20 KB, TCP, 1 in flight: frames/s to C++ gRPC's", pair, "fps", 0.7)
+        yield _at_least("20 KB, TCP, 1 in flight: frames/s to C++ gRPC", pair, "fps", 0.7)
     if ours := results.of(cell):
         yield Check("20 KB, TCP, 1 in flight: p50", ours.p50 <= 0.25, f"{ours.p50:.3f} ms",
                     "<= .25 ms")
@@ -56,8 +56,8 @@ def _small(results: Results):
 def _memory(results: Results):
     inline = Cell(OURS, UNIX, KB1)
     if results.of(inline) and not results.of(Cell(OURS, MEMORY, HD720)):
-        yield Check("shared memory", None, "", "p50 <= .3 ms and <= 1.5x that of 1 KB inline, any "
-                    "size; >= 10x inline frames/s at 8.3 MB; five stages at 4K <= 1.1x the kernel")
+        yield Check("shared memory", None, "", "p50 <= .3 ms and <= 1.5x the p50 of 1 KB inline, any "
+                    "size; >= 10x inline frames/s at 8.3 MB; five stages at 4K <= 1.1x the kernels")
         return
     for frame in [*FRAMES, UHD_BGRA]:
         cell = Cell(OURS, MEMORY, frame)
@@ -65,7 +65,7 @@ def _memory(results: Results):
             name = f"{frame.name} in shared memory: p50"
             p50, _ = pair.medians("p50")
             yield Check(name, p50 <= 0.3, f"{p50:.3f} ms", "<= .3 ms")
-            yield _at_most(f"{name} to that of 1 KB inline, same address", pair, "p50", 1.5)
+            yield _at_most(f"{name} to 1 KB inline, same address", pair, "p50", 1.5)
     for in_flight in (1, 4):
         cell = Cell(OURS, MEMORY, HD1080_BGRA, in_flight)
         if pair := results.pair(cell, cell.over(UNIX)):
@@ -74,7 +74,7 @@ def _memory(results: Results):
     chain = Cell(OURS, MEMORY, UHD_BGRA, work="five")
     if pair := results.pair(chain, replace(chain, peer=KERNEL, transport=None)):
         check = _at_most("five stages on 4K BGRA in shared memory: p50 of the round trip to the "
-                         "kernel's own time", pair, "p50", 1.1)
+                         "time of the kernels alone", pair, "p50", 1.1)
         work, least, most = pair.ratio("work")
         check.measured += f"; the server's work alone {work:.2f}x, {least:.2f}-{most:.2f}"
         yield check
@@ -83,11 +83,11 @@ def _memory(results: Results):
 def _jpeg(results: Results):
     stream = Cell(GENERATED, TCP, HD720, 4, work="vintage", jpeg=80)
     apart = replace(stream, peer=CODEC, transport=None, in_flight=1)
-    name = "JPEG 720p quality 80 through `vintage`: frames/s to decode + chain + encode apart"
+    name = "JPEG 720p quality 80 through `vintage`: frames/s to decode + chain + encode without a transport"
     if pair := results.pair(stream, apart):
         check = _at_least(name, pair, "fps", 0.9)
         work, least, most = pair.ratio("work")
-        check.measured += f"; the server's work alone takes {work:.2f}x, {least:.2f}-{most:.2f}"
+        check.measured += f"; the server's work alone {work:.2f}x, {least:.2f}-{most:.2f}"
         yield check
     elif results.of(apart):
         yield Check(name, None, "", ">= 0.9x")
@@ -98,16 +98,16 @@ def _sessions(results: Results):
     if crowd:
         ratio = crowd.least / max(1, crowd.most)
         yield Check(
-            "64 sessions of 720p30 I420: frames of the session that got least to those of the one "
-            "that got most", ratio >= 0.95, f"{ratio:.2f}x ({crowd.least:.0f} to {crowd.most:.0f}; "
-            f"{crowd.fps:.0f} a second in all)", ">= 0.95x")
+            "64 sessions of 720p30 I420: frames of the least served session to the most served "
+            "one", ratio >= 0.95, f"{ratio:.2f}x ({crowd.least:.0f} to {crowd.most:.0f}; "
+            f"{crowd.fps:.0f} a second in total)", ">= 0.95x")
 
 
 def _whole(results: Results):
     runs = [run for run in results.every() if not run[0].fps]
     if runs:
         dropped = sum(result.dropped for _, result in runs)
-        yield Check("frames that do not come back, where no rate is stated", dropped == 0,
+        yield Check("lost frames, in runs without a rate", dropped == 0,
                     f"{dropped} in {len(runs)} runs", "none")
 
 
@@ -120,7 +120,7 @@ def _at_most(name: str, pair: Pair, figure: str, limit: float) -> Check:
 
 
 def _words(pair: Pair, figure: str) -> str:
-    """The ratio, its range over the rounds, and the figures themselves."""
+    """The ratio, its range over the rounds, and the two figures."""
     ratio, least, most = pair.ratio(figure)
     spread = f", {least:.2f}-{most:.2f}" if len(pair.rounds) > 1 else ""
     one, other = pair.medians(figure)

@@ -16,12 +16,12 @@ import sys
 import grpc
 from sidelight.v1 import frame_filter_pb2, frame_filter_pb2_grpc, image_pb2, session_pb2
 
-# gRPC's own limit for a message is 4 MiB, less than a 1080p frame in BGRA.
+# The default limit of a message is 4 MiB, less than a 1080p frame in BGRA.
 CHANNEL_OPTIONS = [("grpc.max_receive_message_length", -1)]
 
 
 def messages(video, width, height, pipeline):
-    """What the client says: `open` first, then frame by frame what the Y4M video holds."""
+    """Yields the client's messages: `open`, then the frames of the Y4M video."""
     yield session_pb2.ClientMessage(
         open=session_pb2.Open(pipeline=pipeline, drop_policy=session_pb2.DROP_POLICY_NEVER_DROP)
     )
@@ -43,11 +43,11 @@ def main(address, text):
     header = video.readline()
     tags = {field[:1]: field[1:] for field in header.split()[1:]}
     if not header.startswith(b"YUV4MPEG2 ") or not tags.get(b"C", b"420").startswith(b"420"):
-        sys.exit("The input is no Y4M video in 4:2:0; ask ffmpeg for -pix_fmt yuv420p.")
+        sys.exit("The input is not a Y4M video in 4:2:0; use -pix_fmt yuv420p with ffmpeg.")
 
     with grpc.insecure_channel(address, CHANNEL_OPTIONS) as channel:
         server = frame_filter_pb2_grpc.FrameFilterStub(channel)
-        # The server reads the text form of pipelines, and says what is wrong with it.
+        # The server parses the text form of a pipeline, and reports its errors.
         request = frame_filter_pb2.CheckPipelineRequest(text=text)
         pipeline = server.CheckPipeline(request).pipeline
 

@@ -5,8 +5,8 @@
       python filter_video_shared.py 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' |
       ffmpeg -i - out.mp4
 
-Messages carry only which slot of a ring a picture is in; docs/guides/shared-memory.md says whose a slot is
-when. The modules below `sidelight.v1` are generated as filter_video.py says.
+Messages only name the slot of a ring that holds a picture; docs/guides/shared-memory.md describes when the
+client and the server own a slot. Generate the modules below `sidelight.v1` as in filter_video.py.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
 
 
 class Ring:
-    """The slots that a session has in common with the server: input slots, then output slots."""
+    """The slots that the session shares with the server: input slots, then output slots."""
 
     def __init__(self, opened):
         offer = opened.shared_memory
@@ -34,12 +34,12 @@ class Ring:
             companion.sendall(b"\x01" + offer.token + bytes([len(name)]) + name)
             answer, descriptors, _, _ = socket.recv_fds(companion, 1, 1)
         if answer != b"\x00" or not descriptors:
-            raise ConnectionError(f"the server hands over no ring: {answer!r}")
+            raise ConnectionError(f"the server refuses the ring: {answer!r}")
         (descriptor,) = descriptors
         self.slot_bytes = offer.slot_bytes
         size = offer.slot_bytes * (offer.input_slots + offer.output_slots)
         try:
-            # Memory that could shrink would kill whoever reads past its end.
+            # Reading beyond the end of memory that shrinks would end this process.
             if fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & SEALED != SEALED:
                 raise ConnectionError("the ring is not sealed")
             self._memory = memoryview(mmap.mmap(descriptor, size))
@@ -47,13 +47,13 @@ class Ring:
             os.close(descriptor)
 
     def slot(self, index, length):
-        """The first bytes of a slot, to be read or written in place."""
+        """Returns the first bytes of a slot, to read or write in place."""
         start = index * self.slot_bytes
         return self._memory[start : start + length]
 
 
 def frames(video, ring, width, height, size, free):
-    """The images of a Y4M video of `size` bytes each, one when a slot is free for it."""
+    """Yields the images of a Y4M video, `size` bytes each; needs a free slot for each."""
     while video.readline().startswith(b"FRAME"):
         slot = free.pop()
         if video.readinto(ring.slot(slot, size)) < size:
@@ -71,7 +71,7 @@ def main(address, text):
     header = video.readline()
     tags = {field[:1]: field[1:] for field in header.split()[1:]}
     if not header.startswith(b"YUV4MPEG2 ") or not tags.get(b"C", b"420").startswith(b"420"):
-        sys.exit("The input is no Y4M video in 4:2:0; ask ffmpeg for -pix_fmt yuv420p.")
+        sys.exit("The input is not a Y4M video in 4:2:0; use -pix_fmt yuv420p with ffmpeg.")
     width, height = int(tags[b"W"]), int(tags[b"H"])
     size = width * height + 2 * ((width + 1) // 2 * ((height + 1) // 2))
 
@@ -117,7 +117,7 @@ def main(address, text):
                 break
             match message.WhichOneof("kind"):
                 case "frame":
-                    # The outcome gives the input slot back, and brings an output slot.
+                    # The outcome returns the input slot, and names an output slot.
                     free.append(in_flight.pop(message.frame.sequence))
                     image = message.frame.image
                     if image.WhichOneof("pixels") == "shared_memory":
@@ -126,7 +126,7 @@ def main(address, text):
                         pixels = image.inline
                     result.write(b"FRAME\n")
                     result.write(pixels)
-                    # The picture is written, so its output slot is the server's again.
+                    # The picture is written: return its output slot to the server.
                     if not ended:
                         say(ack=session_pb2.Ack(sequence=message.frame.sequence))
                 case "dropped":

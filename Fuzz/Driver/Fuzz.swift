@@ -5,11 +5,11 @@ import CFuzzer
   import Darwin
 #endif
 
-/// Calls a function with one input after another, until libFuzzer has had enough or the process traps.
-/// The whole of a target's `main.swift`.
+/// Calls a function with one input after another, until libFuzzer ends or the process traps.
+/// The `main.swift` of a target consists of this call.
 ///
-/// - Parameter body: Given an input's bytes. It must not keep them, and must not leave anything behind
-///   that lets a later input end otherwise.
+/// - Parameter body: Gets the bytes of an input. It must not keep them, and must not leave state
+///   that changes the result of a later input.
 public func fuzz(_ body: @escaping @Sendable (RawSpan) -> Void) -> Never {
   inputBody.value = body
   var count = CommandLine.argc
@@ -21,7 +21,7 @@ public func fuzz(_ body: @escaping @Sendable (RawSpan) -> Void) -> Never {
   exit(status)
 }
 
-/// A function of C has no context, so what it calls lies here.
+/// The function that the C callback, which has no context, calls.
 private final class Body: @unchecked Sendable {  // written once, before the first input
   var value: (@Sendable (RawSpan) -> Void)?
 }

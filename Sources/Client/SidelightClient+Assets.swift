@@ -67,7 +67,9 @@ extension SidelightClient {
   /// Deletes an asset that this caller uploaded. Sessions that use it keep it until they change
   /// their pipeline.
   ///
-  /// - Parameter address: One of the client's servers. `nil` means the first.
+  /// - Parameters:
+  ///   - name: The name of the asset.
+  ///   - address: One of the client's servers. `nil` means the first.
   /// - Throws: `RPCError` with NOT_FOUND if the caller has no asset of that name.
   public func deleteAsset(named name: String, at address: Address? = nil) async throws {
     try await self.withAssets(at: address) { assets, options in

@@ -39,6 +39,7 @@ public struct SidelightClient: Sendable {
   ///   - security: The options of encryption and authentication.
   ///   - tracer: The tracer whose context travels in frames. `nil` means that of
   ///     `InstrumentationSystem`.
+  ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
   public static func connect<Result: Sendable>(
@@ -62,6 +63,7 @@ public struct SidelightClient: Sendable {
   ///   - security: The options of encryption and authentication.
   ///   - tracer: The tracer whose context travels in frames. `nil` means that of
   ///     `InstrumentationSystem`.
+  ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
   public static func connect<Result: Sendable>(

@@ -104,7 +104,7 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
   /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
   ///
-  /// - Throws: ``ListeningError`` if an address cannot be bound, ``TLSFault`` if a certificate or key
+  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFault` if a certificate or key
   ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the descriptor socket of shared memory cannot be bound. Then none
   ///   is served.
   public func run() async throws {
@@ -237,7 +237,7 @@ public final class SidelightServer: Service {
   /// nothing on a server without TLS.
   ///
   /// - Parameter settings: Which files, and what clients must show. None: the same as before.
-  /// - Throws: ``TLSFault`` if one of them is not good. Then everything stays as it was.
+  /// - Throws: `TLSFault` if one of them is not good. Then everything stays as it was.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFault) {
     try self.certificates?.load(settings)
     if let settings, settings.clientCertificates != .none { self.gatekeeper.ask() }

@@ -1,8 +1,8 @@
-"""A server at 70 % of what it can do, for a long time: is it the same at the end as at the start?
+"""The soak test: a server at 70 % load for a long time must not change.
 
     dev/endurance [MINUTES] [--load 0.7] [--json FILE] [--report FILE]
 
-Fails if resident memory rises, descriptors are left, latencies drift, or a frame has no outcome.
+Fails if resident memory rises, descriptors leak, latencies drift, or a frame has no outcome.
 """
 
 import argparse
@@ -24,14 +24,14 @@ from sidelight_testing.process import descriptor_count, resident_bytes
 from sidelight_testing.server import Server
 
 SESSIONS = 16
-# Small frames and much work: what is busy is the server, and not the wire or the sender.
+# Small frames and much work: the server is the bottleneck, not the transport or the sender.
 FILTERS = ["median", "zoomBlur", "median", "zoomBlur"]
 SIZE = (320, 180)
-# More than it can do.
+# Above its capacity.
 FIRST_RATE = 40.0
 SETTLE_SECONDS = 4
 SAMPLE_SECONDS = 1
-# The part of the time that is not looked at, since pools and the allocator still fill.
+# The fraction of the time that is ignored, while pools and the allocator fill.
 WARM_UP = 0.2
 MOST_SLOPE = 1.0  # MiB an hour
 MOST_DESCRIPTORS = 2
@@ -40,7 +40,7 @@ MOST_DRIFT = 1.5
 
 @dataclass
 class Minute:
-    """A part of the time, a minute unless the whole is short."""
+    """The figures of a part of the run: a minute, or less in short runs."""
 
     end_seconds: float
     frames: int
@@ -53,7 +53,7 @@ class Minute:
 
 @dataclass
 class Endurance:
-    """What came of it."""
+    """The result."""
 
     minutes: float
     asked_load: float
@@ -74,7 +74,7 @@ class Endurance:
 
 
 def slope(times: list[float], values: list[float]) -> tuple[float, float]:
-    """By least squares, and its standard error."""
+    """Returns the slope by least squares, and its standard error."""
     x, y = np.asarray(times) - np.mean(times), np.asarray(values) - np.mean(values)
     if len(x) < 3 or not (x @ x):
         return 0, math.inf
@@ -84,7 +84,7 @@ def slope(times: list[float], values: list[float]) -> tuple[float, float]:
 
 
 def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
-    """Loads a server for a time."""
+    """Runs the soak test with a server."""
     options = [("grpc.use_local_subchannel_pool", 1)]
     address = server.addresses["tcp"]
     with (
@@ -97,14 +97,14 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
             request = frame_filter.GetServerInfoRequest()
             return stub.GetServerInfo(request, timeout=30).load.scheduler_load
 
-        # What it can do is what comes back when it is asked for more.
+        # The capacity is the rate of outputs under overload.
         time.sleep(SETTLE_SECONDS)
         load.window()
         time.sleep(SETTLE_SECONDS)
         capacity = load.window()["came"] / SETTLE_SECONDS
         rate = asked * capacity / SESSIONS
         load.at_rate(rate)
-        # Whatever waited then has to come back first.
+        # First the frames that wait have to finish.
         time.sleep(2 * SETTLE_SECONDS)
         load.window()
 
@@ -146,54 +146,53 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
 
 
 def judge(result: Endurance, times: list[float], resident: list[int]) -> None:
-    """Says what does not hold."""
+    """Adds a failure for each limit that is exceeded."""
     first = next(index for index, each in enumerate(times) if each >= WARM_UP * times[-1])
     found, error = slope(times[first:], [each / (1 << 20) for each in resident[first:]])
     result.slope, result.slope_error = 3600 * found, 3600 * error
     result.resident_first, result.resident_last = resident[first], resident[-1]
-    # A rise that the scatter of the figures could be is none.
+    # A rise within the scatter of the samples does not count.
     if result.slope - 2 * result.slope_error > MOST_SLOPE:
         result.failures.append(f"resident memory rises by {result.slope:.1f} MiB/h")
     if result.descriptors_gained > MOST_DESCRIPTORS:
-        result.failures.append(f"{result.descriptors_gained} descriptors are left")
+        result.failures.append(f"{result.descriptors_gained} descriptors leaked")
     settled = [each for each in result.parts if each.end_seconds >= WARM_UP * times[-1]]
     third = max(1, len(settled) // 3)
     before = statistics.median(each.p99_ms for each in settled[:third])
     after = statistics.median(each.p99_ms for each in settled[-third:])
     result.drift = after / before if before else 1
     if result.drift > MOST_DRIFT:
-        result.failures.append(f"the p99 of the last third is {result.drift:.2f} times the first's")
+        result.failures.append(f"the p99 of the last third is {result.drift:.2f} times that of the first")
 
 
 def report(result: Endurance) -> str:
-    """A page about it."""
+    """Returns the page with the result."""
     rows = "\n".join(
         f"| {each.end_seconds:.0f} | {each.frames} | {100 * each.load:.0f} % | {each.p50_ms:.1f} | "
         f"{each.p99_ms:.1f} | {each.resident_bytes / (1 << 20):.1f} | {each.descriptors} |"
         for each in result.parts
     )
-    verdict = "; ".join(result.failures) if result.failures else "everything held"
-    return f"""# Endurance: a server at {100 * result.asked_load:.0f} % load for {result.minutes:g} minutes
+    verdict = "; ".join(result.failures) if result.failures else "every limit is met"
+    return f"""# Soak test: a server at {100 * result.asked_load:.0f} % load for {result.minutes:g} minutes
 
 Written by `make endurance`. {Machine(**result.machine)}
 
-{result.sessions} sessions, each on a connection of its own, send {SIZE[0]}x{SIZE[1]} I420 frames at {result.rate:.1f} a second each,
-open loop, nothing may be dropped, through `{", ".join(FILTERS)}`. That is {100 * result.asked_load:.0f} % of the {result.capacity:.0f} frames a
-second that came back when more were sent. "load" is what the server says of itself
-(`scheduler_load`). Latencies are from when a frame was due to be sent until its outcome was in the
-client, a Python process on the same machine.
+{result.sessions} sessions, each with a separate connection, send {SIZE[0]}x{SIZE[1]} I420 frames through
+`{", ".join(FILTERS)}` at {result.rate:.1f} a second each, open loop, under the policy "never drop". That is {100 * result.asked_load:.0f} % of
+the capacity, {result.capacity:.0f} frames a second, which was measured under overload. "load" is `scheduler_load` of the
+server. Latencies are from when a frame was due until its outcome arrived in the client, a Python
+process on the same machine.
 
 **{verdict[0].upper()}{verdict[1:]}.**
 
 | | measured | limit |
 |---|---|---|
 | resident memory, least squares after the first {100 * WARM_UP:.0f} % of the time | {result.slope:+.2f} MiB/h, standard error {result.slope_error:.2f}; {result.resident_first / (1 << 20):.1f} to {result.resident_last / (1 << 20):.1f} MiB | {MOST_SLOPE:g} MiB/h, two standard errors allowed |
-| descriptors, end less start | {result.descriptors_gained:+d} | {MOST_DESCRIPTORS} |
-| p99, last third to first | {result.drift:.2f} | {MOST_DRIFT:g} |
-| frames | {result.sent} sent, {result.came} came back by the last look | each in order, none lost |
+| descriptors, end minus start | {result.descriptors_gained:+d} | {MOST_DESCRIPTORS} |
+| p99, ratio of the last third to the first | {result.drift:.2f} | {MOST_DRIFT:g} |
+| frames | {result.sent} sent, {result.came} returned by the last sample | each in order, none lost |
 
-A rise that is smaller than the scatter of the samples cannot be seen in a short time: the standard
-error says how small a rise this run could have shown.
+A short run cannot show a rise that is smaller than the scatter of the samples; see the standard error.
 
 | seconds | frames | load | p50 ms | p99 ms | RSS MiB | descriptors |
 |---|---|---|---|---|---|---|
@@ -205,10 +204,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("minutes", type=float, nargs="?", default=10)
     parser.add_argument(
-        "--load", type=float, default=0.7, help="the part of what the server can do"
+        "--load", type=float, default=0.7, help="the fraction of the server's capacity"
     )
-    parser.add_argument("--json", type=Path, help="where the figures are written")
-    parser.add_argument("--report", type=Path, help="where the page is written")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--report", type=Path, help="write the page to this file")
     arguments = parser.parse_args()
     machine = Machine.now()
     with Server() as server:

@@ -1,10 +1,10 @@
-"""A siege: many sessions run while every attack of the tests is made, again and again.
+"""The stress test: many sessions run while every attack of the tests is repeated.
 
     dev/siege [--sessions 100] [--minutes 10] [--rate 5] [--json FILE]
 
-Fails if the server ends, if any of the sessions loses a frame, or if the server's memory is not
-back within 20 % of what it was 30 seconds after. What it was is measured when the sessions run and
-each attack has been made a few times: the allocator keeps what it once needed.
+Fails if the server ends, if a session loses a frame, or if 30 seconds afterwards the server's memory
+is more than 20 % above the baseline. The baseline is measured while the sessions run and after each
+attack was made a few times, because the allocator keeps memory that it once needed.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MOST_OF_BASELINE = 1.2
 
 @dataclass
 class Siege:
-    """What came of one."""
+    """The result."""
 
     sessions: int
     seconds: float
@@ -50,7 +50,7 @@ class Siege:
 
 
 def besiege(server: Server, sessions: int, minutes: float, rate: float) -> Siege:
-    """Besieges a running server."""
+    """Runs the stress test against a server."""
     address = server.addresses["tcp"]
 
     def lives() -> bool:
@@ -68,20 +68,20 @@ def besiege(server: Server, sessions: int, minutes: float, rate: float) -> Siege
             attacker.make(name)
             siege.attacks += 1
             siege.highest_bytes = max(siege.highest_bytes, resident_bytes(server.process))
-        # The sessions still run: what is compared is the same work.
+        # The sessions still run, so both measurements have the same load.
         time.sleep(REST_SECONDS if lives() else 0)
         siege.after_bytes = resident_bytes(server.process) if lives() else 0
         ended = load.finish()
     siege.frames = ended["came"]
     siege.failures += [f"a session: {each}" for each in ended["trouble"]]
     if ended["came"] != ended["sent"]:
-        siege.failures.append(f"{ended['sent']} frames were sent, {ended['came']} came back")
+        siege.failures.append(f"{ended['sent']} frames were sent, {ended['came']} returned")
     if siege.attacks < siege.kinds:
         siege.failures.append("not every attack was made")
     if not lives():
         siege.failures.append(f"the server ended: {server.log}")
     if siege.after_bytes > MOST_OF_BASELINE * siege.baseline_bytes:
-        siege.failures.append("memory did not come back")
+        siege.failures.append("memory was not released")
     return siege
 
 

@@ -37,7 +37,7 @@ def test_a_server_that_stays_as_it_is_has_endured():
     "resident, p99, descriptors, fault",
     [
         ([80 + each / 600 for each in TIMES], [5.0] * 9, 0, "resident memory rises by 6.0 MiB/h"),
-        ([80] * SECONDS, [5.0] * 9, 5, "5 descriptors are left"),
+        ([80] * SECONDS, [5.0] * 9, 5, "5 descriptors leaked"),
         ([80] * SECONDS, [5.0] * 6 + [9.0] * 3, 0, "the p99 of the last third is 1.80 times"),
     ],
 )

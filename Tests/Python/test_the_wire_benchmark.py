@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "Benchmarks/Wire"))
+sys.path[:0] = [str(Path(__file__).parents[2] / "Benchmarks" / each) for each in ("Wire", "Shared")]
 
 from cells import CPP, HD720, MEMORY, OURS, PARTS, TCP, Cell  # noqa: E402
 from driver import Result  # noqa: E402

@@ -1,4 +1,4 @@
-"""Draws docs/images/assets.jpg: a sticker and a colour table that were put at a running server.
+"""Draws docs/images/assets.jpg: a sticker and a colour table that were uploaded to a running server.
 
     SIDELIGHT_TEST_MEDIA=FOLDER dev/python dev/pictures/assets.py OUTPUT.jpg
 """

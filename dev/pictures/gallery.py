@@ -2,8 +2,8 @@
 
     gallery.py SIDELIGHT DOCS WORK
 
-SIDELIGHT is the command, DOCS the folder that gets gallery.md and images/, WORK a folder for what is in
-between. SIDELIGHT_TEST_MEDIA names a folder of real pictures.
+SIDELIGHT is the command, DOCS the folder of gallery.md and images/, WORK a folder for intermediate files.
+SIDELIGHT_TEST_MEDIA names a folder of photographs.
 """
 
 import json
@@ -110,7 +110,7 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
     cells = []
     for each in sorted(listed, key=lambda each: each["name"]):
         name = each["name"]
-        # What only looks leaves nothing to see.
+        # An analysis does not change the picture.
         if each["category"] == "analysis":
             continue
         section = [f"### {name}\n\n{each['summary']} [Reference](filters.md#{name.lower()})\n"]
@@ -145,10 +145,10 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
     ]
     (docs / "reference").mkdir(exist_ok=True)
     (docs / "reference/gallery.md").write_text(
-        "<!-- Made by `make gallery` from what is in dev/pictures. Do not edit. -->\n"
+        "<!-- Written by `make gallery` from the files in dev/pictures. Do not edit. -->\n"
         + (HERE / "head.md").read_text()
         + "\n"
-        + " · ".join([*(link for _, link, _ in drawn), "[What was seen](#what-was-seen)"])
+        + " · ".join([*(link for _, link, _ in drawn), "[Review](#review)"])
         + "\n\n"
         + "\n".join(f"## {title}\n\n" + "\n".join(parts) for title, _, parts in drawn)
         + "\n"

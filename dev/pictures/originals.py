@@ -1,4 +1,4 @@
-"""What the gallery's filters are shown on, and what they use beside the frame."""
+"""The original pictures of the gallery, and the files that its filters use besides the frame."""
 
 from pathlib import Path
 

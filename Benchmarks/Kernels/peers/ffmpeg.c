@@ -1,5 +1,5 @@
-// ffmpeg's filters through libavfilter: a graph a piece of work, slice threads, frames from memory
-// that it does not copy, results in its own pool of buffers.
+// ffmpeg's filters through libavfilter: one graph for each operation, slice threads, frames from memory
+// without a copy, results in its own pool of buffers.
 #include "peer.h"
 
 #include <libavfilter/avfilter.h>
@@ -49,7 +49,7 @@ static enum AVPixelFormat pixel_format(const char *name) {
 
 static void keep(void *opaque, uint8_t *data) { (void)opaque, (void)data; }
 
-/// Frames of a ring that lie in memory already.
+/// The frames of a ring, in memory.
 static AVFrame *wrap(uint8_t *bytes, const char *format) {
   AVFrame *frame = av_frame_alloc();
   frame->format = pixel_format(format);
@@ -105,7 +105,7 @@ static void measure(
   for (int i = 0; i < ring; i++) {
     sources[i] = wrap(bytes + (size_t)i * frame_bytes(filter->format), filter->format);
   }
-  // A round first, so that its buffers are there.
+  // The first round allocates the buffers.
   int64_t index = 0;
   for (; index < ring; index++) results[index] = filtered(&g, sources[index], index);
   double start = now_ms(0);

@@ -1,4 +1,4 @@
-// Conversions by libyuv, which picks the widest instructions that it knows and has no threads.
+// Conversions by libyuv, which selects the widest instructions it supports and has no threads.
 #include "peer.h"
 
 #include <libyuv.h>

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/// Rows that a thread takes at a time.
+/// The number of rows that a thread takes at a time.
 enum { CHUNK = 45 };
 
 static void copy(const uint8_t *in, uint8_t *out, int threads) {
@@ -20,7 +20,7 @@ static void copy(const uint8_t *in, uint8_t *out, int threads) {
 
 static inline float clamp1(float x) { return x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x; }
 
-/// gammaAdjust(.8), glow(.6), and |2 p - 1|, a chain that does not fold. Bytes have but 256 powers.
+/// gammaAdjust(.8), glow(.6), and |2 p - 1|, a chain that does not fold. A table holds the powers of all 256 bytes.
 static void chain_row(
     const uint8_t *restrict in, uint8_t *restrict out, const float *restrict power) {
   const uint32_t *restrict source = (const uint32_t *)in;

@@ -1,5 +1,5 @@
-"""OpenCV's way to do each piece of work: results into arrays that are there already, vector code
-and threads as its wheel brings them, maps of remap fixed beforehand."""
+"""Each operation with OpenCV: results into existing arrays, vector code and threads of its wheel, maps
+of remap computed beforehand."""
 
 import cv2
 import numpy as np
@@ -11,7 +11,7 @@ EDGE = cv2.BORDER_REPLICATE
 
 
 def target(slot: int, shape=(HEIGHT, WIDTH, 4), name="") -> np.ndarray:
-    """An array for results that is made once."""
+    """Returns an array for results, which is allocated once."""
     key = (slot, shape, name)
     if key not in TARGETS:
         TARGETS[key] = np.ones(shape, np.uint8)
@@ -19,7 +19,7 @@ def target(slot: int, shape=(HEIGHT, WIDTH, 4), name="") -> np.ndarray:
 
 
 def bgra(rows, bias=(0, 0, 0)) -> np.ndarray:
-    """A colour matrix, given for RGB, as `transform` takes it."""
+    """Converts a colour matrix for RGB into one for `transform`."""
     matrix = np.zeros((4, 5), np.float32)
     matrix[:3, :3] = np.asarray(rows, np.float32)[::-1, ::-1]
     matrix[:3, 4] = bias

@@ -1,5 +1,5 @@
-// The half of a peer that all in C share: rings of frames, the clock, and a line-by-line protocol
-// (see peers/peer.py, which says what the lines mean).
+// The common part of the peers in C: rings of frames, the clock, and a line-by-line protocol
+// (see peers/peer.py).
 #pragma once
 
 #define _GNU_SOURCE
@@ -11,22 +11,22 @@
 
 enum { WIDTH = 1920, HEIGHT = 1080, PIXELS = WIDTH * HEIGHT, RING = 24 };
 
-/// One piece of work.
+/// One kind of work.
 typedef struct work {
   const char *key;
-  /// What goes in: bgra, i420, nv12.
+  /// The input format: bgra, i420, nv12.
   const char *format;
-  /// What comes out, in bytes.
+  /// The size of the output in bytes.
   size_t bytes;
-  /// What is done, in a few words.
+  /// A short description of the operation.
   const char *says;
   void (*run)(const uint8_t *in, uint8_t *out, int threads);
 } work;
 
-/// Answers the driver's lines until there are no more.
+/// Answers the driver's requests until its input ends.
 int serve(const char *name, const work *works, int count, const char *pictures);
 
-/// The clock; for one thread that of the process's processor time.
+/// Returns the clock; for one thread the process's processor time.
 static inline double now_ms(int threads) {
   struct timespec time;
   clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
@@ -37,7 +37,7 @@ static inline size_t frame_bytes(const char *format) {
   return strcmp(format, "bgra") == 0 ? 4 * (size_t)PIXELS : (size_t)PIXELS * 3 / 2;
 }
 
-/// The picture in a format, RING times; read once.
+/// Returns the picture in a format, RING times; reads it once.
 static inline uint8_t *pictures_of(const char *format, const char *folder) {
   static struct { const char *format; uint8_t *frames; } known[4];
   int slot = 0;

@@ -1,4 +1,4 @@
-"""The half of a peer that those in Python share.
+"""The common part of the peers in Python.
 
 A peer is a process that answers lines on its standard input, one line each:
 
@@ -7,9 +7,9 @@ A peer is a process that answers lines on its standard input, one line each:
     time KEY THREADS RING BUDGET   ok MS MS ...      frames until BUDGET ms are spent, at least two
     result KEY PATH                ok                the result for the picture, written to PATH
 
-or `skip WHY` where it does not know the work. With one thread the figures are the process's processor
-time, with more the clock's. RING says over how many buffers it goes: one is "hot",
-24 do not fit the caches and are "cold". Pictures lie in the folder that is the first argument.
+or `skip WHY` if it does not support the work. With one thread the figures are processor time of the
+process, with more threads the clock. RING is the number of buffers: one is "hot", 24 exceed the caches and
+are "cold". The first argument is the folder of the pictures.
 """
 
 import sys
@@ -25,7 +25,7 @@ PICTURES = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(".")
 
 
 def picture(name: str) -> np.ndarray:
-    """The picture as the library takes it: BGRA pixels, or the rows of I420 or NV12."""
+    """Returns the picture for the library: BGRA pixels, or the rows of I420 or NV12."""
     data = np.fromfile(PICTURES / f"{name}.raw", np.uint8)
     if name == "bgra":
         return data.reshape(HEIGHT, WIDTH, 4)
@@ -34,7 +34,7 @@ def picture(name: str) -> np.ndarray:
 
 @dataclass
 class Work:
-    """A piece of work: its input's format, what is run, and how (input, ring slot) becomes output."""
+    """An operation: the input format, a description, and a function from (input, ring slot) to output."""
 
     format: str
     says: str
@@ -42,7 +42,7 @@ class Work:
 
 
 def measure(work: Work, frames: list, threads: int, budget: float) -> list[float]:
-    # One thread by its processor time: what else the machine does is not its own.
+    # One thread: processor time, so that other work on the machine does not count.
     clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
     kept = [None] * len(frames)
     for slot, frame in enumerate(frames):

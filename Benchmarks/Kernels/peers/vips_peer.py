@@ -1,5 +1,5 @@
-"""vips's way to do each piece of work: one pipeline from memory to memory, 8 bits in and out. How
-many threads it uses is said by VIPS_CONCURRENCY when the process starts."""
+"""Each operation with vips: one pipeline from memory to memory, 8 bits in and out. VIPS_CONCURRENCY
+sets the number of threads when the process starts."""
 
 import numpy as np
 import pyvips

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Measures a Sidelight server that works in real time: latency under load, overload, fairness between
-/// sessions, pings. Writes a report with plots, and fails if something does not hold that must.
+/// Measures a Sidelight server under live load: latency, overload, fairness between
+/// sessions, pings. Writes a report with plots, and fails if a requirement is missed.
 ///
 ///     realtime --server PATH [--output DIRECTORY] [--quick] [--seconds N] [--only PART]...
 @main

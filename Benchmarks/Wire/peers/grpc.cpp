@@ -1,5 +1,5 @@
-// The contract in C++ with gRPC's callback API, server and client, as its documentation has it; pixels
-// are exchanged between request and response, not copied. `grpc server|client --option value ...`
+// The contract in C++ with gRPC's callback API, server and client, as in its documentation; pixels
+// are moved between request and response, not copied. `grpc server|client --option value ...`
 #include "peer.h"
 
 #include <grpcpp/grpcpp.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr int streamWindow = 4 << 20;
 constexpr int http2Frame = 256 << 10;
 
-// Answers what it is sent, in order.
+// Sends every message back, in order.
 class Echo final : public grpc::ServerBidiReactor<ClientMessage, ServerMessage> {
  public:
   Echo() { StartRead(&request_); }
@@ -101,7 +101,7 @@ void serve(const std::string &address, bool tuned) {
 std::atomic<bool> over{false};
 std::atomic<int> ready{0};
 
-// Sends the same frame again for each that comes back.
+// Sends the same frame again for each frame that returns.
 class Stream final : public grpc::ClientBidiReactor<ClientMessage, ServerMessage> {
  public:
   Stream(FrameFilter::Stub *stub, const Image &image, int inFlight) : inFlight_(inFlight) {
@@ -150,14 +150,14 @@ class Stream final : public grpc::ClientBidiReactor<ClientMessage, ServerMessage
     changed_.notify_all();
   }
 
-  // Waits until what was sent is back.
+  // Waits until all frames returned.
   void wait() {
     std::unique_lock lock(mutex_);
     goOn();
     if (!changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) exit(2);
   }
 
-  // Round trips of what came back in a window of time, in seconds.
+  // The round trips of the frames that returned in a window of time, in seconds.
   std::vector<double> roundTrips(double begin, double end) {
     std::unique_lock lock(mutex_);
     std::vector<double> result;
@@ -221,7 +221,7 @@ int drive(int count, char **arguments) {
     grpc::ChannelArguments channel;
     channel.SetMaxReceiveMessageSize(-1);
     channel.SetMaxSendMessageSize(-1);
-    // Else channels to one address share a connection.
+    // Without this option channels to one address share a connection.
     channel.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     if (tuned) {
       channel.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, streamWindow);

@@ -1,5 +1,5 @@
 """The contract in Python with grpcio, server and client: `grpcio_peer.py STUBS server|client --option
-value ...`, where STUBS is the folder of what protoc made."""
+value ...`, where STUBS is the folder of the generated code."""
 
 import argparse
 import concurrent.futures

@@ -1,4 +1,4 @@
-// What the peers in C and C++ share: options, the clock, and how a client tells bench.py its figures.
+// The common part of the peers in C and C++: options, the clock, and the output of figures for bench.py.
 #pragma once
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-// The value of `--name` among the arguments; `otherwise` where it is not there.
+// Returns the value of `--name` in the arguments; `otherwise` if it is missing.
 static inline const char *option(int count, char **arguments, const char *name,
                                  const char *otherwise) {
   for (int i = 2; i + 1 < count; i += 2)
@@ -31,7 +31,7 @@ static inline void sleep_for(double seconds) {
   nanosleep(&time, NULL);
 }
 
-// Says a line now: bench.py looks at this process's figures when it comes.
+// Prints a line and flushes it: bench.py samples this process when it reads the line.
 static inline void say(const char *line) {
   puts(line);
   fflush(stdout);
@@ -42,7 +42,7 @@ static inline int compare_doubles(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// Says the figures of round trips in seconds, which it sorts, and waits until bench.py has closed our
+// Prints the figures of round trips in seconds, which it sorts, and waits until bench.py closes standard
 // input.
 static inline void finish(double *times, size_t count, double seconds, size_t least, size_t most) {
   qsort(times, count, sizeof *times, compare_doubles);

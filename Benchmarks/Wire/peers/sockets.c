@@ -1,4 +1,4 @@
-// Plain sockets, the limit of what a wire can carry: a frame is its length and its bytes, and comes
+// Plain sockets, the lower bound of any protocol: a frame is its length and its bytes, and is sent
 // back. `sockets server|client|memcpy --option value ...`
 #include "peer.h"
 
@@ -62,13 +62,13 @@ static void no_delay(int socket) {
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
-// What a client says first.
+// The first bytes of a client.
 typedef struct {
   uint64_t bytes, in_flight;
 } Hello;
 
-// Server: one thread reads frames and one sends them back, so that both directions are busy; where
-// only one frame is under way, one thread does both.
+// Server: one thread reads frames and one sends them back, so that both directions are busy; with
+// only one frame in flight, one thread does both.
 typedef struct {
   int socket;
   Hello hello;
@@ -226,7 +226,7 @@ static void client(int count, char **arguments) {
   double end = now();
   say("end");
   atomic_store(&over, 1);
-  // The streams may still note a frame each; what they noted in the window stands.
+  // Each stream may still record a frame; records in the window do not change.
   double *times = malloc((size_t)streams * MAX_ROUND_TRIPS * sizeof *times);
   size_t total = 0, least = MAX_ROUND_TRIPS, most = 0;
   for (int i = 0; i < streams; ++i) {
@@ -240,7 +240,7 @@ static void client(int count, char **arguments) {
   finish(times, total, end - begin, least, most);
 }
 
-// Copies of a frame, over as many buffers as no cache holds.
+// Copies of a frame, over more buffers than caches hold.
 static void copy(int count, char **arguments) {
   size_t bytes = (size_t)number(count, arguments, "--bytes", 1 << 20);
   size_t ring = (size_t)(256 << 20) / bytes + 2;

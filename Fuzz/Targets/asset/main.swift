@@ -2,13 +2,13 @@ import FuzzDriver
 import SidelightCodecs
 import SidelightKernels
 
-// A file that somebody puts as an asset, as the server reads it: what its header says is what memory is
-// taken by, so nothing that is decoded may be more than that. What is accepted must serve a plan.
+// Reads the file of an asset as the server does: the server reserves memory by the header,
+// so nothing that is decoded may be larger. A plan must be able to use an accepted asset.
 
 let limits = ImageLimits(maxPixels: 1 << 16)
 let pool = BufferPool(maxIdleBytes: 0)
 
-/// The plan of a small frame that the asset is used for.
+/// Plans a small frame with a filter that uses the asset.
 func plan(_ asset: Asset, _ filter: String, _ parameters: [String: ParameterValue]) {
   var catalogue = FilterCatalogue.builtIn
   catalogue.assets = AssetStore(["it": asset])
@@ -24,8 +24,8 @@ func plan(_ asset: Asset, _ filter: String, _ parameters: [String: ParameterValu
   }
 }
 
-/// A PNG whose chunks have the checksums that belong to them. No mutation finds those, and nothing
-/// behind a wrong one is read.
+/// Corrects the checksums of the chunks of a PNG. Mutations do not find valid checksums, and the reader
+/// stops at an invalid one.
 func mended(_ png: [UInt8]) -> [UInt8] {
   var png = png
   var start = 8

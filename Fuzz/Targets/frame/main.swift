@@ -6,8 +6,8 @@ import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-// Reads what is said to be a client's message twice: by the reader that leaves pixels where they are,
-// and by the generated code. Both must say the same; a frame that comes of it must lie within the bytes.
+// Decodes a client message twice: with the reader that does not copy pixels,
+// and with the generated code. Both must agree, and a frame must be within its bytes.
 
 typealias Client = Sidelight_V1_ClientMessage
 

@@ -2,13 +2,13 @@ import FuzzDriver
 import SidelightKernels
 import SidelightWire
 
-// What an image says of itself, in any figures, against the bytes that came with it: what is accepted must
-// lie within them, plane by plane, without one plane reaching into another. The planes are worked out
-// anew, in a way that no figure overflows.
+// Compares an image's description with its bytes: an accepted image must
+// be within its bytes, plane by plane, and planes must not overlap. The target computes the planes
+// again, without overflow.
 
 let limits = FrameLimits(maxDimension: 16_384, maxPixels: 1 << 16)
 
-/// Reads figures one after the other; zeros when there are no more.
+/// Reads numbers one after the other; zeros at the end.
 struct Figures {
   var bytes: ArraySlice<UInt8>
 
@@ -18,7 +18,7 @@ struct Figures {
   }
 }
 
-/// The bytes that a plane takes: where it begins, and where its last row ends.
+/// Returns the bytes of a plane: its start, and the end of its last row.
 func extent(_ plane: Int, _ layout: PlaneLayout, of frame: Frame) -> (start: Int128, end: Int128) {
   let rows = frame.format.rowCount(plane: plane, height: frame.size.height)
   let row = frame.format.rowByteCount(plane: plane, width: frame.size.width)
@@ -61,6 +61,6 @@ fuzz { input in
   if image.planes.isEmpty {
     precondition(frame.layout.byteCount == available, "bytes are left over")
   }
-  // To the last sample of the last row: the sanitizer sees to the rest.
+  // Reads all samples; the sanitizer reports any access beyond them.
   precondition(frame.packedBytes().allSatisfy { $0 == 1 }, "other bytes were read")
 }

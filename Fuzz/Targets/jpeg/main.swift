@@ -2,8 +2,8 @@ import FuzzDriver
 import SidelightCodecs
 import SidelightKernels
 
-// Decodes what is said to be a JPEG, by a codec that has seen all inputs before, and by a new one: both
-// must say the same, and what comes must be what the header promised.
+// Decodes a JPEG with a codec that has decoded all earlier inputs, and with a new one: both
+// must agree, and the result must match the header.
 
 let limits = ImageLimits(maxPixels: 1 << 16)
 let pool = BufferPool(maxIdleBytes: 0)

@@ -2,8 +2,8 @@ import FuzzDriver
 import SidelightKernels
 import SidelightWire
 
-// Reads what is said to be a pipeline's text. What can be read, printed and read again is the same, and
-// so is what its message says; what cannot be read is complained of at a place in the text.
+// Parses the text of a pipeline. A pipeline must survive printing and parsing, and
+// encoding and decoding; an error must have a position in the text.
 
 fuzz { input in
   let bytes = input.withUnsafeBytes { [UInt8]($0) }
@@ -12,7 +12,7 @@ fuzz { input in
   do throws(PipelineTextError) {
     let parsed = try PipelineText(text)
     pipeline = parsed.pipeline
-    // Complaints of the catalogue are pointed at the text too.
+    // Errors of the catalogue have a position in the text too.
     do throws(PipelineTextError) {
       _ = try parsed.resolve { pipeline throws(PipelineError) in
         try FilterCatalogue.builtIn.resolve(pipeline)
@@ -27,7 +27,7 @@ fuzz { input in
     return
   }
   let printed = pipeline.text
-  // What is no number equals nothing, itself neither.
+  // NaN is not equal to itself.
   let mayBeUnequal = printed.contains("nan")
   if printed.utf8.count <= PipelineText.maxLength {
     guard let again = try? PipelineText(printed).pipeline else {

@@ -3,9 +3,9 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-// A pipeline as it comes over the wire, all the way to a plan for a small frame. The first byte says of
-// which format. What is accepted must come back from a message of its own, and its plan must keep to
-// what it may hold and make frames that can be.
+// Decodes a pipeline message, and compiles a plan for a small frame. The first byte selects
+// the format. An accepted pipeline must survive encoding and decoding, and its plan must respect
+// the memory limit and produce valid frames.
 
 let maxPlanBytes = 1 << 22
 let size = FrameSize(width: 33, height: 17)
@@ -31,7 +31,7 @@ fuzz { input in
   else { return }
   let text = pipeline.text
   let again = try? Pipeline(Sidelight_V1_Pipeline(pipeline))
-  // What is no number equals nothing, itself neither.
+  // NaN is not equal to itself.
   precondition(
     again == pipeline || text.contains("nan"), "the message says something else: \(text)")
   guard let resolved = try? catalogue.resolve(pipeline) else { return }
@@ -45,7 +45,7 @@ fuzz { input in
   if let refusal = plan.refusal {
     precondition(refusal.byteCount > maxPlanBytes && plan.passes.isEmpty, "refused for nothing")
   } else {
-    // What a pass costs by itself is not what it holds.
+    // The limit does not count the overhead of a pass.
     precondition(plan.byteCost <= maxPlanBytes + 4096 * plan.passes.count, "more than it may hold")
   }
   _ = plan.description

@@ -3,20 +3,20 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-// A ring of any figures, and an image that says it lies in one of its slots: what is accepted must
-// lie within that slot, to the last sample of the last row. The first 16 bytes are the figures of the
-// ring, the rest is the image as it comes over the wire.
+// A ring of arbitrary sizes, and an image in one of its slots: an accepted image must
+// be within that slot, up to the last sample. The first 16 bytes are the sizes of the
+// ring, the rest is the encoded image.
 
 let limits = FrameLimits(maxDimension: 16_384, maxPixels: 1 << 20)
-/// The longest pictures that are looked at sample by sample.
+/// The largest pictures whose samples are all read.
 let maxReadBytes = 1 << 20
 
 func number(_ bytes: [UInt8], _ range: Range<Int>) -> UInt64 {
   bytes[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
 }
 
-/// Reads every row of a frame on memory of exactly the length that was stated: the sanitizer sees to
-/// the rest.
+/// Reads every row of a frame in memory of exactly the stated length; the sanitizer reports any access
+/// beyond it.
 func read(_ image: Sidelight_V1_Image, _ byteCount: Int) {
   let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
   memory.initializeMemory(as: UInt8.self, repeating: 1)

@@ -5,14 +5,14 @@ import SwiftProtobuf
 
 @testable import SidelightUploads
 
-// The messages of an upload, each behind its length in two bytes: what comes of them must be what a
-// naive reading of the contract says, the file whole or a fault that fits into a client's headers.
+// The messages of an upload, each after its length in two bytes. The result must equal that of a
+// naive implementation of the contract: the complete file, or an error that fits into headers.
 
 typealias Request = Sidelight_V1_PutAssetRequest
 
 let maxFileBytes = 256
 
-/// The messages that the input holds, up to the first that is none.
+/// Returns the messages of the input, up to the first invalid one.
 func messages(_ input: RawSpan) -> [Request] {
   var rest = input.withUnsafeBytes { [UInt8]($0) }[...]
   var messages: [Request] = []
@@ -25,7 +25,7 @@ func messages(_ input: RawSpan) -> [Request] {
   return messages
 }
 
-/// The file that the messages should come to; `nil` if they are to be refused.
+/// Returns the expected file; `nil` if the messages are invalid.
 func expected(_ messages: [Request]) -> [UInt8]? {
   guard case .header(let header)? = messages.first?.part,
     header.name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-\/]{0,63}/) != nil,

@@ -16,7 +16,7 @@ import Synchronization
 /// sleep while there is no work. They end with ``shutdown()``, or after the pool's last reference
 /// is released; in both cases accepted work is finished first.
 ///
-/// ``standIn(for:)`` starts replacement threads for threads whose work does not return.
+/// `standIn(for:)` starts replacement threads for threads whose work does not return.
 public final class ComputePool: TaskExecutor {
   /// The number of threads at start.
   public let threadCount: Int

@@ -60,8 +60,10 @@ public struct Node: Sendable {
 
   /// Mixes the result of nodes with their input: input + (result - input) * amount.
   ///
-  /// - Parameter amount: 0 is the input and 1 the result. Amounts beyond them amplify the
-  ///   difference; a negative amount of a blur sharpens.
+  /// - Parameters:
+  ///   - nodes: The nodes, first to last.
+  ///   - amount: 0 is the input and 1 the result. Amounts beyond them amplify the difference; a
+  ///     negative amount of a blur sharpens.
   public static func mixed(_ nodes: [Node], amount: Double) -> Node {
     Node(.mixed(nodes, amount: amount))
   }

@@ -54,7 +54,10 @@ public final class PlanCache: Sendable {
 
   /// Returns the plan of a pipeline for a geometry; compiles it if the cache does not have it.
   ///
-  /// - Parameter encoding: The encoding of results; by default that of the input.
+  /// - Parameters:
+  ///   - pipeline: The pipeline.
+  ///   - geometry: The geometry of the frames.
+  ///   - encoding: The encoding of results; by default that of the input.
   public func plan(
     for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, as encoding: FrameEncoding? = nil
   ) -> Plan {

@@ -1,6 +1,6 @@
 /// What clients with certain certificates may do.
 public struct CertificateRule: Sendable, Hashable {
-  /// Whose: a name as ``PeerCertificate/names`` has them, such as `dns:camera-7.example`; a `*` at its
+  /// Whose: a name as `PeerCertificate.names` has them, such as `dns:camera-7.example`; a `*` at its
   /// end stands for anything.
   public var name: String
   /// What they may do.

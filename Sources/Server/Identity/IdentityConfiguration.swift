@@ -1,6 +1,6 @@
 /// Who may call by what his connection proves. Whoever brings a bearer token is who the token says.
 ///
-/// As soon as one way of proof is configured, here, by ``ServerTLS/clientCertificates`` or by an
+/// As soon as one way of proof is configured, here, by `ServerTLS.clientCertificates` or by an
 /// ``Authenticator``, whoever proves nothing is refused; health checks excepted. Without any, everybody
 /// may do everything.
 public struct IdentityConfiguration: Sendable, Hashable {

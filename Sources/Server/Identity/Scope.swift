@@ -1,4 +1,4 @@
-/// What a caller may be allowed to do. Which method needs which is ``MethodAccess``'s table.
+/// What a caller may be allowed to do. Which method needs which is `MethodAccess`'s table.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   /// Filter: sessions, still images, pipelines to check.
   case stream

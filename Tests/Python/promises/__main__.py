@@ -1,4 +1,4 @@
-"""Measures each promise, and writes the table into docs/design/reliability.md.
+"""Measures each service-level objective, and writes the table into docs/design/reliability.md.
 
 dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]
 """
@@ -45,7 +45,7 @@ def measure(settings: Settings, only: list[int]) -> list[Row]:
         start = time.monotonic()
         try:
             found = measurement(settings)
-        except Exception as error:  # one row that cannot be measured does not hide the others
+        except Exception as error:  # a row that fails does not hide the others
             traceback.print_exc()
             found = [
                 Row(number, "", f"the measurement failed: {error!r}"[:300], "", False, "")

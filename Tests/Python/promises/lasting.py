@@ -56,21 +56,21 @@ def resuming(settings: Settings) -> Row:
     keys.unlink()
     return Row(
         12,
-        "resume within 30 s restores the selection; lost frames are named, never silent",
-        f"{rounds - len(faults)} of {rounds} sessions resumed with their selection, "
+        "resume within 30 s restores the pipeline; every lost frame is reported",
+        f"{rounds - len(faults)} of {rounds} sessions resumed with their pipeline, "
         f"{max(gaps, default=0):.2f} s after "
         f"the loss at most; {frames:,} frames, each with its outcome or among the {lost} that the "
         "client "
-        f"names as lost" + (f"; {faults}" if faults else ""),
+        f"reports as lost" + (f"; {faults}" if faults else ""),
         "all, 30 s",
         not faults and max(gaps, default=99) < 30,
-        "`kill -9` of a server in mid-stream, another one with the same keys; HAProxy between: "
+        "`kill -9` of a server during a stream, another server with the same keys; with HAProxy: "
         "`test_haproxy.py`",
     )
 
 
 def identity(settings: Settings) -> Row:
-    """Row 14: what the tests of identity say."""
+    """Row 14: the tests of identity."""
     promise = "authentication before allocation, on every RPC; it fails closed; certificates reload"
     here = Path(__file__).parents[1]
     files = sorted(str(path) for pattern in IDENTITY_TESTS for path in here.glob(pattern))
@@ -100,10 +100,10 @@ def soak(settings: Settings) -> Row:
         "soak at 70 %: RSS slope < 1 MiB/h, descriptors flat, p99 steady",
         f"{minutes:g} min: RSS {found.slope:+.1f} MiB/h, standard error {found.slope_error:.1f}; "
         "descriptors "
-        f"{found.descriptors_gained:+d}; p99 of the last third {found.drift:.2f} times the first's"
+        f"{found.descriptors_gained:+d}; p99 of the last third {found.drift:.2f} times that of the first"
         + "".join(f"; {each}" for each in found.failures),
         f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; "
         f"{endurance.MOST_DRIFT:g} times",
         not found.failures,
-        "a short form of `make endurance`, which says how it is done",
+        "a short form of `make endurance`",
     )

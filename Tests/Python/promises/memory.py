@@ -1,4 +1,4 @@
-"""Row 3: what sessions may take, in a memory cgroup."""
+"""Row 3: the memory of sessions, in a memory cgroup."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ from sidelight_testing.session import pipeline
 from .row import Row, Settings
 
 MIB = 1 << 20
-KINDS = ("reads nothing", "never ends a message", "writes as fast as it can")
+KINDS = ("reads nothing", "never ends a message", "writes without pause")
 SESSIONS = 24
 WINDOW, MESSAGE, FRAME = MIB, 4 * MIB, MIB
 BOUND = (64 << 10) + 2 * WINDOW + 2 * MESSAGE + 4 * FRAME
@@ -28,7 +28,7 @@ LIMIT = SESSIONS * BOUND + 64 * MIB
 
 
 class MemoryGroup:
-    """A memory cgroup below our own, with a limit; version 1, or 2 where it is delegated to us."""
+    """A memory cgroup below that of this process, with a limit; version 1, or 2 if it is delegated."""
 
     def __init__(self, limit: int) -> None:
         lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
@@ -55,7 +55,7 @@ class MemoryGroup:
         return int((self.path / self._peak).read_text())
 
     def remove(self) -> None:
-        """To be called when its processes have ended."""
+        """Removes the group, after its processes ended."""
         deadline = time.monotonic() + 5
         while True:
             try:
@@ -77,9 +77,9 @@ def memory_of_a_session(settings: Settings) -> Row:
                 group = MemoryGroup(LIMIT)
                 group.take(server.process.pid)
             except OSError as error:
-                why = f"no memory cgroup is to be had here ({error.strerror}), so resident memory is looked at"
+                why = f"resident memory, because memory cgroups are not available here ({error.strerror})"
             before = resident_bytes(server.process)
-            # What it had before it came into the group is not counted there.
+            # The group does not count memory from before the process joined it.
             own = private_bytes(server) if group else 0
             highest = hold(server, seconds)
             lives = server.process.poll() is None
@@ -88,16 +88,16 @@ def memory_of_a_session(settings: Settings) -> Row:
         if group:
             group.remove()
     figure = (
-        f"{SESSIONS} sessions, a third each that {', '.join(KINDS)}, for {seconds:g} s: "
+        f"{SESSIONS} sessions, of three kinds ({', '.join(KINDS)}), for {seconds:g} s: "
         f"{before / MIB:.0f} MiB before, {highest / MIB:.0f} at most "
         f"({(highest - before) / SESSIONS / MIB:.1f} a "
         f"session)"
         + (
-            f"; {peak / MIB:.0f} MiB by the cgroup, which leaves out what is a file's"
+            f"; {peak / MIB:.0f} MiB by the cgroup, without mapped files"
             if group
             else ""
         )
-        + ("" if lives else "; the server was ended")
+        + ("" if lives else "; the server ended")
     )
     return Row(
         3,
@@ -111,13 +111,13 @@ def memory_of_a_session(settings: Settings) -> Row:
 
 
 def private_bytes(server: Server) -> int:
-    """Resident memory that is no file's."""
+    """Returns the resident memory without mapped files."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(re.search(r"^RssAnon:\s*(\d+)", status, re.MULTILINE)[1]) << 10
 
 
 def hold(server: Server, seconds: float) -> int:
-    """Has all sessions do their worst for a time. Returns the most resident memory."""
+    """Runs all sessions for a time. Returns the highest resident memory."""
     done = threading.Event()
     address = server.addresses["tcp"]
     opening = messages.Open(
@@ -141,13 +141,13 @@ def hold(server: Server, seconds: float) -> int:
                 peer = stack.enter_context(RawPeer(address))
                 peer.call(PROCESS)
                 peer.data(message(opened.SerializeToString()))
-                # All that the first windows take of a message that is announced whole.
+                # As much of an announced message as the first windows accept.
                 peer.data(message(b"\0" * 60_000, length=MESSAGE - 1))
                 continue
             options = [("grpc.use_local_subchannel_pool", 1)]
             channel = stack.enter_context(grpc.insecure_channel(address, options))
             interval = 1 / 30 if index % 3 == 0 else 0
-            # Nobody asks for what comes: neither of the two ever reads.
+            # Neither of the two reads.
             calls.append(service.FrameFilterStub(channel).Process(frames(interval)))
         end = time.monotonic() + seconds
         while time.monotonic() < end and server.process.poll() is None:

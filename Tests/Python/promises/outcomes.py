@@ -1,4 +1,4 @@
-"""Rows 1, 2, 4: outcomes, and what no input can do."""
+"""Rows 1, 2, 4: outcomes, and robustness against input."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from .row import SWIFT_TESTS, Row, Settings, not_measured
 def one_outcome_a_frame(settings: Settings) -> Row:
     """Row 1: the model-based client of the Swift tests."""
     promise = "every accepted frame has exactly one outcome; received = sum of outcomes"
-    limit = "no miss"
+    limit = "no violation"
     if not SWIFT_TESTS.exists():
         return not_measured(1, promise, limit, "the Swift tests are not built")
     frames = int(settings.either(30_000, 1_000_000))
@@ -28,9 +28,9 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     holds = found.returncode == 0
     seeds = re.findall(r"SIDELIGHT_MODEL_SEED=(\d+)", log)
     summary = re.search(r"^model: (.*)$", log, re.MULTILINE)
-    # Of few frames there is none, as they cannot have had every outcome.
+    # There is no summary of few frames, which cannot have every outcome.
     kinds = f", {len(summary[1].split(', '))} kinds of outcome and ending" if summary else ""
-    misses = "no miss" if holds else f"sessions that broke a promise, by their seeds: {seeds}"
+    misses = "no violation" if holds else f"sessions that violate it, by their seeds: {seeds}"
     return Row(
         1,
         promise,
@@ -42,17 +42,17 @@ def one_outcome_a_frame(settings: Settings) -> Row:
 
 
 def no_input_stops_it(settings: Settings) -> list[Row]:
-    """Rows 2 and 4: a siege."""
+    """Rows 2 and 4: the stress test."""
     minutes = settings.either(0.2, 1)
     with Server("--shared-memory") as server:
         found = siege.besiege(server, sessions=60, minutes=minutes, rate=2)
     hurt = [each for each in found.failures if "memory" not in each]
     how = f'`make siege ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
-    inputs = f"{found.attacks:,} attacks of {found.kinds} kinds beside 60 sessions: "
+    inputs = f"{found.attacks:,} attacks of {found.kinds} kinds next to 60 sessions: "
     inputs += (
         "; ".join(hurt)
         if hurt
-        else f"the server lives, {found.frames:,} of {found.frames:,} frames came back"
+        else f"the server runs, {found.frames:,} of {found.frames:,} frames returned"
     )
     ratio = found.after_bytes / found.baseline_bytes
     memory = (
@@ -62,9 +62,9 @@ def no_input_stops_it(settings: Settings) -> list[Row]:
     return [
         Row(
             2,
-            "no input stops the process",
+            "no input ends the process",
             inputs,
-            "lives, nobody else's frame lost",
+            "runs, no frame of other sessions lost",
             not hurt,
             how + "; libFuzzer by `make fuzz`",
         ),

@@ -1,4 +1,4 @@
-"""Rows 7 to 10: peers that attack, fall silent, ping, and hold up a shutdown."""
+"""Rows 7 to 10: peers that attack, fall silent, ping, and delay a shutdown."""
 
 import contextlib
 import hashlib
@@ -30,16 +30,16 @@ HONEST = 49
 BUSY_WORK = bytes(1 << 20)
 STALLS = {
     "a stopped process": test_drain.dead,
-    "a shut window": test_drain.stalled,
-    "a deaf socket": test_drain.deaf,
+    "a closed window": test_drain.stalled,
+    "an unread socket": test_drain.deaf,
 }
 
 
 def a_hostile_neighbour(settings: Settings) -> Row:
-    """Row 7: windows alone, beside a process that is only busy, and beside the attacker, in turn."""
+    """Row 7: windows of time alone, next to a busy process, and next to the attacker, in turn."""
     rounds = int(settings.either(5, 20))
     window_seconds = 2
-    alone, busy, attacked = "alone", "beside a process that is only busy", "beside the attacker"
+    alone, busy, attacked = "alone", "next to a busy process", "next to the attacker"
     seen: dict[str, list[float]] = {alone: [], busy: [], attacked: []}
     made = 0
     with Server("--shared-memory") as server:
@@ -67,14 +67,14 @@ def a_hostile_neighbour(settings: Settings) -> Row:
     ratio = p99[attacked] / p99[alone]
     return Row(
         7,
-        "1 hostile among 50 sessions moves the others' p99 by < 10 %",
+        "1 hostile session among 50 raises the p99 of the others by < 10 %",
         f"p99 {', '.join(f'{value:.1f} ms {kind}' for kind, value in p99.items())} "
         f"({100 * (ratio - 1):+.0f} %); p50 {', '.join(f'{value:.1f}' for value in p50.values())}; "
-        f"{made:,} attacks of {kinds} kinds, {len(ended['trouble'])} sessions hurt",
+        f"{made:,} attacks of {kinds} kinds, {len(ended['trouble'])} sessions harmed",
         "+10 %",
         ratio < 1.1 and not ended["trouble"],
-        f"{rounds} rounds of {window_seconds} s each alone, beside a process that computes without "
-        "a pause, and beside an attacker who never pauses; all share this machine",
+        f"{rounds} rounds of {window_seconds} s each alone, next to a process that computes without "
+        "a pause, and next to an attacker without a pause; all share this machine",
     )
 
 
@@ -98,8 +98,8 @@ def silent_peers(settings: Settings) -> Row:
             thread.start()
         for thread in threads:
             thread.join()
-    # Those whose sessions have to go, whatever their connection does: on servers of their own, as
-    # they all look alike from outside.
+    # Peers whose sessions must end, whatever their connection does: on separate servers, because they
+    # look the same from outside.
     threads = [
         threading.Thread(target=_stalls, args=each) for each in zip(STALLS, itertools.repeat(took))
     ]
@@ -111,16 +111,16 @@ def silent_peers(settings: Settings) -> Row:
     holds = all(value <= (5 if name in quick else 15) for name, value in took.items())
     return Row(
         8,
-        "a dead, silent or stalled peer is gone in <= 15 s, a silent TCP connection in 5 s",
+        "a dead, silent or stalled peer is closed in <= 15 s, a silent TCP connection in 5 s",
         ", ".join(f"{name} {value:.1f} s" for name, value in took.items()),
         "15 s; 5 s",
         holds,
-        "raw peers and a stopped process beside a session that misses nothing",
+        "raw peers and a stopped process, next to a session that must not lose a frame",
     )
 
 
 def _stalls(name: str, took: dict[str, float]) -> None:
-    """How long the session of a peer stands that stops taking part."""
+    """Measures how long the session of a peer lasts that stops participating."""
     with Server() as server, Bystander(server) as bystander, contextlib.ExitStack() as stack:
         STALLS[name](server, stack)
         silence.wait_until(lambda: bystander.load().sessions == 2, seconds=10)
@@ -131,7 +131,7 @@ def _stalls(name: str, took: dict[str, float]) -> None:
 
 
 def pings(settings: Settings) -> Row:
-    """Row 9: a raw client that behaves as grpc-go, grpcio, and the Swift client."""
+    """Row 9: a raw client that behaves like grpc-go, grpcio, and the Swift client."""
     minutes = settings.ping_minutes or settings.either(1 / 6, 1)
     seconds = 60 * minutes
     count = int(30 * seconds)
@@ -164,8 +164,8 @@ def pings(settings: Settings) -> Row:
         f"{ended['came']:,} of {ended['sent']:,} by grpcio, {swift_made} by `sidelight stream`",
         "no GOAWAY, no frame lost",
         holds,
-        "a raw client that pings as grpc-go does (there is no Go here), for that long: "
-        "`dev/promises --minutes 10` for ten",
+        "a raw client that pings as grpc-go does (Go is not installed here); "
+        "`dev/promises --minutes 10` takes ten minutes",
     )
 
 
@@ -200,7 +200,7 @@ def as_grpc_go(address: str, count: int) -> int:
 
 
 def drain(settings: Settings) -> Row:
-    """Row 10: a server each, all at once, with the grace that is the default."""
+    """Row 10: a server for each peer, all at once, with the default grace period."""
     took: dict[str, float] = {}
     codes = set()
     with contextlib.ExitStack() as stack:
@@ -209,7 +209,7 @@ def drain(settings: Settings) -> Row:
             server = stack.enter_context(Server("--compute-threads", "1"))
             for peer in peers:
                 peer(server, stack)
-            servers.append(("all of them" if len(peers) > 1 else peers[0].__name__, server))
+            servers.append(("all together" if len(peers) > 1 else peers[0].__name__, server))
 
         def end(name: str, server: Server) -> None:
             start = time.monotonic()
@@ -230,6 +230,6 @@ def drain(settings: Settings) -> Row:
         + f"; exit status {sorted(codes)}",
         "10 s, 0",
         codes == {0} and max(took.values()) <= 10,
-        "SIGTERM with such a peer, grace of 10 s; health, GOAWAY and frames in flight: "
+        "SIGTERM with such a peer, grace period 10 s; health, GOAWAY and frames in flight: "
         "`test_drain.py`",
     )

@@ -29,7 +29,7 @@ BUDGET_US = 60_000
 
 
 def overload(settings: Settings) -> list[Row]:
-    """Row 5: the overload curve of bench-realtime, and what a refusal takes."""
+    """Row 5: the overload curve of bench-realtime, and the time of a refusal."""
     return [_curve(settings), _refusals(settings)]
 
 
@@ -73,8 +73,8 @@ def _refusals(settings: Settings) -> Row:
         Load(server.addresses["tcp"], sessions, rate=30, filters=DEAR),
     ):
         took = {
-            "a raw client of one thread": _refused_raw(server.addresses["tcp"], count),
-            "grpcio, whose threads hand each call on": _refused(server.addresses["tcp"], count),
+            "a raw client with one thread": _refused_raw(server.addresses["tcp"], count),
+            "grpcio, which passes each call between threads": _refused(server.addresses["tcp"], count),
         }
     figures = [
         f"{name}: median {statistics.median(each):.1f} ms, p99 {percentile(sorted(each), 99):.1f} ms"
@@ -83,10 +83,10 @@ def _refusals(settings: Settings) -> Row:
     return Row(
         5,
         "refusals in < 5 ms with RESOURCE_EXHAUSTED and RetryInfo",
-        f"{count} refusals each by a server at several times its load, seen by {'; by '.join(figures)}",
+        f"{count} refusals each by a server under several times its capacity, measured by {'; by '.join(figures)}",
         "p99 5 ms, for the raw client",
         percentile(sorted(next(iter(took.values()))), 99) < 5,
-        f"`--max-sessions {sessions}`, whose sessions all send more than can be done",
+        f"`--max-sessions {sessions}`; the sessions send more than the server's capacity",
     )
 
 
@@ -95,7 +95,7 @@ def _says_when_to_come_back(details: list) -> bool:
 
 
 def _refused_raw(address: str, count: int) -> list[float]:
-    """Milliseconds from the begin of a call to its trailers."""
+    """Returns the milliseconds from the start of a call to its trailers."""
     took = []
     opening = client_message(open=messages.Open())
     with RawPeer(address) as peer:
@@ -119,7 +119,7 @@ def _refused_raw(address: str, count: int) -> list[float]:
 
 
 def _refused(address: str, count: int) -> list[float]:
-    """The same by a client of gRPC's own."""
+    """Returns the same, measured by grpcio."""
     took = []
     with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
         stub = service.FrameFilterStub(channel)
@@ -136,7 +136,7 @@ def _refused(address: str, count: int) -> list[float]:
 
 
 def nothing_after_its_deadline(settings: Settings) -> Row:
-    """Row 6: sessions with budgets, far beyond what the server can do."""
+    """Row 6: sessions with budgets, far beyond the capacity of the server."""
     seconds = settings.either(4, 15)
     done = threading.Event()
     lock = threading.Lock()
@@ -172,14 +172,14 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
     begun.sort()
     return Row(
         6,
-        "nothing is computed after its deadline; mailbox depth 1",
-        f"{totals['made']:,} frames made and {totals['dropped']:,} dropped in overload: "
+        "no frame is computed after its deadline; mailbox depth 1",
+        f"{totals['made']:,} frames filtered and {totals['dropped']:,} dropped under overload: "
         f"{totals['begun late']} were "
-        f"begun after their budget of {BUDGET_US / 1000:g} ms (the latest at "
+        f"started after their budget of {BUDGET_US / 1000:g} ms (the latest at "
         f"{100 * percentile(begun, 100):.0f} % of it), "
-        f"{totals['told late']} were handed to the transport after it (by "
+        f"{totals['told late']} were passed to the transport after it (by "
         f"{max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
-        "no work begun late, depth 1",
+        "no work started late, depth 1",
         totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
         f"16 sessions at 60 fps for {seconds:g} s; manual clocks in "
         "`BudgetTests`",
@@ -219,14 +219,13 @@ def deadlines(settings: Settings) -> Row:
                     late.append(1000 * (time.perf_counter() - start - after))
             worst = max(worst, *late)
             figures.append(
-                f"{kind.__name__} {statistics.median(late):.1f} ms (most {max(late):.1f})"
+                f"{kind.__name__} {statistics.median(late):.1f} ms (max {max(late):.1f})"
             )
     return Row(
         13,
-        "deadlines are enforced by us, <= 50 ms late, with DEADLINE_EXCEEDED",
-        f"late in the median of {count}: {', '.join(figures)}",
+        "the server enforces deadlines, <= 50 ms late, with DEADLINE_EXCEEDED",
+        f"delay, median of {count}: {', '.join(figures)}",
         "50 ms",
         worst <= 50 and statuses == {4},
-        "a raw client with `grpc-timeout`, and sessions that are idle, busy, in the midst of a "
-        "long frame",
+        "a raw client with `grpc-timeout`; sessions that are idle, busy, or filtering a long frame",
     )

@@ -6,12 +6,12 @@ from pathlib import Path
 from sidelight_testing.contract import REPOSITORY
 
 SWIFT_TESTS = REPOSITORY / ".build/release/sidelightPackageTests.xctest"
-REALTIME = REPOSITORY / "Benchmarks/Realtime/.build/release/realtime"
+REALTIME = REPOSITORY / ".build/release/realtime"
 
 
 @dataclass
 class Settings:
-    """How much is measured."""
+    """The amount of measurements."""
 
     quick: bool = False
     ping_minutes: float | None = None
@@ -23,7 +23,7 @@ class Settings:
 
 @dataclass
 class Row:
-    """What was found of a promise."""
+    """The result of a service-level objective."""
 
     number: int
     promise: str

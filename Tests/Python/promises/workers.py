@@ -1,4 +1,4 @@
-"""Row 11: workers that are shot under load."""
+"""Row 11: workers that crash under load."""
 
 import os
 import signal
@@ -26,25 +26,25 @@ def workers(settings: Settings) -> Row:
     delays = _crash_loop()
     return Row(
         11,
-        "a trap in a filter loses only its worker's sessions; back in <= 100 ms; crash loops back off",
+        "a trap in a filter ends only its worker's sessions; restart in <= 100 ms; crash loops back off",
         f"2 workers, {rounds} rounds under {SESSIONS} sessions: {lost} sessions lost with the "
-        f"worker that was shot; the others: {faults} lost, and no frame of "
-        f"{sum(len(each['after']) for each in beside):,} frames after it, p99 {_told(before)} before, "
-        f"{_told(after)} after, in the median of the rounds. A new connection is served {_told(back[2])} after the death; by the "
-        f"replacement, where there is one worker alone, {_told(back[1])}. Crash loop: {delays}",
+        f"crashed worker; the others: {faults} lost, and no frame of "
+        f"{sum(len(each['after']) for each in beside):,} frames after the crash; p99 {_told(before)} before, "
+        f"{_told(after)} after, median of the rounds. A new connection has its first answer {_told(back[2])} after the "
+        f"crash, or {_told(back[1])} with a single worker, from its replacement. Crash loop: {delays}",
         f"no session of another worker; {LIMIT_MS} ms",
         not faults and max(back[1]) <= LIMIT_MS,
-        "`kill -SEGV` of a worker of `sidelight serve --workers`; a Python client's new channel and "
-        "first answer are in the times; `test_workers.py`",
+        "`kill -SEGV` of a worker of `sidelight serve --workers`; the times include a new channel and "
+        "the first answer of a Python client; `test_workers.py`",
     )
 
 
 def _told(times: list[float]) -> str:
-    return f"{percentile(times, 50):.1f} ms (most {times[-1]:.1f})"
+    return f"{percentile(times, 50):.1f} ms (max {times[-1]:.1f})"
 
 
 def _beside(seconds: float) -> dict:
-    """Sessions at two workers, of which one is shot."""
+    """Sessions of two workers, one of which crashes."""
     with Workers(2) as server, Load(server.addresses["tcp"], SESSIONS, RATE) as load:
         time.sleep(seconds)
         before = load.window()
@@ -58,7 +58,7 @@ def _beside(seconds: float) -> dict:
         assert victims + others == SESSIONS
         return {
             "lost": victims,
-            # A session that lost a frame, or itself, is in trouble once.
+            # A session that lost a frame, or ended, is in trouble once.
             "faults": abs(len(trouble) - victims),
             "before": before["latencies"],
             "after": after["latencies"],
@@ -66,13 +66,13 @@ def _beside(seconds: float) -> dict:
 
 
 def _back(count: int) -> float:
-    """Milliseconds from a worker's death until a new connection has its first answer."""
+    """Returns the milliseconds from a worker's end until a new connection has its first answer."""
     with Workers(count) as server:
         assert server.answers()
         pid = server.pids[0]
         start = time.monotonic()
         os.kill(pid, signal.SIGSEGV)
-        # What is accepted by one that is about to die says nothing of its successor.
+        # A connection that the ending worker accepts does not count.
         while is_alive(pid):
             pass
         server.answers()
@@ -80,7 +80,7 @@ def _back(count: int) -> float:
 
 
 def _crash_loop() -> str:
-    """How long each death in a row is waited for."""
+    """Returns the delays before the restarts in a crash loop."""
     with Workers(1) as server:
         for count in range(1, 6):
             server.end(0)

@@ -1,4 +1,4 @@
-"""What figures were measured on."""
+"""The machine on which figures were measured."""
 
 import datetime
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass
 class Machine:
-    """A machine at a moment; as text, what a report says of it."""
+    """A machine at a point in time; its text is for reports."""
 
     date: str
     processor: str
@@ -36,6 +36,6 @@ class Machine:
     def __str__(self) -> str:
         return (
             f"{self.date}, {self.processor}, {self.cores} cores, {self.memory_gib} GiB, Linux "
-            f"{self.kernel}; load average before it started: {self.load_average:.2f}"
-            + (", so with other work beside it." if self.load_average > 0.5 * self.cores else ".")
+            f"{self.kernel}; load average before the run: {self.load_average:.2f}"
+            + (", with other work on the machine." if self.load_average > 0.5 * self.cores else ".")
         )

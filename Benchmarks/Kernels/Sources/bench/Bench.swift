@@ -1,7 +1,8 @@
+import BenchmarkSupport
 import SidelightKernels
 
-/// Sidelight as one of the benchmark's peers: answers the driver's lines (peers/peer.py says what
-/// they mean) on standard output.
+/// Sidelight as a peer of the benchmark: answers the requests of the driver (see peers/peer.py)
+/// on standard output.
 @main
 struct Bench {
   static func main() async throws {
@@ -9,7 +10,7 @@ struct Bench {
     var bench = try Bench(pictures: Pictures(folder: CommandLine.arguments[1]))
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
-      reply(try await bench.answer(words))
+      StandardOutput.printLine(try await bench.answer(words))
     }
   }
 
@@ -45,7 +46,7 @@ struct Bench {
       else { return "skip" }
       let times = try await self.timing(plan, ring: ring).run(
         on: self.compute(threads), budget: budget)
-      return "ok " + times.map { fixed($0) }.joined(separator: " ")
+      return "ok " + times.map { $0.fourDecimals }.joined(separator: " ")
     case "result":
       let frame = try await PlanExecutor(pool: self.pool, compute: self.compute(1))
         .run(plan, on: self.pictures.frames(plan.input, count: 1, pool: self.pool)[0])
@@ -69,7 +70,7 @@ struct Bench {
     return pool
   }
 
-  /// How many buffers 200 frames took from the pool, and how many of them were fresh.
+  /// Returns how many buffers 200 frames took from the pool, and how many of them were new.
   private mutating func steady(_ plan: Plan) async throws -> String {
     let timing = try self.timing(plan, ring: 24)
     let compute = self.compute(1)

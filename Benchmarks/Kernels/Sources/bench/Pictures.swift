@@ -6,12 +6,12 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// The benchmark's picture in every format, as the driver wrote it.
+/// The picture of the benchmark in every format, written by the driver.
 struct Pictures {
-  /// Where `bgra8.raw` and the like lie: rows without padding.
+  /// The folder of `bgra8.raw` and the other formats: rows without padding.
   let folder: String
 
-  /// Frames of a geometry, each in a buffer of its own.
+  /// Returns frames of a geometry, each in a separate buffer.
   func frames(_ geometry: FrameGeometry, count: Int, pool: BufferPool) throws -> [Frame] {
     let name = geometry.format == .bgra8 ? "bgra" : geometry.format.rawValue
     guard let file = fopen("\(self.folder)/\(name).raw", "rb") else {
@@ -32,7 +32,7 @@ struct Pictures {
     }
   }
 
-  /// The table of `cube.cube`.
+  /// Returns the table of `cube.cube`.
   func cube() throws -> CubeAsset {
     guard let file = fopen("\(self.folder)/cube.cube", "rb") else {
       throw BenchError(message: "there is no cube.cube")
@@ -57,7 +57,7 @@ struct Pictures {
   }
 }
 
-/// What keeps the benchmark from running.
+/// The reason why the benchmark cannot run.
 struct BenchError: Error {
   let message: String
 }

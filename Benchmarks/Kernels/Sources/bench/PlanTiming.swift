@@ -1,8 +1,8 @@
 import SidelightKernels
 
-/// How long it takes to make a plan of ten stages, and to get it from the cache.
+/// The time to compile a plan of ten stages, and to get it from the cache.
 enum PlanTiming {
-  /// Microseconds: the median and the least to make one, and the same to find one.
+  /// Returns microseconds: median and minimum to compile a plan, and to find it.
   static func report() throws -> String {
     let pipeline = try FilterCatalogue.builtIn.resolve(Self.pipeline)
     let geometry = FrameGeometry(
@@ -10,7 +10,7 @@ enum PlanTiming {
     let made = Self.times { _ = pipeline.plan(for: geometry) }
     let cache = PlanCache()
     let found = Self.times { _ = cache.plan(for: pipeline, geometry) }
-    return "ok " + (made + found).map { fixed($0) }.joined(separator: " ")
+    return "ok " + (made + found).map { $0.fourDecimals }.joined(separator: " ")
   }
 
   private static let pipeline: Pipeline = [

@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// A user's colour kernel, as the guide to writing filters has it.
+/// A custom colour kernel, as in the documentation of `ColorKernel`.
 struct Solarize: ColorKernel {
   func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
     Pixel(

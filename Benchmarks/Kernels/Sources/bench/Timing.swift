@@ -9,22 +9,22 @@ import SidelightKernels
 /// Runs one plan over a ring of frames.
 struct Timing {
   let plan: Plan
-  /// One frame is "hot"; as many as do not fit the caches are "cold".
+  /// One frame is "hot"; more frames than fit into the caches are "cold".
   let frames: [Frame]
   let pool: BufferPool
 
-  /// Milliseconds of each frame, for as long as the budget of milliseconds lasts; at least two.
+  /// Returns the milliseconds of each frame, within a budget of milliseconds; at least two frames.
   func run(on compute: ComputePool, budget: Double) async throws -> [Double] {
     let end = ContinuousClock.now + .microseconds(Int(budget * 1000))
     return try await self.run(on: compute) { $0 < 2 || (ContinuousClock.now < end && $0 < 4000) }
   }
 
-  /// Milliseconds of each of so many frames.
+  /// Returns the milliseconds of each frame, for a number of frames.
   func run(on compute: ComputePool, frames: Int) async throws -> [Double] {
     try await self.run(on: compute) { $0 < frames }
   }
 
-  /// From a thread of the pool, as a session's lane runs: to be woken there is not what is measured.
+  /// Runs on a thread of the pool, like a session's worker, so that thread wake-ups are not measured.
   private func run(
     on compute: ComputePool, while goesOn: @escaping @Sendable (Int) -> Bool
   ) async throws -> [Double] {
@@ -36,7 +36,7 @@ struct Timing {
     _ compute: ComputePool, _ goesOn: @Sendable (Int) -> Bool
   ) async throws -> [Double] {
     let executor = PlanExecutor(pool: self.pool, compute: compute)
-    // Results are kept for a round, so that a cold run writes to cold memory too.
+    // Results are kept for a round, so that a cold run also writes to cold memory.
     var results: [Frame?] = []
     for frame in self.frames { results.append(try await executor.run(self.plan, on: frame)) }
     var times: [Double] = []
@@ -51,11 +51,20 @@ struct Timing {
     return times
   }
 
-  /// The clock in milliseconds; for one thread that of the process's processor time, because what
-  /// else the machine does is not its own.
+  /// Returns the clock in milliseconds. For one thread it is the process's processor time, so that
+  /// other work on the machine does not count.
   private static func now(threads: Int) -> Double {
     var time = timespec()
     clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+  }
+}
+
+extension Double {
+  /// The number with four decimals.
+  var fourDecimals: String {
+    let parts = Int((self * 10000).rounded())
+    let fraction = String(parts % 10000)
+    return "\(parts / 10000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
   }
 }

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import SidelightKernels
 
 /// A pipeline on frames of one format.
@@ -5,7 +6,7 @@ struct Workload {
   let format: PixelFormat
   let alpha: AlphaMode
   let pipeline: Pipeline
-  /// What the results are to be encoded as; by default like the frames.
+  /// The format of the results; by default that of the frames.
   var output: PixelFormat?
 
   /// The size of the frames.
@@ -37,16 +38,16 @@ struct Workload {
       for: geometry, as: self.output.map { FrameEncoding(format: $0, color: geometry.color) })
   }
 
-  /// What is measured, by the driver's key.
+  /// The workloads, by the driver's key.
   static let all: [String: Workload] = [
     "matrix-bgra": Workload(.bgra8, "sepiaTone"),
     "matrix-straight": Workload(.bgra8, alpha: .straight, [.filter("sepiaTone")]),
     "matrix-premultiplied": Workload(.bgra8, alpha: .premultiplied, [.filter("sepiaTone")]),
     "matrix-i420": Workload(.i420, "sepiaTone"),
     "matrix-rgb24": Workload(.rgb24, "sepiaTone"),
-    "five-bgra": Workload(.bgra8, Self.five),
-    "five-i420": Workload(.i420, Self.five),
-    "five-nv12": Workload(.nv12, Self.five),
+    "five-bgra": Workload(.bgra8, .fiveStages),
+    "five-i420": Workload(.i420, .fiveStages),
+    "five-nv12": Workload(.nv12, .fiveStages),
     "chain": Workload(.bgra8, Self.chain),
     "chain-i420": Workload(.i420, Self.chain),
     "gaussian10": Workload(.bgra8, "gaussianBlur"),
@@ -80,16 +81,7 @@ struct Workload {
     "bgra-rgb24": Workload(.bgra8, to: .rgb24),
   ]
 
-  /// Sepia, temperature, vignette, controls, grain.
-  private static let five: Pipeline = [
-    .filter("sepiaTone", ["intensity": .number(0.8)]),
-    .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
-    .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
-    .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
-    .filter("grain"),
-  ]
-
-  /// A curve, a look and a user's kernel: nothing that folds.
+  /// A curve, a look and a custom kernel, which do not fold.
   private static let chain: Pipeline = [
     .filter("gammaAdjust", ["power": .number(0.8)]), .filter("glow"), .filter("solarize"),
   ]

@@ -1,10 +1,10 @@
-/// What became of a frame.
+/// The state of a frame.
 enum Fate: Sendable {
-  /// Still with the sender.
+  /// The frame waits at the sender.
   case waiting
-  /// Sent, without outcome.
+  /// The frame is sent and has no outcome yet.
   case sent
-  /// It came back, so long after it was given to be sent; on the server it took so much work.
+  /// The frame is filtered, with its age on arrival and the server's work.
   case made(age: Duration, work: Duration)
   case dropped(DropReason)
 }

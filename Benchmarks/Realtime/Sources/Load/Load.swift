@@ -1,27 +1,27 @@
-/// What one participant sends.
+/// The load of one participant.
 struct Load: Sendable {
-  /// When frames are sent.
+  /// The times at which frames are sent.
   enum Pace: Sendable {
-    /// So many a second, whatever becomes of them.
+    /// A fixed rate, independent of outcomes.
     case openLoop(framesPerSecond: Double)
-    /// As soon as the window has room, and none is dropped: as fast as the server makes them.
+    /// As soon as the window has room, without drops: at the rate of the server.
     case closedLoop
-    /// None.
+    /// No frames.
     case never
   }
 
   var pipeline = Pipeline.passThrough
   var picture = Picture.hd720
   var pace: Pace
-  /// The time in which a frame is of use, from its receipt.
+  /// The budget of a frame, from its receipt.
   var budget: Duration?
-  /// Whether frames wait for the server's credits, newest wins, as the client library has it; else
-  /// they go out as fast as the transport takes them.
+  /// Whether frames wait for the server's credits, newest wins, as in the client library; otherwise
+  /// the sender sends as much as the transport accepts.
   var honoursWindow = true
-  /// Pings a second, between the frames.
+  /// The pings a second between the frames.
   var pingsPerSecond = 0.0
 
-  /// What opens the session.
+  /// The message that opens the session.
   var open: ClientMessage {
     let isClosedLoop = if case .closedLoop = self.pace { true } else { false }
     return .open(pipeline: self.pipeline.encoded, budget: self.budget, neverDrop: isClosedLoop)

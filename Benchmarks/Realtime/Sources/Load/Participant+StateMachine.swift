@@ -1,10 +1,10 @@
 extension Participant {
-  /// What may be sent and when, and what became of it. Decides without waiting for anything itself.
+  /// Decides what to send when, and records the results. It never waits.
   ///
-  /// The client library's rules: a frame waits for a credit, a newer one takes its place, and each
+  /// The rules are those of the client library: a frame waits for a credit, a newer one replaces it, and each
   /// outcome returns a credit.
   struct StateMachine: ~Copyable {
-    /// What is to be sent.
+    /// Something to send.
     enum Item: Sendable, Equatable {
       case frame(sequence: UInt64)
       case ping(id: UInt64)
@@ -21,17 +21,17 @@ extension Participant {
     private var waiting: UInt64?
     private var pings: [UInt64] = []
     private var isOpen = true
-    /// Frames and pings, by their numbers less one.
+    /// The frames and pings, by number minus one.
     private(set) var frames: [(given: ContinuousClock.Instant, fate: Fate)] = []
     private(set) var pongs: [(sent: ContinuousClock.Instant, time: Duration?)] = []
-    /// Outcomes that no frame waited for: a fault of the server, or of this program.
+    /// The outcomes without a frame: an error of the server, or of this program.
     private(set) var strayOutcomes = 0
 
     init(load: Load) {
       self.load = load
     }
 
-    /// The server grants frames in flight.
+    /// The server granted frames in flight.
     mutating func open(framesInFlight: Int) {
       self.credits = self.load.honoursWindow ? framesInFlight : Int.max / 2
     }
@@ -49,12 +49,12 @@ extension Participant {
       self.pings.append(UInt64(self.pongs.count))
     }
 
-    /// Nothing comes any more.
+    /// There are no more frames and pings.
     mutating func finish() {
       self.isOpen = false
     }
 
-    /// What to send now.
+    /// Returns what to send now.
     mutating func next(at now: ContinuousClock.Instant) -> Next {
       if !self.pings.isEmpty { return .send(.ping(id: self.pings.removeFirst())) }
       if case .closedLoop = self.load.pace, self.isOpen, self.credits > 0 { self.offer(at: now) }
@@ -67,7 +67,7 @@ extension Participant {
       return self.isOpen || self.waiting != nil ? .wait : .finished
     }
 
-    /// The server says something.
+    /// A message of the server arrived.
     mutating func receive(_ message: ServerMessage, at now: ContinuousClock.Instant) {
       switch message {
       case .opened(let framesInFlight): self.open(framesInFlight: framesInFlight)
@@ -82,7 +82,7 @@ extension Participant {
       }
     }
 
-    /// Frames of the range that were never sent are not meant.
+    /// Resolves the frames of the range that were sent.
     private mutating func resolve(
       _ sequences: ClosedRange<UInt64>, count: Int, _ fate: (ContinuousClock.Instant) -> Fate
     ) {

@@ -1,7 +1,8 @@
+import BenchmarkClient
 import GRPCCore
 import Synchronization
 
-/// One session: sends its load over a connection of its own, and notes what becomes of it.
+/// One session: sends its load over its own connection, and records the results.
 final class Participant: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
@@ -19,7 +20,7 @@ final class Participant: Sendable {
 
   /// Opens a session, sends from `start` to `end`, and waits until every frame has its outcome.
   ///
-  /// - Parameter opened: Called once the server has granted the session; returns when to start.
+  /// - Parameter opened: Called when the session is open; returns the times at which to send.
   func run(
     on connection: Connection, opened: @Sendable @escaping () async throws -> Timetable
   ) async throws {
@@ -45,7 +46,7 @@ final class Participant: Sendable {
     }
   }
 
-  /// What became of all that was sent from `start` to `end`.
+  /// Returns the results of frames and pings from a window of time.
   func tally(_ window: Range<ContinuousClock.Instant>) -> Tally {
     self.state.withLock { state in
       var tally = Tally()
@@ -58,7 +59,7 @@ final class Participant: Sendable {
         if window.contains(given) { tally.add(fate) }
       }
       for (sent, time) in state.machine.pongs where window.contains(sent) {
-        // A ping without answer is worse than any time.
+        // A ping without an answer counts as 60 s.
         tally.pings.append(time ?? .seconds(60))
       }
       return tally
@@ -91,7 +92,7 @@ final class Participant: Sendable {
     _ interval: Duration, _ timetable: Timetable,
     _ body: (inout StateMachine, ContinuousClock.Instant) -> Void
   ) async throws {
-    // Participants start one after the other within an interval, or they would all send at once.
+    // Participants start one after the other within an interval, so that they do not send all at once.
     var due = timetable.start + interval * timetable.phase
     while due < timetable.end {
       try await self.clock.sleep(until: due, tolerance: .zero)
@@ -120,7 +121,7 @@ final class Participant: Sendable {
     }
   }
 
-  /// Changes the machine, and wakes the writer if there is something for it.
+  /// Changes the state machine, and wakes the writer if there is something to send.
   private func update(_ body: (inout StateMachine) -> Void) {
     let (writer, item) = self.state.withLock { state in
       body(&state.machine)

@@ -1,14 +1,16 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Foundation
 
-/// A participant who only pings, in a process of its own: what another caller sees of a server whose
-/// processors are at work, without the threads of the sender that keeps them so.
+/// A participant that only pings, in a separate process, as another caller of a busy server does. The
+/// busy threads of the sender do not affect it.
 struct PingProcess: Sendable {
-  /// A process that did not answer with times.
+  /// The process ended without printing times.
   struct Failed: Error, CustomStringConvertible {
     var description: String { "The process that pings ended without its times." }
   }
 
-  /// The option by which this executable is such a process; its value is the port.
+  /// The option that starts this executable as such a process; its value is the port.
   static let option = "--pinger"
 
   private static let pingsPerSecond = 100.0
@@ -16,11 +18,11 @@ struct PingProcess: Sendable {
   private let process: Process
   private let output: Pipe
 
-  /// Starts pinging.
+  /// Starts the process.
   ///
   /// - Parameters:
-  ///   - warmUp: What is not measured at first.
-  ///   - duration: For how long is measured.
+  ///   - warmUp: The time at the start that is not measured.
+  ///   - duration: The measured time.
   init(port: Int, warmUp: Duration, duration: Duration) throws {
     self.process = Process()
     self.output = Pipe()
@@ -32,9 +34,9 @@ struct PingProcess: Sendable {
     try self.process.run()
   }
 
-  /// Waits for its end.
+  /// Waits until the process ends.
   ///
-  /// - Returns: From each ping's being due until its pong's arrival.
+  /// - Returns: The times from when each ping was due until its pong arrived.
   func times() throws -> [Duration] {
     let text = String(
       data: self.output.fileHandleForReading.readDataToEndOfFile(), encoding: .utf8)
@@ -44,18 +46,18 @@ struct PingProcess: Sendable {
     return times.map { .nanoseconds($0) }
   }
 
-  /// What the process does: pings, and prints the time of each, in nanoseconds.
+  /// Runs in the process: pings, and prints the time of each ping in nanoseconds.
   ///
   /// - Parameter arguments: Port, warm-up and duration in seconds.
   static func main(_ arguments: some Sequence<String>) async throws {
     let values = arguments.compactMap(Double.init)
     guard values.count == 3 else {
-      throw Settings.UsageError(description: "\(Self.option) takes a port and two times.")
+      throw UsageError(description: "\(Self.option) takes a port and two times.")
     }
     let participant = Participant(Load(pace: .never, pingsPerSecond: Self.pingsPerSecond))
     let start = ContinuousClock.now
     let end = start + .seconds(values[1] + values[2])
-    try await Connection.open(to: Int(values[0])) { connection in
+    try await Connection.open(to: .loopback(Int(values[0]))) { connection in
       try await participant.run(on: connection) {
         Timetable(start: .now, end: end, phase: 0)
       }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where participants wait for each other: once all sessions stand, all start.
+/// A barrier: all participants start when all sessions are open.
 final class StartLine: Sendable {
   private struct State {
     var missing: Int
@@ -11,15 +11,15 @@ final class StartLine: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter count: How many wait for each other.
+  /// - Parameter count: The number of waiting participants.
   init(count: Int) {
     self.state = Mutex(State(missing: count))
   }
 
-  /// Waits until all are there.
+  /// Waits for all participants.
   ///
-  /// - Returns: When they start.
-  /// - Throws: `CancellationError`, since one who does not come would hold up all.
+  /// - Returns: The time of the start.
+  /// - Throws: `CancellationError` if any participant is cancelled.
   func wait() async throws -> ContinuousClock.Instant {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,20 +1,20 @@
-/// What became of frames and pings.
+/// The results of frames and pings.
 struct Tally: Sendable {
-  /// From a frame's being given to be sent until its outcome's arrival, of those that came back.
+  /// The times from when the sender had a frame until its outcome arrived, of filtered frames.
   var ages: [Duration] = []
-  /// The work on the server, of those that came back.
+  /// The server's work on each filtered frame.
   var work: [Duration] = []
   var dropped: [DropReason: Int] = [:]
-  /// From a ping's being due until its pong's arrival.
+  /// The times from when a ping was due until its pong arrived.
   var pings: [Duration] = []
-  /// Frames of the whole run without outcome. There must be none.
+  /// The frames of the run without an outcome; must be 0.
   var unaccounted = 0
-  /// Outcomes of the whole run that no frame waited for. There must be none.
+  /// The outcomes of the run without a frame; must be 0.
   var strayOutcomes = 0
 
   var made: Int { self.ages.count }
   var frames: Int { self.made + self.dropped.values.reduce(0, +) }
-  /// The part of the frames that was not made.
+  /// The fraction of frames that were not filtered.
   var droppedPart: Double { self.frames == 0 ? 0 : 1 - Double(self.made) / Double(self.frames) }
 
   mutating func add(_ fate: Fate) {

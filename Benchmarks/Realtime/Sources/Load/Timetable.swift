@@ -1,7 +1,7 @@
-/// When a participant sends.
+/// The times at which a participant sends.
 struct Timetable: Sendable {
   var start: ContinuousClock.Instant
   var end: ContinuousClock.Instant
-  /// The part of an interval by which this participant is later than the first, 0 ..< 1.
+  /// The delay of this participant after the first one, as a fraction of an interval, 0 ..< 1.
   var phase: Double
 }

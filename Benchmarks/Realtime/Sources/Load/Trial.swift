@@ -1,22 +1,24 @@
-/// Loads that are sent together, for a time.
+import BenchmarkClient
+
+/// Loads that are sent at the same time.
 struct Trial: Sendable {
-  /// What was seen.
+  /// The result of a trial.
   struct Outcome: Sendable {
-    /// What became of the frames, by load.
+    /// The results of frames, by load.
     var tallies: [Tally]
-    /// What the server used.
+    /// The usage of the server.
     var server: ProcessUsage.Span
-    /// What this process used: it takes its processor time from the same machine.
+    /// The usage of this process, which shares the machine.
     var sender: ProcessUsage.Span
-    /// For how long was measured.
+    /// The measured time.
     var duration: Duration
 
-    /// Of all loads together.
+    /// The results of all loads together.
     var total: Tally { self.tallies.reduce(into: Tally()) { $0.add($1) } }
-    /// Frames made a second.
+    /// The filtered frames a second.
     var goodput: Double { Double(self.total.made) / (self.duration / .seconds(1)) }
 
-    /// The same loads were sent once more.
+    /// Adds the outcome of another run of the same loads.
     mutating func add(_ other: Outcome) {
       for index in self.tallies.indices { self.tallies[index].add(other.tallies[index]) }
       self.server.add(other.server)
@@ -25,18 +27,18 @@ struct Trial: Sendable {
     }
   }
 
-  /// A trial that did not end.
+  /// The trial did not end.
   struct Stuck: Error, CustomStringConvertible {
     var description: String { "A trial has not ended 60 s after its time." }
   }
 
   var loads: [Load]
-  /// Plans are compiled, costs learned and buffers made in this time, which is not measured.
+  /// The time before the measurement, for compiling plans, learning costs and allocating buffers.
   var warmUp: Duration
-  /// What is measured.
+  /// The measured time.
   var duration: Duration
 
-  /// Sends the loads, one connection a load.
+  /// Sends the loads, each over its own connection.
   func run(against server: ServerProcess) async throws -> Outcome {
     let participants = self.loads.map(Participant.init)
     let startLine = StartLine(count: self.loads.count + 1)
@@ -45,7 +47,7 @@ struct Trial: Sendable {
       for (index, participant) in participants.enumerated() {
         let phase = Double(index) / Double(self.loads.count)
         group.addTask {
-          try await Connection.open(to: server.port) { connection in
+          try await Connection.open(to: .loopback(server.port)) { connection in
             try await participant.run(on: connection) {
               let start = try await startLine.wait()
               return Timetable(start: start, end: start + length, phase: phase)

@@ -1,4 +1,4 @@
-/// Something that is measured, and told in a section of the report.
+/// A measurement that fills a section of the report.
 protocol Measurement {
   /// Measures.
   ///

@@ -1,4 +1,6 @@
-/// From half of what the server can do to ten times that.
+import BenchmarkSupport
+
+/// The server at loads from half its capacity to ten times its capacity.
 struct OverloadCurve: Measurement {
   static let sessions = 16
   static let budget = Duration.milliseconds(200)
@@ -7,8 +9,8 @@ struct OverloadCurve: Measurement {
     var factor: Double
     var honoursWindow: Bool
     var outcome: Trial.Outcome
-    /// The frames of the session that got fewest, as a part of those of a session on average, in the round
-    /// in which that is least.
+    /// The frames of the session with the fewest, as a fraction of the mean, in the round with the lowest
+    /// fraction.
     var leastServed: Double
 
     init(_ factor: Double, honoursWindow: Bool, _ outcome: Trial.Outcome) {
@@ -26,8 +28,8 @@ struct OverloadCurve: Measurement {
     }
   }
 
-  /// The machine is not as fast at one time as at another, so each load is measured this often, in turns,
-  /// each time for a part of the time.
+  /// The number of rounds. The speed of the machine varies, so every round measures each load for a fraction
+  /// of the time.
   private static let rounds = 3
 
   func run(_ settings: Settings) async throws -> Section {
@@ -66,7 +68,7 @@ struct OverloadCurve: Measurement {
     [true, false].flatMap { honoursWindow in factors.map { ($0, honoursWindow) } }
   }
 
-  /// One session's part of so many frames a second.
+  /// The load of one session, for a total rate of all sessions.
   static func load(_ framesPerSecond: Double) -> Load {
     Load(
       pipeline: .dear, picture: .small,
@@ -77,17 +79,18 @@ struct OverloadCurve: Measurement {
   private static func text(_ capacities: [Double], _ settings: Settings) -> String {
     """
     \(Self.sessions) sessions send \(Picture.small.width)x\(Picture.small.height) frames through \
-    `\(Pipeline.dear.name)`: small frames and much work, so that what is short is processors and not \
-    the wire. Capacity is what comes out when each session sends as soon as its window has room, and nothing is dropped: \
+    `\(Pipeline.dear.name)`: small frames and much work, so that processors are the bottleneck and \
+    not the transport. Capacity is the rate at which frames come back when each session sends as soon \
+    as its window has room, and nothing is dropped: \
     **\(capacities.map { $0.text(0) }.joined(separator: ", ")) frames a second** in the \(Self.rounds) \
-    rounds in which all loads are measured, one after the other, so that what the machine does \
-    beside it falls on all alike; each round gives a load a \(Self.rounds)rd of the \
-    \(settings.duration / .seconds(1)) s, after a warm-up. Sessions send open loop, from .5 to 10 times as \
-    much, with a budget of \(Self.budget / .milliseconds(1)) ms a frame, all against one server process. \
-    "Honoured" senders wait for the server's credits, newest wins, as the client library does; "ignored" \
-    ones send whatever the transport takes. "fps a core" is goodput by the processor time that the server \
-    got: it tells work that was wasted from processors that others took. "Least served" is the session \
-    that got fewest frames, by what a session got on average, in the round in which that is least.
+    rounds. Each round measures all loads in turn, so that other work of the machine affects all of \
+    them; a load gets 1/\(Self.rounds) of the \(settings.duration / .seconds(1)) s, after a warm-up. \
+    Sessions send open loop, at 0.5 to 10 times the capacity, with a budget of \
+    \(Self.budget / .milliseconds(1)) ms a frame, to one server process. "Honoured" senders wait for \
+    the server's credits, newest wins, as the client library does; "ignored" senders send as much as \
+    the transport accepts. "fps a core" is goodput divided by the server's processor time: it tells \
+    wasted work from processors that other programs used. "Least served" is the session with the \
+    fewest frames, relative to the mean, in the round with the lowest ratio.
     """
   }
 
@@ -112,7 +115,7 @@ struct OverloadCurve: Measurement {
     return table
   }
 
-  /// Of the most that came out at any load, with senders of the same kind.
+  /// The goodput as a fraction of the highest one with senders of the same kind.
   private static func partOfPeak(_ row: Row, _ rows: [Row]) -> Double {
     let peak = rows.filter { $0.honoursWindow == row.honoursWindow }.map(\.outcome.goodput).max()
     return row.outcome.goodput / (peak ?? 1)
@@ -131,7 +134,7 @@ struct OverloadCurve: Measurement {
       let least = row.leastServed
       checks.append(
         Check(
-          "the session that got fewest frames, at \(name)",
+          "the session with the fewest frames, at \(name)",
           measured: "\(least.percent) of the mean",
           limit: ">= 75 %", holds: least >= 0.75))
       let total = row.outcome.total
@@ -142,7 +145,7 @@ struct OverloadCurve: Measurement {
           limit: "<= budget + one frame's work (p99) = \(limit.milliseconds) ms",
           holds: total.ages.percentile(99) <= limit))
     }
-    // From capacity on, buffers are as many as they will be.
+    // From 1x on, the number of buffers does not grow.
     let memory = rows.filter { $0.factor >= 1 }.map(\.outcome.server.peakMemory)
     let least = memory.min() ?? 0
     let most = memory.max() ?? 0
@@ -164,7 +167,7 @@ struct OverloadCurve: Measurement {
       { $0.outcome.total.ages.percentile(percent) / .milliseconds(1) }
     }
     let goodput = Plot.Panel(
-      title: "Frames made, times capacity", x: x,
+      title: "Frames filtered, times capacity", x: x,
       y: Plot.Axis(
         range: 0 ... 1.25,
         ticks: [0, 0.25, 0.5, 0.75, 1, 1.25]),
@@ -176,7 +179,7 @@ struct OverloadCurve: Measurement {
       ],
       references: [])
     let ages = Plot.Panel(
-      title: "Age of what is delivered, ms", x: x,
+      title: "Age of filtered frames, ms", x: x,
       y: Plot.Axis(range: 0 ... 300, ticks: [0, 50, 100, 150, 200, 250, 300]),
       series: [
         .init(name: "window honoured", color: 0, points: points(true, age(50))),

@@ -1,4 +1,6 @@
-/// How soon pings are answered while all processors are at work.
+import BenchmarkSupport
+
+/// The time to answer pings while all processors are busy.
 struct PingLatency: Measurement {
   private struct Case {
     var name: String
@@ -12,7 +14,7 @@ struct PingLatency: Measurement {
     var checks: [Check] = []
     try await ServerProcess.run(settings.server) { server in
       for test in try await Self.cases(settings, server) {
-        // A session that only pings comes last.
+        // The last session only pings.
         let trial = Trial(
           loads: test.loads + [Load(pace: .never, pingsPerSecond: 100)], warmUp: settings.warmUp,
           duration: settings.duration * 2)
@@ -23,8 +25,8 @@ struct PingLatency: Measurement {
         checks.append(.accounting([outcome], "ping, \(test.name)"))
         let between = outcome.tallies.dropLast().flatMap(\.pings)
         for (kind, times) in [
-          ("from a process of their own", try pinger.times()),
-          ("on a session of their own", outcome.tallies.last?.pings ?? []),
+          ("from a separate process", try pinger.times()),
+          ("on a separate session", outcome.tallies.last?.pings ?? []),
           ("between frames", between),
         ] where !times.isEmpty {
           table.add([
@@ -46,13 +48,12 @@ struct PingLatency: Measurement {
   }
 
   private static let text = """
-    From when a ping was due until its pong had arrived: from a process that does nothing else, as \
-    another caller has it, then on a session of its own in the process that sends the frames, whose \
-    threads are at work themselves, then between the frames of a session. Both loads are one and a half times what the \
-    server can make of them, which was measured first: \(OverloadCurve.sessions) sessions with small \
-    frames and much work (those of the overload curve); and \(largeSessions) sessions with 720p through \
-    `\(Pipeline.blur.name)`, where a ping between frames stands in line behind the frame before it, \
-    and its pong behind an output.
+    The time from when a ping was due until its pong arrived: from a separate process, as for another \
+    caller; on a separate session of the process that sends the frames, whose threads are busy; and \
+    between the frames of a session. Both loads are 1.5 times the capacity, which was measured first: \
+    \(OverloadCurve.sessions) sessions with small frames and much work, as in the overload curve; and \
+    \(largeSessions) sessions with 720p through `\(Pipeline.blur.name)`, where a ping between frames \
+    waits behind the previous frame, and its pong behind an output.
     """
 
   private static let largeSessions = 8

@@ -1,4 +1,6 @@
-/// More and more sessions at 30 frames a second: what comes out, how old it is, and what it costs.
+import BenchmarkSupport
+
+/// Increasing numbers of sessions at 30 frames a second: goodput, age of outputs, and cost.
 struct SessionsTable: Measurement {
   private static let rate = 30.0
 
@@ -39,11 +41,11 @@ struct SessionsTable: Measurement {
   }
 
   private static let text = """
-    Each session sends \(Int(rate)) I420 frames a second, open loop, each over a TCP connection of its \
-    own, newest wins, no budget, and gets its pixels back. The age of an output is the time from when \
-    the frame was given to be sent until its outcome had arrived. "not sent" are frames that waited \
-    at the sender for the server's credit until a newer one took their place. CPU is that of the \
-    server's process (100 % is one core); the sender's stands beside it, since both share the machine.
+    Each session sends \(Int(rate)) I420 frames a second, open loop, over a separate TCP connection, \
+    newest wins, no budget, and gets its pixels back. The age of an output is the time from when the \
+    sender had the frame until its outcome arrived. "not sent" are frames that waited at the sender \
+    for the server's credit until a newer one replaced them. CPU is the load of the server's process \
+    (100 % is one core); the sender's is next to it, because both share the machine.
     """
 
   private static func table(_ rows: [Row]) -> Table {

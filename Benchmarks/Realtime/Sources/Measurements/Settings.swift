@@ -1,27 +1,24 @@
-/// How long and how much is measured.
-struct Settings: Sendable {
-  /// A fault in the arguments.
-  struct UsageError: Error, CustomStringConvertible {
-    let description: String
-  }
+import BenchmarkSupport
 
-  /// What can be measured.
+/// The selection and the duration of measurements.
+struct Settings: Sendable {
+  /// A measurement.
   enum Part: String, CaseIterable, Sendable {
     case sessions, overload, greedy, ping
   }
 
   /// The `sidelight` command.
   var server = ""
-  /// Where the report and its plots go.
+  /// The folder of the report and its plots.
   var output = "."
-  /// For how long a figure is measured.
+  /// The duration of a run.
   var duration = Duration.seconds(4)
-  /// What is not measured before that.
+  /// The time before the run that is not measured.
   var warmUp = Duration.seconds(1)
   var parts = Set(Part.allCases)
-  /// Fewer figures.
+  /// Whether to measure fewer figures.
   var isQuick = false
-  /// The options that say what is measured, as they were given.
+  /// The options that select measurements, as in the arguments.
   private(set) var stated: [String] = []
 
   /// Reads `--server PATH --output DIRECTORY [--quick] [--seconds N] [--only PART]...`.

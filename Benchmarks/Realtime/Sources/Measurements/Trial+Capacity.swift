@@ -1,5 +1,5 @@
 extension Trial {
-  /// What the server can make of a load, in frames a second over all sessions: each sends as soon as
+  /// Measures the capacity for a load, in frames a second of all sessions: each sends as soon as
   /// its window has room, and nothing is dropped.
   static func capacity(
     _ load: Load, sessions: Int, _ settings: Settings, _ server: ServerProcess

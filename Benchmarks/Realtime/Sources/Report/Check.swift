@@ -1,4 +1,4 @@
-/// Something that must hold, and what was seen.
+/// A requirement, and the measured result.
 struct Check: Sendable {
   var name: String
   var measured: String
@@ -12,7 +12,7 @@ struct Check: Sendable {
     self.holds = holds
   }
 
-  /// Every frame that was sent has exactly one outcome.
+  /// The requirement that every sent frame has exactly one outcome.
   static func accounting(_ outcomes: [Trial.Outcome], _ name: String) -> Check {
     let totals = outcomes.map(\.total)
     let unaccounted = totals.reduce(0) { $0 + $1.unaccounted }
@@ -20,7 +20,7 @@ struct Check: Sendable {
     return Check(
       "each frame has one outcome (\(name))",
       measured: "\(totals.reduce(0) { $0 + $1.frames }) frames, "
-        + "\(unaccounted) without, \(stray) outcomes too many",
+        + "\(unaccounted) without, \(stray) unexpected outcomes",
       limit: "none", holds: unaccounted == 0 && stray == 0)
   }
 }

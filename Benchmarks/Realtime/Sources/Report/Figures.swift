@@ -1,35 +1,26 @@
 import Foundation
 
-extension [Duration] {
-  /// The value that so many percent do not exceed; zero if there is none.
-  func percentile(_ percent: Double) -> Duration {
-    guard !self.isEmpty else { return .zero }
-    let rank = Int((percent / 100 * Double(self.count)).rounded(.up))
-    return self.sorted()[Swift.min(Swift.max(0, rank - 1), self.count - 1)]
-  }
-}
-
 extension Duration {
-  /// In milliseconds, with one digit after the point.
+  /// The duration in milliseconds, with one decimal.
   var milliseconds: String { (self / .milliseconds(1)).text(1) }
 }
 
 extension Double {
-  /// With so many digits after the point; those that are zero at the end are left out.
+  /// Returns the number with a number of decimals, without zeros at the end.
   func text(_ digits: Int) -> String {
     let text = String(format: "%.\(digits)f", self)
     guard digits > 1, text.contains(".") else { return text }
     return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
   }
 
-  /// As a part of 1.
+  /// The fraction as a percentage.
   func percent(_ digits: Int) -> String { "\((self * 100).text(digits)) %" }
-  /// As a part of 1.
+  /// The fraction as a percentage.
   var percent: String { self.percent(1) }
 }
 
 extension Tally {
-  /// What was dropped, the most frequent reason first.
+  /// The drops by reason, the most frequent reason first.
   var reasons: String {
     self.dropped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
       .map { "\($0.key) \((Double($0.value) / Double(self.frames)).percent)" }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the figures were measured on.
+/// The machine on which figures are measured.
 enum Machine {
-  /// Processor, cores, memory, kernel.
+  /// The processor, cores, memory and kernel.
   static var description: String {
     let model = Self.value("model name", in: "/proc/cpuinfo") ?? "unknown processor"
     let memory =
@@ -13,7 +13,7 @@ enum Machine {
       + "\(memory >> 20) GiB, Linux \(kernel.trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 
-  /// Tasks that ran or waited to, averaged over a minute: whether somebody else was at work.
+  /// The load average of the last minute, which shows whether other programs were running.
   static var load: String {
     let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "?"
     return text.split(separator: " ").first.map(String.init) ?? "?"

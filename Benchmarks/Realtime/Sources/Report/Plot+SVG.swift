@@ -4,10 +4,10 @@ extension Plot {
   private static let panelWidth = 460.0
   private static let height = 380.0
   private static let margin = (left: 58.0, right: 22.0, top: 78.0, bottom: 52.0)
-  /// Told apart by those who do not tell red from green (Okabe, Ito, 2008); legible on both grounds.
+  /// Distinguishable for readers with red-green colour blindness (Okabe, Ito, 2008), on light and dark.
   private static let colors = ["#2a85c9", "#d55e00", "#009e73", "#b5679b"]
 
-  /// The picture. It brings its own ground for light and dark, so it is legible wherever it is shown.
+  /// The plot as SVG, with backgrounds for light and dark mode.
   var svg: String {
     let width = Self.panelWidth * Double(self.panels.count)
     let panels = self.panels.enumerated().map { index, panel in
@@ -90,7 +90,7 @@ extension Plot {
 }
 
 extension Plot.Axis {
-  /// Where a value stands, from 0 to 1; values beyond the ends stand at the ends.
+  /// Returns the position of a value, from 0 to 1; values beyond the ends are clamped.
   fileprivate func position(_ value: Double) -> Double {
     let value = min(max(value, self.range.lowerBound), self.range.upperBound)
     let (low, high) = (self.range.lowerBound, self.range.upperBound)

@@ -1,7 +1,7 @@
-/// Line plots beside each other.
+/// Line plots side by side.
 struct Plot: Sendable {
   struct Axis: Sendable {
-    /// What is counted. The vertical axis has it in the panel's title, where it can be read upright.
+    /// The quantity. The vertical axis has it in the panel's title, where it is horizontal.
     var label = ""
     var range: ClosedRange<Double>
     var ticks: [Double]
@@ -9,9 +9,9 @@ struct Plot: Sendable {
   }
 
   struct Series: Sendable {
-    /// As the legend says it; `nil`: not in the legend.
+    /// The name in the legend; `nil` omits the series.
     var name: String?
-    /// Which of the colours, from 0.
+    /// The index of the colour.
     var color: Int
     var isDashed = false
     var points: [(Double, Double)]

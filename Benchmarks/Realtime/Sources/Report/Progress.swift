@@ -1,6 +1,7 @@
+import BenchmarkSupport
 import Foundation
 
-/// Says on standard error how far the run is.
+/// Progress messages on standard error.
 enum Progress {
   static func note(_ name: String, _ outcome: Trial.Outcome) {
     let total = outcome.total

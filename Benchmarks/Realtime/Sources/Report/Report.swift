@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run found, as Markdown beside its plots.
+/// The results of a run, as Markdown with plots.
 struct Report: Sendable {
   var settings: Settings
   var loadBefore: String
@@ -21,22 +21,21 @@ struct Report: Sendable {
 
   /// The report.
   var markdown: String {
-    var verdicts = Table(["", "must hold", "measured", "limit"])
+    var verdicts = Table(["", "requirement", "measured", "limit"])
     for check in self.checks {
       verdicts.add([check.holds ? "ok" : "**missed**", check.name, check.measured, check.limit])
     }
     let today = Date().ISO8601Format().prefix(10)
     return """
-      # Real time: latency, overload, fairness, pings
+      # Live load: latency, overload, fairness, pings
 
       Written by `\(self.command)`, \(today), in \((self.elapsed / .seconds(1)).text(0)) s. \
-      \(Machine.description); load average before it started: \(self.loadBefore). Server (`sidelight \
-      serve --max-load 0`, so that no session is refused for load) and sender are processes of their \
-      own on this one machine, TCP on loopback. Each figure is taken over \
-      \((self.settings.duration / .seconds(1)).text(2)) s, after a warm-up of \
-      \((self.settings.warmUp / .seconds(1)).text(2)) s.
+      \(Machine.description); load average before the run: \(self.loadBefore). Server (`sidelight serve \
+      --max-load 0`, which refuses no session for load) and sender are separate processes on this \
+      machine, TCP on loopback. Each run lasts \((self.settings.duration / .seconds(1)).text(2)) s, \
+      after a warm-up of \((self.settings.warmUp / .seconds(1)).text(2)) s.
 
-      ## What must hold
+      ## Requirements
 
       \(verdicts.markdown)
 

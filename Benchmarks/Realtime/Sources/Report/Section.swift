@@ -3,7 +3,7 @@ struct Section: Sendable {
   var title: String
   var text: String
   var table: Table
-  /// By the name of their file, without its extension.
+  /// The plots, by file name without extension.
   var plots: [String: Plot] = [:]
   var checks: [Check]
 }

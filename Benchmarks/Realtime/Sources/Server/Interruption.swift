@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// SIGINT or SIGTERM came.
+/// SIGINT or SIGTERM.
 struct Interruption: Error {
-  /// Cancels `body` when SIGINT or SIGTERM comes, so that servers are ended, and not left behind.
+  /// Cancels `body` at SIGINT or SIGTERM, so that it ends the servers that it started.
   ///
   /// - Throws: ``Interruption``; what `body` throws.
   static func heeded<Result: Sendable>(

@@ -1,26 +1,26 @@
 import Foundation
 
-/// What a process uses, as /proc tells.
+/// The resource usage of a process, from /proc.
 struct ProcessUsage: Sendable {
-  /// What it uses from one time to another.
+  /// The usage in a span of time.
   struct Span: Sendable {
     private let process: String
     private let first: ProcessUsage
     private let began = ContinuousClock.now
-    /// User and system time that it has had.
+    /// User and system time in the span.
     private var used = Duration.zero
     private var elapsed = Duration.zero
-    /// The most memory that was resident at a sample, in bytes.
+    /// The highest resident memory of all samples, in bytes.
     private(set) var peakMemory: Int
 
-    /// - Parameter process: Its number, or `self`.
+    /// - Parameter process: The process identifier, or `self`.
     init(process: String) {
       self.process = process
       self.first = ProcessUsage(process: process)
       self.peakMemory = self.first.memory
     }
 
-    /// Looks again.
+    /// Takes a sample.
     mutating func sample() {
       let now = ProcessUsage(process: self.process)
       self.elapsed = .now - self.began
@@ -35,17 +35,17 @@ struct ProcessUsage: Sendable {
       self.peakMemory = max(self.peakMemory, other.peakMemory)
     }
 
-    /// The part of one processor that it used.
+    /// The fraction of one processor that the process used.
     var processors: Double { self.used / self.elapsed }
   }
 
   /// User and system time.
   let processorTime: Duration
-  /// Resident, in bytes.
+  /// Resident memory in bytes.
   let memory: Int
 
   init(process: String) {
-    // The name of the program stands in brackets and may hold spaces; the numbers follow it.
+    // The name of the program is in brackets and may contain spaces; the numbers follow it.
     let fields = Self.read("/proc/\(process)/stat").split(separator: ")").last?.split(
       separator: " ")
     let ticks = [11, 12].compactMap { fields.flatMap { $0.count > 12 ? $0 : nil }?[$0] }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A `sidelight serve` of our own, on a free port of loopback.
+/// A `sidelight serve` process on a free port of the loopback interface.
 struct ServerProcess: Sendable {
   /// A server that did not start.
   struct Failed: Error, CustomStringConvertible {
     var description: String { "The server did not say where it listens." }
   }
 
-  /// Its process number.
+  /// The process identifier.
   let identifier: String
-  /// Where it listens.
+  /// The port.
   let port: Int
 
   /// Starts a server, and ends it when `body` returns.
@@ -20,7 +20,7 @@ struct ServerProcess: Sendable {
   ) async throws -> Result {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: executable)
-    // Sessions are never refused for load: here overload is what is looked at.
+    // The server must not refuse sessions for load, because overload is measured.
     process.arguments = [
       "serve", "--listen", "127.0.0.1:0", "--max-load", "0", "--max-sessions", "256",
       "--max-sessions-per-caller", "256", "--log-level", "error",

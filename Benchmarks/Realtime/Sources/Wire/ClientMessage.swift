@@ -1,6 +1,6 @@
 import GRPCCore
 
-/// What a load sends: the part of `sidelight.v1.ClientMessage` that it needs.
+/// A client message: the part of `sidelight.v1.ClientMessage` that loads need.
 enum ClientMessage: Sendable {
   case open(pipeline: [UInt8], budget: Duration?, neverDrop: Bool)
   case frame(sequence: UInt64, image: [UInt8])

@@ -1,14 +1,14 @@
-/// Why a frame was not made; raw values as in `sidelight.v1.DropReason`.
+/// The reason why a frame was dropped; raw values as in `sidelight.v1.DropReason`.
 enum DropReason: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
   case unknown = 0
   case superseded, queueFull, lateOnArrival, lateInPipeline, lateOnOutput, noCredit, rateLimited
   case paused, invalidFrame, stageFailed, draining, outputSuperseded
-  /// The sender's own window was shut, and a newer frame took its place there.
+  /// The sender's window was closed, and a newer frame replaced this one.
   case notSent = 100
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// As reports say it.
+  /// The name in reports.
   var description: String {
     switch self {
     case .unknown: "other"

@@ -2,15 +2,15 @@
 struct Picture: Sendable, CustomStringConvertible {
   let width: Int
   let height: Int
-  /// The message.
+  /// The encoded message.
   let encoded: [UInt8]
 
   static let hd720 = Picture(width: 1280, height: 720)
   static let hd1080 = Picture(width: 1920, height: 1080)
-  /// For loads where what is short is processors and not the wire.
+  /// For loads where processors are the bottleneck and not the transport.
   static let small = Picture(width: 320, height: 180)
 
-  /// A gradient with noise, since flat pictures flatter some filters.
+  /// A gradient with noise, because some filters are faster on flat pictures.
   init(width: Int, height: Int) {
     self.width = width
     self.height = height
@@ -28,7 +28,7 @@ struct Picture: Sendable, CustomStringConvertible {
     }
   }
 
-  /// As people say it.
+  /// The size in common notation.
   var description: String {
     self.width * 9 == self.height * 16 ? "\(self.height)p" : "\(self.width)x\(self.height)"
   }

@@ -1,12 +1,12 @@
 /// A pipeline, encoded as `sidelight.v1.Pipeline`.
 struct Pipeline: Sendable {
-  /// A filter with its parameters that are numbers.
+  /// A filter with parameters that are numbers.
   struct Filter: Sendable {
     var name: String
     var parameters: [String: Double] = [:]
   }
 
-  /// As reports name it.
+  /// The name in reports.
   let name: String
   let filters: [Filter]
 
@@ -15,13 +15,13 @@ struct Pipeline: Sendable {
   static let blur = Pipeline(
     name: "gaussianBlur 10",
     filters: [Filter(name: "gaussianBlur", parameters: ["radius": 10])])
-  /// The dearest plan here: no two of its passes fuse. For frames that are small and yet much work, so
-  /// that what is short is processors and not the wire.
+  /// The most expensive plan here: none of its passes fuse. For small frames with much work, so
+  /// that processors are the bottleneck and not the transport.
   static let dear = Pipeline(
     name: "4 x (median, zoomBlur)",
     filters: (0 ..< 4).flatMap { _ in [Filter(name: "median"), Filter(name: "zoomBlur")] })
 
-  /// The message.
+  /// The encoded message.
   var encoded: [UInt8] {
     WireWriter.message { pipeline in
       for filter in self.filters {

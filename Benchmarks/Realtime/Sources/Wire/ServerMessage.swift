@@ -1,6 +1,6 @@
 import GRPCCore
 
-/// What a load hears: the part of `sidelight.v1.ServerMessage` that it needs.
+/// A server message: the part of `sidelight.v1.ServerMessage` that loads need.
 enum ServerMessage: Sendable {
   case opened(framesInFlight: Int)
   case made(sequence: UInt64, queue: Duration, work: Duration)
@@ -9,7 +9,7 @@ enum ServerMessage: Sendable {
   case other
 }
 
-/// Decodes server messages, all but the pixels.
+/// Decodes server messages without their pixels.
 struct ServerMessageDeserializer: MessageDeserializer {
   func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> ServerMessage {
     bytes.withUnsafeBytes { bytes in

@@ -1,6 +1,6 @@
-/// Reads protobuf fields, and steps over pixels without a look at them.
+/// Reads protobuf fields, and skips pixels.
 struct WireReader {
-  /// What a field holds.
+  /// The value of a field.
   enum Value {
     case number(UInt64)
     case bytes(UnsafeRawBufferPointer)
@@ -25,7 +25,7 @@ struct WireReader {
     self.bytes = bytes
   }
 
-  /// The next field; `nil` at the end, and where the bytes are no message.
+  /// Returns the next field; `nil` at the end, and if the bytes are not a message.
   mutating func next() -> (field: Int, value: Value)? {
     guard let tag = self.varint() else { return nil }
     let field = Int(tag >> 3)

@@ -1,11 +1,11 @@
 /// Writes protobuf fields.
 ///
-/// The sender shares the processors with the server that it measures. So messages are put together by
-/// hand from pixels that were encoded once, which costs one copy a frame and no more.
+/// The sender shares the processors with the server that it measures. Messages are therefore encoded by
+/// hand from pixels that were encoded once, which costs one copy for each frame.
 struct WireWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// The bytes that `body` writes.
+  /// Returns the bytes that `body` writes.
   static func message(_ body: (inout WireWriter) -> Void) -> [UInt8] {
     var writer = WireWriter()
     body(&writer)
@@ -32,7 +32,7 @@ struct WireWriter {
     self.bytes.append(contentsOf: value)
   }
 
-  /// The head of a field of so many bytes, which follow.
+  /// Writes the tag and the length of a field, whose bytes follow.
   mutating func length(_ field: Int, _ count: Int) {
     self.append(UInt64(field << 3 | 2))
     self.append(UInt64(count))

@@ -1,37 +1,38 @@
+import BenchmarkSupport
 import SidelightClient
 
-/// What is sent, how, and for how long. The peers take the same options, as far as they concern them.
+/// The options of a load. The peers accept the same options, as far as they apply.
 struct LoadOptions: Sendable {
-  /// What a session is made of.
+  /// The kind of client.
   enum Client: String {
     /// `SidelightClient`.
     case library
-    /// What protoc's plugins make of the contract, with the transport's settings and nothing else.
+    /// Generated code, with the settings of the transport.
     case generated
   }
 
   var client = Client.library
-  /// `--address`: where the server listens.
+  /// `--address`: the address of the server.
   var address = Address.tcp(host: "127.0.0.1", port: 0)
   /// `--format`, `--size`: the frames.
   var geometry = FrameGeometry(format: .i420, size: FrameSize(width: 1280, height: 720))
-  /// `--streams`: sessions at a time.
+  /// `--streams`: the number of concurrent sessions.
   var streams = 1
-  /// `--connections` (default: one a session): what the sessions share.
+  /// `--connections` (default: one for each session): the connections that the sessions share.
   var connections: Int?
-  /// `--in-flight`: frames of a session that are under way.
+  /// `--in-flight`: the frames in flight of a session.
   var inFlight = 1
-  /// `--fps` (default: none, as fast as frames come back): frames a second of each session, newest wins.
+  /// `--fps` (default: none, a frame when one returns): frames a second of each session, newest wins.
   var framesPerSecond: Double?
-  /// `--work`: what the server does.
+  /// `--work`: the work of the server.
   var work = Work.none
-  /// `--shared-memory yes` (default: no): pixels travel in a ring, or nothing is measured; library only.
+  /// `--shared-memory yes` (default: no): requires shared memory; library only.
   var sharedMemory = false
-  /// `--jpeg` (default: none, raw frames): the quality of what travels, generated code only.
+  /// `--jpeg` (default: none, raw frames): the quality of JPEG frames; generated code only.
   var jpegQuality: Int?
-  /// `--warm-up`: seconds before it is measured.
+  /// `--warm-up`: the seconds before the measurement.
   var warmUp = Duration.seconds(0.5)
-  /// `--seconds`: for how long it is measured.
+  /// `--seconds`: the measured time.
   var duration = Duration.seconds(2)
 
   init(_ arguments: some Sequence<String>) throws {
@@ -52,7 +53,7 @@ struct LoadOptions: Sendable {
         let sides = value.split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2 else { throw UsageError(description: "--size is like 1280x720.") }
         self.geometry.size = FrameSize(width: sides[0], height: sides[1])
-      case "--bytes": break  // For peers that know no pictures.
+      case "--bytes": break  // For peers without pictures.
       case "--streams": self.streams = try parsed(Int(value))
       case "--connections": self.connections = try parsed(Int(value))
       case "--in-flight": self.inFlight = try parsed(Int(value))

@@ -1,9 +1,9 @@
 import SidelightClient
 
-/// The picture that every frame of a load is.
+/// The picture of all frames of a load.
 enum Picture {
-  /// A gradient with a little noise, since flat pictures flatter compression; rows without padding, as
-  /// they travel.
+  /// Makes a gradient with a little noise, because flat pictures favour compression; rows have no padding, as
+  /// on the wire.
   static func make(_ geometry: FrameGeometry, pool: BufferPool) throws -> Frame {
     var noise: UInt32 = 1
     var frame = pool.makeFrame(
@@ -39,7 +39,7 @@ enum Picture {
     }
   }
 
-  /// The samples of all planes in order.
+  /// Returns the samples of all planes in order.
   static func bytes(_ frame: Frame) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(frame.layout.byteCount)

@@ -1,10 +1,12 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Foundation
 
-/// One side of the wire, or what it carries measured apart; `bench.py` starts it and reads what it says.
+/// The client of the transport benchmark, and measurements without a transport; `bench.py` runs it.
 ///
 ///     wire load --address ADDRESS [--client library|generated] ...   see LoadOptions
-///     wire features --address ADDRESS                                what the server can do
-///     wire kernel --format FORMAT --size WxH --work WORK             a pipeline without a wire
+///     wire features --address ADDRESS                                features of the server
+///     wire kernel --format FORMAT --size WxH --work WORK             a pipeline without a transport
 ///     wire jpeg --size WxH --work WORK                               decode, pipeline, encode
 @main
 struct Wire {
@@ -16,7 +18,7 @@ struct Wire {
       case "load": try await Load(options).run()
       case "features":
         let features = try await Connection.open(to: options.address) { try await $0.features() }
-        Output.say(features.joined(separator: " "))
+        StandardOutput.printLine(features.joined(separator: " "))
       case "kernel": try await KernelTime(options).run()
       case "jpeg": try await JPEGTime(options).run()
       default: throw UsageError(description: "'\(verb)' is none of load, features, kernel, jpeg.")

@@ -1,27 +1,21 @@
+import BenchmarkSupport
 import SidelightClient
 
-/// What is done to frames.
+/// The work on frames.
 enum Work: String {
-  /// They come back as they went.
+  /// No filter.
   case none
-  /// A look that photographs have.
+  /// The `vintage` filter.
   case vintage
-  /// Sepia, temperature, vignette, controls, grain: one pass, which all the memory goes through once.
+  /// Five stages that the planner folds into one pass.
   case five
 
-  /// For sessions of the library, and for the kernels.
+  /// The pipeline, for sessions of the library and for the kernels.
   var pipeline: Pipeline {
     switch self {
     case .none: []
     case .vintage: [.filter("vintage")]
-    case .five:
-      [
-        .filter("sepiaTone", ["intensity": .number(0.8)]),
-        .filter("temperatureAndTint", ["targetNeutral": .vector([5500, 0])]),
-        .filter("vignette", ["intensity": .number(1.2), "radius": .number(2)]),
-        .filter("colorControls", ["saturation": .number(1.2), "contrast": .number(1.1)]),
-        .filter("grain"),
-      ]
+    case .five: .fiveStages
     }
   }
 }

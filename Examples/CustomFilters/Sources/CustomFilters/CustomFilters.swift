@@ -3,11 +3,11 @@ import ServiceLifecycle
 import SidelightServer
 import SidelightSupervisor
 
-/// A server with filters of its own, one of each kind:
+/// A server with custom filters, one of each kind:
 ///
-///     CustomFilters [ADDRESS [WORKERS]]     default 127.0.0.1:50051, and no workers: this process serves
+///     CustomFilters [ADDRESS [WORKERS]]     default: 127.0.0.1:50051, and no worker processes
 ///
-/// Clients find them in `ListFilters` and name them in pipelines like the built-in ones.
+/// `ListFilters` lists them, and clients name them in pipelines like built-in filters.
 @main
 struct CustomFilters {
   static func main() async throws {

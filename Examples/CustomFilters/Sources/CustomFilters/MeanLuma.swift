@@ -1,6 +1,6 @@
 import SidelightServer
 
-/// An analysis: it looks at every tenth frame as it came in, and never touches a pixel.
+/// An analysis: it reads every tenth input frame, and changes no pixel.
 struct MeanLuma: FrameAnalysis {
   var everyNth: Int { 10 }
 

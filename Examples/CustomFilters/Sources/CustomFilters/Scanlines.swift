@@ -1,6 +1,6 @@
 import SidelightServer
 
-/// A colour kernel: a function of one pixel and its place. It joins the pass of its neighbours.
+/// A colour kernel: a function of one pixel and its position. It joins the pass of its neighbours.
 struct Scanlines: ColorKernel {
   func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
     let light: Float = place.y.isMultiple(of: 2) ? 1 : 0.6

@@ -1,7 +1,7 @@
 import SidelightServer
 
-/// A filter with parameters: it describes itself, reads them, and says what it does as nodes. An affine
-/// map of colour folds with those of its neighbours, and costs nothing beside them.
+/// A filter with parameters: it has a description, reads its arguments, and returns nodes. An affine map of
+/// colour folds with the maps of its neighbours, at no additional cost.
 struct Tint: CatalogueFilter {
   static let description = FilterDescription(
     name: "tint", summary: "Mixes the picture with a colour.",
@@ -12,7 +12,7 @@ struct Tint: CatalogueFilter {
         "color", .color, default: .color(Color(red: 1, green: 0.5, blue: 0)), "The colour."),
       ParameterDescription(
         "amount", .number, default: .number(0.25), slider: 0 ... 1, limits: 0 ... 1,
-        "How much of it; 0 changes nothing."),
+        "The amount; 0 changes nothing."),
     ])
 
   private let color: Color

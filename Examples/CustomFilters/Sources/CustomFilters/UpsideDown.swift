@@ -1,7 +1,7 @@
 import SidelightServer
 
-/// A function of the whole frame: it reads one and writes every sample of the other, plane by plane,
-/// whatever the format. Its rows here are those of the input in reverse.
+/// A function of the whole frame: it reads a frame and writes every sample of another one, plane by plane, in
+/// any format. This one reverses the order of the rows.
 @Sendable func upsideDown(_ input: Frame, _ output: inout MutableFrame, _: FrameMoment) {
   for plane in 0 ..< input.format.planeCount {
     let last = input.format.rowCount(plane: plane, height: input.size.height) - 1

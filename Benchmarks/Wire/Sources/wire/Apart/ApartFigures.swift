@@ -1,6 +1,6 @@
-/// What was measured without a wire.
+/// The results of a measurement without a transport.
 struct ApartFigures: Encodable {
-  /// Microseconds, the medians of each part.
+  /// The medians of each part in microseconds.
   var decodeUs = 0.0
   var workUs: Double
   var encodeUs = 0.0

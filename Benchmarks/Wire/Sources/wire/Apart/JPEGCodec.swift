@@ -1,9 +1,9 @@
 import CLibJPEG
 import SidelightClient
 
-/// libjpeg-turbo from and to I420, with states that are kept.
+/// libjpeg-turbo from and to I420, with states that are reused.
 final class JPEGCodec {
-  /// What libjpeg-turbo says.
+  /// An error of libjpeg-turbo.
   struct Failed: Error {
     let message: String
   }
@@ -51,7 +51,7 @@ final class JPEGCodec {
     return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 
-  /// Where planes begin. The addresses outlive the closures: the frame keeps its buffer.
+  /// The addresses of the planes. They remain valid after the closures, because the frame keeps its buffer.
   private static func planes(_ frame: inout MutableFrame) -> [UnsafeMutablePointer<UInt8>?] {
     var planes: [UnsafeMutablePointer<UInt8>?] = []
     for plane in 0 ..< 3 {

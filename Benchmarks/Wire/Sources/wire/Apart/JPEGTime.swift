@@ -1,6 +1,7 @@
+import BenchmarkSupport
 import SidelightClient
 
-/// Decode, a pipeline and encode, one after the other without a wire.
+/// Decoding, a pipeline and encoding in sequence, without a transport.
 struct JPEGTime {
   private let options: LoadOptions
   private let pool = BufferPool(maxIdleBytes: 1 << 30)
@@ -11,7 +12,7 @@ struct JPEGTime {
     self.options = options
   }
 
-  /// Measures, and says the figures.
+  /// Measures, and prints the figures.
   func run() async throws {
     let compute = ComputePool()
     try Output.finish(
@@ -45,7 +46,8 @@ struct JPEGTime {
       times.encode.append(clock.now - worked)
     }
     return ApartFigures(
-      decodeUs: times.decode.percentile(50), workUs: times.work.percentile(50),
-      encodeUs: times.encode.percentile(50), frames: times.work.count)
+      decodeUs: times.decode.percentile(50).microseconds,
+      workUs: times.work.percentile(50).microseconds,
+      encodeUs: times.encode.percentile(50).microseconds, frames: times.work.count)
   }
 }

@@ -1,8 +1,9 @@
+import BenchmarkSupport
 import SidelightClient
 
-/// A pipeline on frames in memory: what remains of a session when the wire is taken away.
+/// A pipeline on frames in memory: the work of a session without the transport.
 struct KernelTime {
-  /// As many buffers as a session has under way: 4K frames fit no cache anyway.
+  /// As many buffers as a session has in flight. 4K frames exceed every cache anyway.
   private static let ring = 4
 
   private let options: LoadOptions
@@ -20,14 +21,15 @@ struct KernelTime {
     }
   }
 
-  /// Measures, and says the figures.
+  /// Measures, and prints the figures.
   func run() async throws {
     let compute = ComputePool()
     let times = try await withTaskExecutorPreference(compute) { try await self.times(compute) }
-    try Output.finish(ApartFigures(workUs: times.percentile(50), frames: times.count))
+    try Output.finish(
+      ApartFigures(workUs: times.percentile(50).microseconds, frames: times.count))
   }
 
-  /// On a thread of the pool, as a session's lane is.
+  /// Measures on a thread of the pool, like the worker of a session.
   @concurrent
   private func times(_ compute: ComputePool) async throws -> [Duration] {
     let executor = PlanExecutor(pool: self.pool, compute: compute)

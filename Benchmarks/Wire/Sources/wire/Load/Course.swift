@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Tells sessions when it is over, and those who measure when all sessions stand.
+/// Reports to sessions when the run is over, and to the measurement when all sessions are open.
 final class Course: Sendable {
   private let missing: Mutex<Int>
   private let over = Atomic(false)
   private let stands: AsyncStream<Void>
   private let stand: AsyncStream<Void>.Continuation
 
-  /// - Parameter streams: How many sessions there are.
+  /// - Parameter streams: The number of sessions.
   init(streams: Int) {
     self.missing = Mutex(streams)
     (self.stands, self.stand) = AsyncStream.makeStream()
   }
 
-  /// A session stands.
+  /// A session is open.
   func open() {
     let isLast = self.missing.withLock { missing in
       missing -= 1
@@ -22,16 +22,16 @@ final class Course: Sendable {
     if isLast { self.stand.finish() }
   }
 
-  /// Returns when all sessions stand.
+  /// Waits until all sessions are open.
   func waitUntilOpen() async {
     for await _ in self.stands {}
   }
 
-  /// No more is to be sent.
+  /// Ends the run: sessions send no more frames.
   func end() {
     self.over.store(true, ordering: .relaxed)
   }
 
-  /// Whether no more is to be sent.
+  /// Whether the run is over.
   var isOver: Bool { self.over.load(ordering: .relaxed) }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Slots of a ring that a picture was written into, by their addresses.
+/// The slots of a ring that contain the picture, by address.
 final class FilledSlots: Sendable {
   private let addresses = Mutex<Set<UInt>>([])
 

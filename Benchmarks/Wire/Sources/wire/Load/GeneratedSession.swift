@@ -1,16 +1,18 @@
+import BenchmarkClient
+import BenchmarkSupport
 import Contract
 import Foundation
 import GRPCCore
 import SidelightClient
 import SwiftProtobuf
 
-/// A session of generated code: what anybody has who compiles the contract.
+/// A session of generated code, as a client without the library has it.
 struct GeneratedSession: Sendable {
   private let options: LoadOptions
   private let image: Sidelight_V1_Image
   private let course: Course
 
-  /// - Throws: ``UsageError`` for what only the library can be asked for.
+  /// - Throws: `UsageError` for options that only the library supports.
   init(options: LoadOptions, picture: Frame, course: Course) throws {
     guard options.framesPerSecond == nil, options.work != .five else {
       throw UsageError(description: "Generated code sends no such load.")
@@ -30,7 +32,7 @@ struct GeneratedSession: Sendable {
     }
   }
 
-  /// Sends until the course is over, then waits for what is under way.
+  /// Sends until the run is over, then waits for the frames in flight.
   func run(on connection: Connection, _ track: Track) async throws {
     let (turns, turn) = AsyncStream.makeStream(of: Void.self)
     try await connection.stub.process(options: connection.callOptions) { writer in

@@ -8,17 +8,17 @@ struct LibrarySession: Sendable {
   let course: Course
   /// The part of an interval by which this session is later than the first, 0 ..< 1.
   let phase: Double
-  /// Slots that the picture lies in.
+  /// The slots that contain the picture.
   private let filled = FilledSlots()
 
-  /// Sends until the course is over, then waits for what is under way.
+  /// Sends until the run is over, then waits for the frames in flight.
   func run(_ client: SidelightClient) async throws {
     try await client.withSession(self.sessionOptions) { session in
       if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
       let ready = self.options.sharedMemory ? nil : try self.copy(in: session)
       self.course.open()
       guard let rate = self.options.framesPerSecond else {
-        // As the peers', whose clients answer on the thread that reads.
+        // Like the peers, whose clients answer on the thread that reads.
         return try await withTaskExecutorPreference(session.executor) {
           try await self.pingPong(session, ready)
         }
@@ -35,7 +35,7 @@ struct LibrarySession: Sendable {
     var options = SessionOptions(
       pipeline: self.options.work.pipeline, allowUnmodified: false, sharedMemory: nil)
     if self.options.sharedMemory {
-      // A frame that waits at the server, and one that is just let go of, besides those in flight.
+      // The frames in flight, one that waits at the server, and one that is being released.
       let slots = self.options.inFlight + 2
       options.sharedMemory = SharedMemoryOptions(
         slotBytes: self.slotBytes, inputSlots: slots, outputSlots: slots)
@@ -47,7 +47,7 @@ struct LibrarySession: Sendable {
     return options
   }
 
-  /// Each frame that is back sends the next.
+  /// Sends the next frame when one returns.
   private func pingPong(_ session: FilterSession, _ ready: Frame?) async throws {
     for _ in 0 ..< self.options.inFlight { try await self.send(session, ready) }
     for try await outcome in session.outcomes {
@@ -72,14 +72,14 @@ struct LibrarySession: Sendable {
     session.finish()
   }
 
-  /// - Parameter ready: The picture, where it lies ready to be sent; `nil`: it is to lie in a slot.
+  /// - Parameter ready: The picture, ready to be sent; `nil` uses a slot.
   private func send(_ session: FilterSession, _ ready: Frame?) async throws {
     let picture = try ready ?? self.picture(in: session)
     self.track.send()
     await session.send(VideoFrame(picture))
   }
 
-  /// The picture where the session sends it from, as if a camera had written it there.
+  /// Copies the picture into a frame of the session, as a camera would write it there.
   private func copy(in session: FilterSession) throws -> Frame {
     var frame = try session.makeFrame(self.options.geometry)
     Picture.copy(self.picture, into: &frame)
@@ -87,14 +87,14 @@ struct LibrarySession: Sendable {
   }
 
   private var slotBytes: Int {
-    // Room for strides that the filters like better.
+    // Room for aligned strides, which filters prefer.
     let geometry = self.options.geometry
     let layout = try? FrameLayout(aligned: geometry.format, size: geometry.size)
     return layout?.byteCount ?? self.picture.layout.byteCount
   }
 
-  /// The picture in a slot: written when the slot is first used, as if a camera had; from then on it is
-  /// there already, as it is for those who send inline.
+  /// Returns the picture in a slot. It is written when the slot is first used, as a camera would write it; later
+  /// uses find it there, like inline pictures.
   private func picture(in session: FilterSession) throws -> Frame {
     var frame = try session.makeFrame(self.options.geometry)
     let address = frame.withMutableRow(0) { row in

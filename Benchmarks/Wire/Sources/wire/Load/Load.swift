@@ -1,20 +1,22 @@
+import BenchmarkClient
+import BenchmarkSupport
 import SidelightClient
 
-/// Sessions that send the same frame again and again.
+/// Sessions that send the same frame repeatedly.
 struct Load {
-  /// What was measured.
+  /// The results.
   struct Figures: Encodable {
-    /// Frames that came back.
+    /// The returned frames.
     var frames: Int
     var seconds: Double
-    /// Microseconds from a frame's being given to be sent until it was back.
+    /// Microseconds from when the client had a frame until it returned.
     var p50Us: Double
     var p99Us: Double
-    /// Microseconds of the server's work on a frame, by its own account: the median.
+    /// The median of the server's work on a frame, as it reports it, in microseconds.
     var workUs: Double
-    /// Frames of the whole run that did not come back.
+    /// The frames of the run that did not return.
     var dropped: Int
-    /// The frames that came back, of the session that got least, and of the one that got most.
+    /// The returned frames of the least and the most served session.
     var least: Int
     var most: Int
   }
@@ -31,7 +33,7 @@ struct Load {
     self.course = Course(streams: options.streams)
   }
 
-  /// Says `begin` and `end` when it begins and ends to measure, then the figures.
+  /// Prints `begin` and `end` at the start and the end of the measurement, then the figures.
   func run() async throws {
     let figures = try await withThrowingTaskGroup(of: Figures?.self) { group in
       switch self.options.client {
@@ -49,18 +51,19 @@ struct Load {
   private func measure() async throws -> Figures {
     await self.course.waitUntilOpen()
     try await Task.sleep(for: self.options.warmUp)
-    Output.say("begin")
+    StandardOutput.printLine("begin")
     let begin = ContinuousClock.now
     try await Task.sleep(for: self.options.duration)
     let end = ContinuousClock.now
-    Output.say("end")
+    StandardOutput.printLine("end")
     self.course.end()
     let arrivals = self.tracks.map { $0.arrivals(begin ..< end) }
     let all = arrivals.flatMap(\.self)
     let roundTrips = all.map(\.roundTrip)
     return Figures(
-      frames: all.count, seconds: (end - begin) / .seconds(1), p50Us: roundTrips.percentile(50),
-      p99Us: roundTrips.percentile(99), workUs: all.map(\.work).percentile(50),
+      frames: all.count, seconds: (end - begin) / .seconds(1),
+      p50Us: roundTrips.percentile(50).microseconds, p99Us: roundTrips.percentile(99).microseconds,
+      workUs: all.map(\.work).percentile(50).microseconds,
       dropped: self.tracks.reduce(0) { $0 + $1.dropped },
       least: arrivals.map(\.count).min() ?? 0, most: arrivals.map(\.count).max() ?? 0)
   }

@@ -1,4 +1,4 @@
-/// A session was to use shared memory, and has none.
+/// The session did not get shared memory.
 struct NoSharedMemory: Error, CustomStringConvertible {
   var description: String { "The session has no shared memory." }
 }

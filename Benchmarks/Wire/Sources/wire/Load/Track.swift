@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What one session has measured.
+/// The measurements of one session.
 final class Track: Sendable {
   private struct State {
     var sent: [ContinuousClock.Instant] = []
-    /// How many of `sent` have come back.
+    /// The number of frames in `sent` that returned.
     var returned = 0
     var arrivals: [(at: ContinuousClock.Instant, roundTrip: Duration, work: Duration)] = []
     var dropped = 0
@@ -12,15 +12,15 @@ final class Track: Sendable {
 
   private let state = Mutex(State())
 
-  /// A frame is given to be sent.
+  /// Records that the client has a frame to send.
   func send() {
     let now = ContinuousClock.now
     self.state.withLock { $0.sent.append(now) }
   }
 
-  /// The frame that went longest ago is back.
+  /// Records that the oldest frame in flight returned.
   ///
-  /// - Parameter work: What the server did on it, by its own account.
+  /// - Parameter work: The server's work on the frame, as it reports it.
   func arrive(work: Duration) {
     let now = ContinuousClock.now
     self.state.withLock { state in
@@ -29,7 +29,7 @@ final class Track: Sendable {
     }
   }
 
-  /// The frame that went longest ago will not come back.
+  /// Records that the oldest frame in flight was dropped.
   func drop() {
     self.state.withLock { state in
       state.dropped += 1
@@ -37,7 +37,7 @@ final class Track: Sendable {
     }
   }
 
-  /// The round trips, and the server's work, of the frames that came back in a window of time.
+  /// Returns the round trips and the server's work of the frames that returned in a window of time.
   func arrivals(
     _ window: Range<ContinuousClock.Instant>
   ) -> [(roundTrip: Duration, work: Duration)] {
@@ -46,6 +46,6 @@ final class Track: Sendable {
     }
   }
 
-  /// Frames of the whole run that did not come back.
+  /// The frames of the run that did not return.
   var dropped: Int { self.state.withLock { $0.dropped } }
 }

@@ -1,4 +1,4 @@
-/// What came back is not what it should be, so that it must not be measured.
+/// A frame returned with wrong pixels, so the measurement is invalid.
 struct WrongPicture: Error, CustomStringConvertible {
   var description: String { "A frame came back with other pixels than it was sent with." }
 }

@@ -1,11 +1,11 @@
-"""Line plots beside each other, as SVG; the same hand as Benchmarks/Realtime's."""
+"""Line plots side by side, as SVG, in the style of the plots of Benchmarks/Realtime."""
 
 import math
 from dataclasses import dataclass, field
 
 WIDTH, HEIGHT = 460, 380
 LEFT, RIGHT, TOP, BOTTOM = 58, 30, 98, 52
-#: Told apart by those who do not tell red from green (Okabe, Ito, 2008); legible on both grounds.
+#: Distinguishable for readers with red-green colour blindness (Okabe, Ito, 2008), on light and dark.
 COLORS = ["#2a85c9", "#d55e00", "#009e73", "#b5679b", "#8a7a00", "#7f7f7f"]
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
@@ -20,7 +20,7 @@ text { fill: #e6edf3 } .ground { fill: #0d1117 } .grid { stroke: #30363d }
 
 @dataclass
 class Axis:
-    """Ticks are values with their names; the first and the last are the ends."""
+    """An axis. Ticks are values with their names; the first and the last are its ends."""
 
     ticks: list[tuple[float, str]]
     label: str = ""
@@ -52,7 +52,7 @@ class Panel:
 
 
 def rounds(values: list[float]) -> Axis:
-    """1, 3, 10, 30 ... about what is to be shown."""
+    """Returns an axis with ticks at 1, 3, 10, 30 ... around the values."""
     steps = [step * 10.0**power for power in range(-4, 7) for step in (1, 3)]
     low = max(index for index, step in enumerate(steps) if step <= max(0.8 * min(values), steps[0]))
     high = min(index for index, step in enumerate(steps) if step >= min(max(values), steps[-1]))

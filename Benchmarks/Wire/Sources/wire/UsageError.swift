@@ -1,4 +1,0 @@
-/// A fault in the arguments.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
-}
