@@ -87,7 +87,8 @@ public final class SidelightServer: Service {
     ]
     let guards = Guards(
       configuration: configuration.guards,
-      maxMessageBytes: configuration.transport.maxMessageBytes, ledger: self.engine.observability.connections)
+      maxMessageBytes: configuration.transport.maxMessageBytes,
+      ledger: self.engine.observability.connections)
     self.guards = guards
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in
@@ -277,7 +278,9 @@ public final class SidelightServer: Service {
   package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
   /// Connections that have ended, by the reason.
-  package var connectionEnds: [ConnectionEnd: UInt64] { self.engine.observability.connections.counts.ended }
+  package var connectionEnds: [ConnectionEnd: UInt64] {
+    self.engine.observability.connections.counts.ended
+  }
 
   /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }

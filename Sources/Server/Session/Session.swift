@@ -112,7 +112,8 @@ struct Session: Sendable {
   ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    callMessages: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle
+    callMessages: OutboundMessageStore.CallMessages?,
+    cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
     try self.applyStoredOverride()
     self.outcomes.push(.message(self.opened))
@@ -140,7 +141,8 @@ struct Session: Sendable {
   /// - Parameter onClientDone: Called when the client has closed its side.
   private func runTasks(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
-    callMessages: OutboundMessageStore.CallMessages?, cancellation: ServerContext.RPCCancellationHandle,
+    callMessages: OutboundMessageStore.CallMessages?,
+    cancellation: ServerContext.RPCCancellationHandle,
     onClientDone: () -> Void
   ) async throws {
     enum Part {

@@ -113,7 +113,7 @@ struct SegmentWriter: Sendable {
     let (input, output) = unsafe self.pointers(x, y)
     let bits = self.source.depth == .eight ? 6 : 5
     if self.source.depth == .eight, self.destination.depth == .eight, self.keepsAlpha {
-        return unsafe rows.narrow_colors(sums, bits, input, count, output)
+      return unsafe rows.narrow_colors(sums, bits, input, count, output)
     }
     switch self.destination.depth {
     case .eight: unsafe rows.narrow_u8(sums, bits, samples, output)

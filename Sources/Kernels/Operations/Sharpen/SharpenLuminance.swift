@@ -167,7 +167,7 @@ package struct LumaSharpenPass: Pass {
     let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
-        let isNarrow = source.depth == .eight
+      let isNarrow = source.depth == .eight
       let window = LumaWindow(luma, shape, weights)
       let memory = SampleMemory(count: colour.samples + 64)
       let result = unsafe memory[0]
