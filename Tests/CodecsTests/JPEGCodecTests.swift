@@ -193,7 +193,7 @@ struct JPEGCodecTests {
     let fill = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 1 << 20)
     let segment: [UInt8] = [0xFF, 0xE1, 0, 2]
     let empty = [0xFF, 0xD8] + Array(repeatElement(segment, count: 1 << 18).joined())
-    for (file, word) in [(fill, "64 bytes"), (empty, "2048 segments")] {
+    for (file, word) in [(fill, "64 fill bytes"), (empty, "2048 segments")] {
       let error = #expect(throws: CodecError.self) { try self.codec.header(of: file) }
       #expect(error?.code == .corrupt)
       #expect(error?.message.contains(word) == true)

@@ -115,7 +115,7 @@ import Testing
     #expect(given.configuration.server.drainTimeout == .milliseconds(500))
     #expect(
       faults(["--shutdown-grace", "2", "--shutdown-drain-timeout", "3s"])
-        == ["--shutdown-drain-timeout is 3s, more than shutdown.grace, 2s"])
+        == ["--shutdown-drain-timeout is 3s; it must not exceed shutdown.grace, which is 2s"])
   }
 
   @Test func `settings of shared memory count only where it is offered`() throws {

@@ -141,7 +141,8 @@ typedef struct sl_rows {
 
   // --- Chains in normal form, on bytes (rows/chains) ---
 
-  /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped.
+  /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped. `out` may be
+  /// `in`, as in the next row.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
   /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1/32 level,

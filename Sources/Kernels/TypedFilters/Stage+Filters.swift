@@ -38,9 +38,9 @@ extension Stage {
   ///
   /// - Parameters:
   ///   - saturation: 0 is grey, 1 changes nothing. Default `1`, slider 0 to 2, limits -16 to 16.
-  ///   - brightness: What is added to each channel; 0 changes nothing. Default `0`, slider -1 to 1,
-  ///     limits -4 to 4.
-  ///   - contrast: The slope about middle grey; 1 changes nothing. Default `1`, slider 0.25 to 4,
+  ///   - brightness: The amount added to each channel; 0 changes nothing. Default `0`, slider -1 to
+  ///     1, limits -4 to 4.
+  ///   - contrast: The slope around middle grey; 1 changes nothing. Default `1`, slider 0.25 to 4,
   ///     limits -64 to 64.
   public static func colorControls(
     saturation: Double? = nil, brightness: Double? = nil, contrast: Double? = nil
@@ -52,14 +52,14 @@ extension Stage {
       ])
   }
 
-  /// Maps colours through a lookup table: a .cube file of curves or of a cube.
+  /// Maps colours through a lookup table: a .cube file with curves or a cube.
   ///
   /// Core Image: `CIColorCube`.
   ///
   /// - Parameters:
   ///   - asset: The name of the table. Required.
-  ///   - intensity: How much of the table's colour is seen; 0 changes nothing. Default `1`, slider
-  ///     0 to 1, limits 0 to 1.
+  ///   - intensity: The weight of the table's colour; 0 changes nothing. Default `1`, slider 0 to
+  ///     1, limits 0 to 1.
   public static func colorCube(asset: String, intensity: Double? = nil) -> Stage {
     .filter("colorCube", given: ["asset": asset, "intensity": intensity])
   }
@@ -84,8 +84,8 @@ extension Stage {
   ///     `[0, 0, 1, 0]`, slider -2 to 2, limits -64 to 64.
   ///   - aVector: The weights of r, g, b, a in the resulting alpha. 4 numbers, default
   ///     `[0, 0, 0, 1]`, slider -2 to 2, limits -64 to 64.
-  ///   - biasVector: What is added to r, g, b, a. 4 numbers, default `[0, 0, 0, 0]`, slider -2 to
-  ///     2, limits -64 to 64.
+  ///   - biasVector: The amounts added to r, g, b, a. 4 numbers, default `[0, 0, 0, 0]`, slider -2
+  ///     to 2, limits -64 to 64.
   public static func colorMatrix(
     rVector: [Double]? = nil, gVector: [Double]? = nil, bVector: [Double]? = nil,
     aVector: [Double]? = nil, biasVector: [Double]? = nil
@@ -98,12 +98,12 @@ extension Stage {
       ])
   }
 
-  /// Adjusts the exposure, as the F-stop of a camera does.
+  /// Adjusts the exposure in f-stops.
   ///
   /// Core Image: `CIExposureAdjust`.
   ///
-  /// - Parameter ev: Doublings; 0 changes nothing. Number in stops, default `0`, slider -10 to 10,
-  ///   limits -20 to 20.
+  /// - Parameter ev: The number of doublings; 0 changes nothing. Number in stops, default `0`,
+  ///   slider -10 to 10, limits -20 to 20.
   public static func exposureAdjust(ev: Double? = nil) -> Stage {
     .filter("exposureAdjust", given: ["ev": ev])
   }
@@ -112,13 +112,13 @@ extension Stage {
   ///
   /// Core Image: `CIGammaAdjust`.
   ///
-  /// - Parameter power: The exponent; 1 changes nothing, more darkens. Default `1`, slider 0.25 to
-  ///   4, limits 0.01 to 16.
+  /// - Parameter power: The exponent; 1 changes nothing, greater values darken. Default `1`, slider
+  ///   0.25 to 4, limits 0.01 to 16.
   public static func gammaAdjust(power: Double? = nil) -> Stage {
     .filter("gammaAdjust", given: ["power": power])
   }
 
-  /// Turns colours into greys of the same luma.
+  /// Converts colours to greys of the same luma.
   public static func grayscale() -> Stage {
     .filter("grayscale")
   }
@@ -137,8 +137,8 @@ extension Stage {
   ///
   /// Core Image: `CISepiaTone`.
   ///
-  /// - Parameter intensity: How far towards sepia; 0 changes nothing. Default `1`, slider 0 to 1,
-  ///   limits -8 to 8.
+  /// - Parameter intensity: The weight of the sepia colours; 0 changes nothing. Default `1`, slider
+  ///   0 to 1, limits -8 to 8.
   public static func sepiaTone(intensity: Double? = nil) -> Stage {
     .filter("sepiaTone", given: ["intensity": intensity])
   }
@@ -148,32 +148,32 @@ extension Stage {
   /// Core Image: `CITemperatureAndTint`.
   ///
   /// - Parameters:
-  ///   - neutral: The white that the picture has: temperature in kelvin, and tint. 2 numbers in
+  ///   - neutral: The white of the picture: temperature in kelvin, and tint. 2 numbers in kelvin,
+  ///     default `[6500, 0]`, slider 2000 to 10000, limits -1000 to 100000.
+  ///   - targetNeutral: The white of the result: temperature in kelvin, and tint. 2 numbers in
   ///     kelvin, default `[6500, 0]`, slider 2000 to 10000, limits -1000 to 100000.
-  ///   - targetNeutral: The white that the picture is to have: temperature in kelvin, and tint. 2
-  ///     numbers in kelvin, default `[6500, 0]`, slider 2000 to 10000, limits -1000 to 100000.
   public static func temperatureAndTint(
     neutral: [Double]? = nil, targetNeutral: [Double]? = nil
   ) -> Stage {
     .filter("temperatureAndTint", given: ["neutral": neutral, "targetNeutral": targetNeutral])
   }
 
-  /// Adjusts the saturation while keeping saturated colours and the tones of skin.
+  /// Adjusts the saturation of dull colours; saturated colours and skin change less.
   ///
   /// Core Image: `CIVibrance`.
   ///
-  /// - Parameter amount: How much more colour dull pixels get; 0 changes nothing. Default `0`,
+  /// - Parameter amount: The added saturation of dull pixels; 0 changes nothing. Default `0`,
   ///   slider -1 to 1, limits -8 to 8.
   public static func vibrance(amount: Double? = nil) -> Stage {
     .filter("vibrance", given: ["amount": amount])
   }
 
-  /// Maps white to the given colour, and all colours with it.
+  /// Maps white to the given colour, and other colours in proportion.
   ///
   /// Core Image: `CIWhitePointAdjust`.
   ///
-  /// - Parameter color: What white becomes; white changes nothing. Default `#ffffff`, slider 0 to
-  ///   1.
+  /// - Parameter color: The colour that white becomes; white changes nothing. Default `#ffffff`,
+  ///   slider 0 to 1.
   public static func whitePointAdjust(color: Color? = nil) -> Stage {
     .filter("whitePointAdjust", given: ["color": color])
   }
@@ -182,21 +182,21 @@ extension Stage {
 // MARK: Effects
 
 extension Stage {
-  /// Lets the bright parts glow warmly.
+  /// Adds a warm glow to bright pixels.
   ///
-  /// - Parameter intensity: How strong; 0 changes nothing. Default `0.6`, slider 0 to 1, limits -8
-  ///   to 8.
+  /// - Parameter intensity: The strength; 0 changes nothing. Default `0.6`, slider 0 to 1, limits
+  ///   -8 to 8.
   public static func glow(intensity: Double? = nil) -> Stage {
     .filter("glow", given: ["intensity": intensity])
   }
 
-  /// Multiplies the picture by noise, as grain of film does.
+  /// Multiplies the picture by noise, like the grain of film.
   ///
   /// - Parameters:
-  ///   - amount: The most light that a pixel may lose; 0 changes nothing. Default `0.03`, slider 0
-  ///     to 1, limits 0 to 1.
-  ///   - seed: Another whole number, another noise. Default `0`, slider 0 to 1000, limits 0 to
-  ///     1000000.
+  ///   - amount: The greatest share of light that a pixel loses; 0 changes nothing. Default `0.03`,
+  ///     slider 0 to 1, limits 0 to 1.
+  ///   - seed: The seed, a whole number; different seeds give different noise. Default `0`, slider
+  ///     0 to 1000, limits 0 to 1000000.
   ///   - monochrome: Whether the channels share their noise. Default `true`.
   public static func grain(
     amount: Double? = nil, seed: Double? = nil, monochrome: Bool? = nil
@@ -218,7 +218,7 @@ extension Stage {
     .filter("photoEffectFade")
   }
 
-  /// Vintage film with distorted colours, as of an instant camera.
+  /// Vintage film with distorted colours, like that of an instant camera.
   ///
   /// Core Image: `CIPhotoEffectInstant`.
   public static func photoEffectInstant() -> Stage {
@@ -260,12 +260,12 @@ extension Stage {
     .filter("photoEffectTransfer")
   }
 
-  /// Replaces the picture by noise of all colours, to be mixed in or weighed.
+  /// Replaces the picture by coloured noise, for use with a mix or a composition.
   ///
   /// Core Image: `CIRandomGenerator`.
   ///
-  /// - Parameter seed: Another whole number, another noise. Default `0`, slider 0 to 1000, limits 0
-  ///   to 1000000.
+  /// - Parameter seed: The seed, a whole number; different seeds give different noise. Default `0`,
+  ///   slider 0 to 1000, limits 0 to 1000000.
   public static func randomGenerator(seed: Double? = nil) -> Stage {
     .filter("randomGenerator", given: ["seed": seed])
   }
@@ -275,25 +275,25 @@ extension Stage {
   /// Core Image: `CIVignette`.
   ///
   /// - Parameters:
-  ///   - intensity: How dark; 0 changes nothing, less than 0 brightens. Default `0`, slider -1 to
-  ///     1, limits -8 to 8.
-  ///   - radius: How far from the middle, in half diagonals, a quarter of the light is left.
-  ///     Default `1`, slider 0 to 2, limits 0 to 1000.
+  ///   - intensity: The strength; 0 changes nothing, negative values brighten. Default `0`, slider
+  ///     -1 to 1, limits -8 to 8.
+  ///   - radius: The distance in half diagonals from the centre at which a quarter of the light is
+  ///     left. Default `1`, slider 0 to 2, limits 0 to 1000.
   public static func vignette(intensity: Double? = nil, radius: Double? = nil) -> Stage {
     .filter("vignette", given: ["intensity": intensity, "radius": radius])
   }
 
-  /// Changes the brightness of the periphery of a circle.
+  /// Changes the brightness outside a circle.
   ///
   /// Core Image: `CIVignetteEffect`.
   ///
   /// - Parameters:
-  ///   - center: The middle of the circle. Default `(0.5w, 0.5h)`.
-  ///   - radius: The circle on which half of the effect is reached. Default `150`, slider 0 to 2000
+  ///   - center: The centre of the circle. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius at which half of the effect is reached. Default `150`, slider 0 to 2000
   ///     pixels, limits 0 to 65536 pixels.
-  ///   - intensity: How dark it gets outside; 0 changes nothing, less than 0 brightens. Default
-  ///     `1`, slider -1 to 1, limits -8 to 8.
-  ///   - falloff: How wide the step is: 0 is an edge, at 1 it begins in the middle. Default `0.5`,
+  ///   - intensity: The strength outside the circle; 0 changes nothing, negative values brighten.
+  ///     Default `1`, slider -1 to 1, limits -8 to 8.
+  ///   - falloff: The width of the step: 0 is a hard edge, 1 begins at the centre. Default `0.5`,
   ///     slider 0 to 1, limits 0 to 1.
   public static func vignetteEffect(
     center: Point? = nil, radius: Length? = nil, intensity: Double? = nil, falloff: Double? = nil
@@ -316,66 +316,62 @@ extension Stage {
   }
 }
 
-// MARK: Blurs
+// MARK: Blur
 
 extension Stage {
-  /// Spreads pixels evenly over a square.
+  /// Blurs by the mean over a square.
   ///
   /// Core Image: `CIBoxBlur`.
   ///
   /// - Parameters:
-  ///   - radius: How far the square reaches beyond the pixel. Default `10`, slider 1 to 100 pixels,
-  ///     limits 0 to 1024 pixels.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - radius: The extent of the square beyond the pixel, on each side. Default `10`, slider 1 to
+  ///     100 pixels, limits 0 to 1024 pixels.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func boxBlur(radius: Length? = nil, border: Border? = nil) -> Stage {
     .filter("boxBlur", given: ["radius": radius, "border": border])
   }
 
-  /// Spreads pixels by a Gaussian distribution.
+  /// Blurs by a Gaussian distribution.
   ///
   /// Core Image: `CIGaussianBlur`.
   ///
   /// - Parameters:
   ///   - radius: The standard deviation. Default `10`, slider 0 to 100 pixels, limits 0 to 1024
   ///     pixels.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func gaussianBlur(radius: Length? = nil, border: Border? = nil) -> Stage {
     .filter("gaussianBlur", given: ["radius": radius, "border": border])
   }
 
-  /// Blurs as if the camera moved while the picture was taken.
+  /// Blurs along a line, like a moving camera.
   ///
   /// Core Image: `CIMotionBlur`.
   ///
   /// - Parameters:
-  ///   - radius: How far the line reaches to both sides. Default `20`, slider 0 to 100 pixels,
-  ///     limits 0 to 1024 pixels.
+  ///   - radius: The extent of the line beyond the pixel, on each side. Default `20`, slider 0 to
+  ///     100 pixels, limits 0 to 1024 pixels.
   ///   - angle: The line's angle to the horizontal, counterclockwise. Number in radians, default
   ///     `0`, slider -π to π, limits -1000 to 1000.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func motionBlur(
     radius: Length? = nil, angle: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("motionBlur", given: ["radius": radius, "angle": angle, "border": border])
   }
 
-  /// Blurs as if the camera zoomed while the picture was taken.
+  /// Blurs along rays to a point, like a zooming camera.
   ///
   /// Core Image: `CIZoomBlur`.
   ///
   /// - Parameters:
-  ///   - center: What is zoomed to. Default `(0.5w, 0.5h)`.
-  ///   - amount: The length of the ray in hundredths of the distance; less than 0 is away. Default
-  ///     `20`, slider -200 to 200, limits -400 to 400.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - center: The end of the rays. Default `(0.5w, 0.5h)`.
+  ///   - amount: The length of the ray in hundredths of the distance to the center; negative values
+  ///     point away from it. Default `20`, slider -200 to 200, limits -400 to 400.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func zoomBlur(
     center: Point? = nil, amount: Double? = nil, border: Border? = nil
   ) -> Stage {
@@ -386,15 +382,15 @@ extension Stage {
 // MARK: Sharpening
 
 extension Stage {
-  /// Increases detail by sharpening; colours stay.
+  /// Sharpens luma; colours do not change.
   ///
   /// Core Image: `CISharpenLuminance`.
   ///
   /// - Parameters:
-  ///   - sharpness: How much of the detail is added; 0 changes nothing. Default `0.4`, slider 0 to
+  ///   - sharpness: The weight of the added detail; 0 changes nothing. Default `0.4`, slider 0 to
   ///     2, limits -64 to 64.
-  ///   - radius: The standard deviation of the blur that tells detail from the rest. Default
-  ///     `1.69`, slider 0 to 20 pixels, limits 0 to 1024 pixels.
+  ///   - radius: The standard deviation of the blur that separates detail. Default `1.69`, slider 0
+  ///     to 20 pixels, limits 0 to 1024 pixels.
   public static func sharpenLuminance(sharpness: Double? = nil, radius: Length? = nil) -> Stage {
     .filter("sharpenLuminance", given: ["sharpness": sharpness, "radius": radius])
   }
@@ -406,11 +402,10 @@ extension Stage {
   /// - Parameters:
   ///   - radius: The standard deviation of the blur. Default `2.5`, slider 0 to 100 pixels, limits
   ///     0 to 1024 pixels.
-  ///   - intensity: How much of the difference is added; 0 changes nothing. Default `0.5`, slider 0
+  ///   - intensity: The weight of the added difference; 0 changes nothing. Default `0.5`, slider 0
   ///     to 1, limits -64 to 64.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func unsharpMask(
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
@@ -428,63 +423,59 @@ extension Stage {
   /// - Parameters:
   ///   - radius: The standard deviation of the blur. Default `10`, slider 0 to 100 pixels, limits 0
   ///     to 1024 pixels.
-  ///   - intensity: How strong the glow is; 0 changes nothing. Default `0.5`, slider 0 to 1, limits
-  ///     -8 to 8.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - intensity: The strength of the glow; 0 changes nothing. Default `0.5`, slider 0 to 1,
+  ///     limits -8 to 8.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func bloom(
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("bloom", given: ["radius": radius, "intensity": intensity, "border": border])
   }
 
-  /// Every channel by weighted sums over 3x3 pixels.
+  /// Replaces every channel by weighted sums over 3x3 pixels.
   ///
   /// Core Image: `CIConvolution3X3`.
   ///
   /// - Parameters:
-  ///   - weights: The weights, row by row; by default they change nothing. 9 numbers, default
+  ///   - weights: The weights, row by row; the default changes nothing. 9 numbers, default
   ///     `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, limits -256 to 256.
-  ///   - bias: What is added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func convolution3X3(
     weights: [Double]? = nil, bias: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("convolution3X3", given: ["weights": weights, "bias": bias, "border": border])
   }
 
-  /// Every channel by weighted sums over 5x5 pixels.
+  /// Replaces every channel by weighted sums over 5x5 pixels.
   ///
   /// Core Image: `CIConvolution5X5`.
   ///
   /// - Parameters:
-  ///   - weights: The weights, row by row; by default they change nothing. 25 numbers, default
+  ///   - weights: The weights, row by row; the default changes nothing. 25 numbers, default
   ///     `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, limits -256
   ///     to 256.
-  ///   - bias: What is added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func convolution5X5(
     weights: [Double]? = nil, bias: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("convolution5X5", given: ["weights": weights, "bias": bias, "border": border])
   }
 
-  /// Red, green and blue by weighted sums over 3x3 pixels; alpha stays.
+  /// Replaces red, green and blue by weighted sums over 3x3 pixels; alpha is kept.
   ///
   /// Core Image: `CIConvolutionRGB3X3`.
   ///
   /// - Parameters:
-  ///   - weights: The weights, row by row; by default they change nothing. 9 numbers, default
+  ///   - weights: The weights, row by row; the default changes nothing. 9 numbers, default
   ///     `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, limits -256 to 256.
-  ///   - bias: What is added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func convolutionRGB3X3(
     weights: [Double]? = nil, bias: Double? = nil, border: Border? = nil
   ) -> Stage {
@@ -496,23 +487,24 @@ extension Stage {
   /// Core Image: `CICrystallize`.
   ///
   /// - Parameters:
-  ///   - radius: Half the distance from crystal to crystal. Default `20`, slider 1 to 100 pixels,
-  ///     limits 1 to 16384 pixels.
-  ///   - center: A place in the grid of crystals. Default `(0.5w, 0.5h)`.
+  ///   - radius: Half the distance between crystals. Default `20`, slider 1 to 100 pixels, limits 1
+  ///     to 16384 pixels.
+  ///   - center: A point of the grid of crystals. Default `(0.5w, 0.5h)`.
   public static func crystallize(radius: Length? = nil, center: Point? = nil) -> Stage {
     .filter("crystallize", given: ["radius": radius, "center": center])
   }
 
-  /// Simulates the dot patterns of a halftone screen, in black and white.
+  /// Renders the picture as a halftone screen of dots, in black and white.
   ///
   /// Core Image: `CIDotScreen`.
   ///
   /// - Parameters:
-  ///   - center: The middle of a white dot. Default `(0.5w, 0.5h)`.
+  ///   - center: The centre of a white dot. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the screen. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: From dot to dot. Default `6`, slider 2 to 50 pixels, limits 1 to 16384 pixels.
-  ///   - sharpness: How hard the dots' edges are. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  ///   - width: The distance between dots. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the dots' edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
   public static func dotScreen(
     center: Point? = nil, angle: Double? = nil, width: Length? = nil, sharpness: Double? = nil
   ) -> Stage {
@@ -523,11 +515,11 @@ extension Stage {
       ])
   }
 
-  /// Finds the edges of the picture and shows them in colour, on black.
+  /// Shows the edges of the picture in colour, on black.
   ///
   /// Core Image: `CIEdges`.
   ///
-  /// - Parameter intensity: How bright the edges are; 0 is black. Default `1`, slider 0 to 10,
+  /// - Parameter intensity: The brightness of the edges; 0 is black. Default `1`, slider 0 to 10,
   ///   limits 0 to 256.
   public static func edges(intensity: Double? = nil) -> Stage {
     .filter("edges", given: ["intensity": intensity])
@@ -540,31 +532,29 @@ extension Stage {
   /// - Parameters:
   ///   - radius: The standard deviation of the blur. Default `10`, slider 0 to 100 pixels, limits 0
   ///     to 1024 pixels.
-  ///   - intensity: How dull they become; 0 changes nothing. Default `0.5`, slider 0 to 1, limits
-  ///     -8 to 8.
-  ///   - border: What lies beyond the frame: the pixels at its edge, or transparent black (black
-  ///     where a picture is opaque). A side longer than 16380 pixels has clamped edges. Default
-  ///     `clamp`.
+  ///   - intensity: The strength; 0 changes nothing. Default `0.5`, slider 0 to 1, limits -8 to 8.
+  ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
+  ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func gloom(
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("gloom", given: ["radius": radius, "intensity": intensity, "border": border])
   }
 
-  /// Removes specks by medians of neighbouring pixels; edges stay sharp.
+  /// Removes specks by the median of neighbouring pixels; edges stay sharp.
   public static func median() -> Stage {
     .filter("median")
   }
 
-  /// Smooths what differs by no more than noise does, and sharpens what differs by more.
+  /// Smooths differences up to the noise level, and sharpens larger ones.
   ///
   /// Core Image: `CINoiseReduction`.
   ///
   /// - Parameters:
-  ///   - noiseLevel: Differences up to this are noise. Default `0.02`, slider 0 to 0.1, limits 0 to
-  ///     1.
-  ///   - sharpness: How much is added to what stands out by more. Default `0.4`, slider 0 to 2,
-  ///     limits 0 to 64.
+  ///   - noiseLevel: The greatest difference that counts as noise. Default `0.02`, slider 0 to 0.1,
+  ///     limits 0 to 1.
+  ///   - sharpness: The weight of the added detail above the noise level. Default `0.4`, slider 0
+  ///     to 2, limits 0 to 64.
   public static func noiseReduction(noiseLevel: Double? = nil, sharpness: Double? = nil) -> Stage {
     .filter("noiseReduction", given: ["noiseLevel": noiseLevel, "sharpness": sharpness])
   }
@@ -574,77 +564,77 @@ extension Stage {
   /// Core Image: `CIPixellate`.
   ///
   /// - Parameters:
-  ///   - center: Where four squares meet. Default `(0.5w, 0.5h)`.
+  ///   - center: The corner of four squares. Default `(0.5w, 0.5h)`.
   ///   - scale: A square's side; 1 changes nothing. Default `8`, slider 1 to 100 pixels, limits 1
   ///     to 16384 pixels.
   public static func pixellate(center: Point? = nil, scale: Length? = nil) -> Stage {
     .filter("pixellate", given: ["center": center, "scale": scale])
   }
 
-  /// Reduces each channel to a number of levels, for a flat, poster-like look.
+  /// Reduces each channel to a number of levels, for a poster-like look.
   ///
-  /// - Parameter levels: How many levels each channel has, black and white among them. Default `6`,
+  /// - Parameter levels: The number of levels of each channel, with black and white. Default `6`,
   ///   slider 2 to 30, limits 2 to 256.
   public static func posterize(levels: Double? = nil) -> Stage {
     .filter("posterize", given: ["levels": levels])
   }
 }
 
-// MARK: Distortions
+// MARK: Distortion
 
 extension Stage {
-  /// Makes the picture bulge, or sink, round a point.
+  /// Makes the picture bulge or sink around a point.
   ///
   /// Core Image: `CIBumpDistortion`.
   ///
   /// - Parameters:
-  ///   - center: The middle of the bump. Default `(0.5w, 0.5h)`.
-  ///   - radius: Where the bump ends. Default `300`, slider 0 to 600 pixels, limits 0 to 32768
+  ///   - center: The centre of the bump. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the bump. Default `300`, slider 0 to 600 pixels, limits 0 to 32768
   ///     pixels.
-  ///   - scale: How far it bulges; less than 0 sinks, 0 changes nothing. Default `0.5`, slider -1
-  ///     to 1, limits -16 to 16.
+  ///   - scale: The height of the bump; negative values sink, 0 changes nothing. Default `0.5`,
+  ///     slider -1 to 1, limits -16 to 16.
   public static func bumpDistortion(
     center: Point? = nil, radius: Length? = nil, scale: Double? = nil
   ) -> Stage {
     .filter("bumpDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
 
-  /// Pushes pixels outwards round a circular hole.
+  /// Moves pixels away from a point, around a circular hole.
   ///
   /// Core Image: `CIHoleDistortion`.
   ///
   /// - Parameters:
-  ///   - center: The middle of the hole. Default `(0.5w, 0.5h)`.
+  ///   - center: The centre of the hole. Default `(0.5w, 0.5h)`.
   ///   - radius: The hole's radius; below half a pixel nothing changes. Default `150`, slider 0.01
   ///     to 1000 pixels, limits 0 to 32768 pixels.
   public static func holeDistortion(center: Point? = nil, radius: Length? = nil) -> Stage {
     .filter("holeDistortion", given: ["center": center, "radius": radius])
   }
 
-  /// Draws the picture together towards a point.
+  /// Pinches the picture towards a point.
   ///
   /// Core Image: `CIPinchDistortion`.
   ///
   /// - Parameters:
-  ///   - center: What is drawn to. Default `(0.5w, 0.5h)`.
-  ///   - radius: Where the pinch ends. Default `300`, slider 0 to 1000 pixels, limits 0 to 32768
+  ///   - center: The centre of the pinch. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the pinch. Default `300`, slider 0 to 1000 pixels, limits 0 to 32768
   ///     pixels.
-  ///   - scale: How strongly; 0 changes nothing. Default `0.5`, slider 0 to 2, limits -4 to 4.
+  ///   - scale: The strength; 0 changes nothing. Default `0.5`, slider 0 to 2, limits -4 to 4.
   public static func pinchDistortion(
     center: Point? = nil, radius: Length? = nil, scale: Double? = nil
   ) -> Stage {
     .filter("pinchDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
 
-  /// Turns the picture about a point, most in the middle.
+  /// Rotates the picture about a point, most at the centre.
   ///
   /// Core Image: `CITwirlDistortion`.
   ///
   /// - Parameters:
-  ///   - center: What is turned about. Default `(0.5w, 0.5h)`.
-  ///   - radius: Where the twirl ends. Default `300`, slider 0 to 500 pixels, limits 0 to 32768
+  ///   - center: The centre of rotation. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the twirl. Default `300`, slider 0 to 500 pixels, limits 0 to 32768
   ///     pixels.
-  ///   - angle: The turn in the middle; 0 changes nothing. Number in radians, default
+  ///   - angle: The rotation at the centre; 0 changes nothing. Number in radians, default
   ///     `3.141592653589793`, slider -12.566370614359172 to 12.566370614359172, limits -1000 to
   ///     1000.
   public static func twirlDistortion(
@@ -657,38 +647,41 @@ extension Stage {
 // MARK: Geometry
 
 extension Stage {
-  /// Moves, turns, scales or shears the picture; the frame keeps its size.
+  /// Moves, rotates, scales or shears the picture; the frame keeps its size.
   ///
   /// Core Image: `CIAffineTransform`.
   ///
   /// - Parameters:
-  ///   - transform: a, b, c, d, tx, ty; the default changes nothing. 6 numbers, default
+  ///   - transform: a, b, c, d, tx, ty; the default is the identity. 6 numbers, default
   ///     `[1, 0, 0, 1, 0, 0]`, slider -2 to 2, limits -65536 to 65536.
-  ///   - border: What lies outside the picture. Default `transparent`.
+  ///   - border: The pixels outside the picture: transparent (black in opaque pictures), or those
+  ///     at its edge. Default `transparent`.
   public static func affineTransform(transform: [Double]? = nil, border: Border? = nil) -> Stage {
     .filter("affineTransform", given: ["transform": transform, "border": border])
   }
 
-  /// Cuts a rectangle out of the picture; what comes out has its size.
+  /// Crops the picture to a rectangle.
   ///
   /// Core Image: `CICrop`.
   ///
   /// - Parameters:
-  ///   - origin: The left top corner. Default `(0, 0)`.
-  ///   - width: To the right. Default `1w`, slider 1 to 4096 pixels, limits 0 to 16384 pixels.
-  ///   - height: Down. Default `1h`, slider 1 to 4096 pixels, limits 0 to 16384 pixels.
+  ///   - origin: The top left corner. Default `(0, 0)`.
+  ///   - width: The width of the rectangle. Default `1w`, slider 1 to 4096 pixels, limits 0 to
+  ///     16384 pixels.
+  ///   - height: The height of the rectangle. Default `1h`, slider 1 to 4096 pixels, limits 0 to
+  ///     16384 pixels.
   public static func crop(
     origin: Point? = nil, width: Length? = nil, height: Length? = nil
   ) -> Stage {
     .filter("crop", given: ["origin": origin, "width": width, "height": height])
   }
 
-  /// Mirrors the picture and turns it by quarters.
+  /// Mirrors the picture and rotates it by quarter turns.
   ///
   /// - Parameters:
-  ///   - quarterTurns: Clockwise quarter turns, a whole number; less than 0 turns the other way.
-  ///     Default `0`, slider 0 to 3, limits -1000 to 1000.
-  ///   - mirrored: Whether left and right are exchanged before the turn. Default `false`.
+  ///   - quarterTurns: Clockwise quarter turns, a whole number; negative values turn
+  ///     counterclockwise. Default `0`, slider 0 to 3, limits -1000 to 1000.
+  ///   - mirrored: Whether left and right are exchanged before the rotation. Default `false`.
   public static func orient(quarterTurns: Double? = nil, mirrored: Bool? = nil) -> Stage {
     .filter("orient", given: ["quarterTurns": quarterTurns, "mirrored": mirrored])
   }
@@ -696,11 +689,11 @@ extension Stage {
   /// Resizes the picture: fitted into a size, filling it, or stretched to it.
   ///
   /// - Parameters:
-  ///   - width: The width; 0 follows from the height and the picture's shape. Default `0`, slider 0
+  ///   - width: The width; 0 follows from the height and the aspect ratio. Default `0`, slider 0 to
+  ///     4096 pixels, limits 0 to 8192 pixels.
+  ///   - height: The height; 0 follows from the width and the aspect ratio. Default `0`, slider 0
   ///     to 4096 pixels, limits 0 to 8192 pixels.
-  ///   - height: The height; 0 follows from the width and the picture's shape. Default `0`, slider
-  ///     0 to 4096 pixels, limits 0 to 8192 pixels.
-  ///   - mode: What gives way where the shapes differ. Default `fit`.
+  ///   - mode: How the picture is fitted if the aspect ratios differ. Default `fit`.
   public static func scale(
     width: Length? = nil, height: Length? = nil, mode: Mode? = nil
   ) -> Stage {
@@ -716,10 +709,10 @@ extension Stage {
   /// Core Image: `CIBlendWithMask`.
   ///
   /// - Parameters:
-  ///   - backgroundImage: The name of the image behind, or source: the frame as it came in; none by
-  ///     default. Optional.
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. None by default. Optional.
   ///   - maskImage: The name of the mask. Required.
-  ///   - fit: How both images are brought into the frame. Default `stretch`.
+  ///   - fit: How both images are fitted into the frame. Default `stretch`.
   public static func blendWithMask(
     backgroundImage: String? = nil, maskImage: String, fit: Fit? = nil
   ) -> Stage {
@@ -735,29 +728,29 @@ extension Stage {
   /// Core Image: `CIMultiplyCompositing`.
   ///
   /// - Parameters:
-  ///   - backgroundImage: The name of the other image, or source: the frame as it came in.
-  ///     Required.
-  ///   - fit: How the image is brought into the frame; source is stretched. Default `stretch`.
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func multiplyCompositing(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("multiplyCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
   }
 
-  /// Puts an image on the picture: a logo, a frame, a sticker.
+  /// Draws an image on the picture: a logo, a frame or a sticker.
   ///
   /// - Parameters:
   ///   - asset: The name of the image. Required.
-  ///   - anchor: What the rectangle is fixed to: the frame. Default `frame`.
-  ///   - origin: The rectangle's left top corner. Default `(0, 0)`.
+  ///   - anchor: The object that the rectangle is fixed to: the frame. Default `frame`.
+  ///   - origin: The top left corner of the rectangle. Default `(0, 0)`.
   ///   - width: The rectangle's width. Default `1w`, slider 0 to 4096 pixels, limits 0 to 16384
   ///     pixels.
   ///   - height: The rectangle's height. Default `1h`, slider 0 to 4096 pixels, limits 0 to 16384
   ///     pixels.
-  ///   - offset: How far the rectangle is moved. Default `(0, 0)`.
-  ///   - scale: How many times the rectangle is enlarged, about its middle. Default `1`, slider 0
-  ///     to 4, limits 0 to 64.
-  ///   - opacity: How much of the image is seen; 0 changes nothing. Default `1`, slider 0 to 1,
-  ///     limits 0 to 1.
-  ///   - fit: How the image is brought into the rectangle. Default `fit`.
+  ///   - offset: The displacement of the rectangle. Default `(0, 0)`.
+  ///   - scale: The factor of the rectangle's size, about its centre. Default `1`, slider 0 to 4,
+  ///     limits 0 to 64.
+  ///   - opacity: The opacity of the image; 0 changes nothing. Default `1`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - fit: How the image is fitted into the rectangle. Default `fit`.
   public static func overlay(
     asset: String, anchor: Anchor? = nil, origin: Point? = nil, width: Length? = nil,
     height: Length? = nil, offset: Point? = nil, scale: Double? = nil, opacity: Double? = nil,
@@ -771,38 +764,38 @@ extension Stage {
       ])
   }
 
-  /// Lightens the picture by a background image, as two projectors would.
+  /// Lightens the picture by a background image, like two projectors.
   ///
   /// Core Image: `CIScreenBlendMode`.
   ///
   /// - Parameters:
-  ///   - backgroundImage: The name of the other image, or source: the frame as it came in.
-  ///     Required.
-  ///   - fit: How the image is brought into the frame; source is stretched. Default `stretch`.
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func screenBlendMode(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("screenBlendMode", given: ["backgroundImage": backgroundImage, "fit": fit])
   }
 
-  /// Lays the picture over a background image: seen where the picture is not opaque.
+  /// Composites the picture over a background image.
   ///
   /// Core Image: `CISourceOverCompositing`.
   ///
   /// - Parameters:
-  ///   - backgroundImage: The name of the other image, or source: the frame as it came in.
-  ///     Required.
-  ///   - fit: How the image is brought into the frame; source is stretched. Default `stretch`.
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func sourceOverCompositing(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("sourceOverCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
   }
 }
 
-// MARK: Analyses
+// MARK: Analysis
 
 extension Stage {
-  /// Measures brightness, contrast, the histogram and motion; touches nothing.
+  /// Measures brightness, contrast, the histogram and motion. Does not change frames.
   ///
-  /// - Parameter everyNth: Every how many frames to look. Default `5`, slider 1 to 30, limits 1 to
-  ///   100000.
+  /// - Parameter everyNth: The interval in frames: 5 analyses every fifth frame. Default `5`,
+  ///   slider 1 to 30, limits 1 to 100000.
   public static func brightnessStatistics(everyNth: Double? = nil) -> Stage {
     .filter("brightnessStatistics", given: ["everyNth": everyNth])
   }

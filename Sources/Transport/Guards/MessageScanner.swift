@@ -51,6 +51,8 @@ package struct MessageScanner: Sendable {
     var index = 0
     for segment in segments {
       if segment.completesPrefix, let prefix = segment.prefix {
+        // A message that is refused here is not followed.
+        self.isWithinMessage = false
         guard prefix.flags == 0 || self.mayBeCompressed else { return .compressed }
         guard prefix.length <= self.maxBytes else { return .tooLong(prefix.length) }
         self.remaining = prefix.length
