@@ -5,7 +5,7 @@ import Testing
 @Suite struct SendWindowTests {
   typealias Window = SendWindow<UInt64, String>
 
-  /// A window whose link stands, with so many credits.
+  /// A window of an open link, with so many credits.
   static func window(
     _ policy: SessionOptions.DropPolicy = .newestWins, credits: Int
   ) -> Window {

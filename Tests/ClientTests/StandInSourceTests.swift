@@ -2,7 +2,7 @@ import SidelightClient
 import SidelightKernels
 import Testing
 
-/// What is shown in place of frames for want of a connection.
+/// Tests of the pictures shown instead of frames without a connection.
 @Suite struct FallbackPictureSourceTests {
   static func picture(width: Int) throws -> VideoPicture {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: width, height: 1))

@@ -62,7 +62,7 @@ import Testing
       (small, [:], "cannot be used"),
     ]
     for (key, changes, words) in cases {
-      // A good one beside it does not make up for it.
+      // A good key next to it does not make up for it.
       try self.file.write([("good", self.p256, [:]), ("bad", key, changes)])
       let fault = await self.fault()
       #expect(fault?.contains(words) == true, "\(words): \(fault ?? "none")")

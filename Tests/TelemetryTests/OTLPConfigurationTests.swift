@@ -6,7 +6,7 @@ import Testing
 @Suite struct OTLPConfigurationTests {
   static let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-  /// What the variables come to, and what was warned of.
+  /// Returns the configuration that the variables give, and the warnings.
   static func read(_ environment: [String: String]) -> (OTLPConfiguration?, warnings: [String]) {
     var warnings: [String] = []
     let configuration = withoutActuallyEscaping({ warnings.append($0) }) { warn in

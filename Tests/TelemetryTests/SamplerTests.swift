@@ -8,7 +8,7 @@ import Testing
       isSampled: sampled)
   }
 
-  /// What `opentelemetry.sdk.trace.sampling.TraceIdRatioBased` of Python decides.
+  /// The decisions of Python's `opentelemetry.sdk.trace.sampling.TraceIdRatioBased`.
   @Test(
     "A ratio looks at the last 64 bits of the name, as other SDKs do",
     arguments: [

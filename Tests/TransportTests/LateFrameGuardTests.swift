@@ -7,7 +7,7 @@ import Testing
 
 /// Which of HTTP/2's errors are about frames that came too late.
 @Suite struct LateFrameGuardTests {
-  /// In HTTP/2's place: finds something wrong with whatever it is told of.
+  /// Replaces HTTP/2: reports an error about whatever it reads.
   private final class FaultFinder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

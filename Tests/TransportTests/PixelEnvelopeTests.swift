@@ -136,7 +136,7 @@ extension GRPCContiguousBytes {
     for index in 0 ..< pixels.byteCount { pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
     #expect(sent.readableBytes == 200_000)
     #expect(sent.getInteger(at: 199_999, as: UInt8.self) == UInt8(199_999 & 0xFF))
-    // A copy that is changed gets memory of its own.
+    // A copy that is changed gets separate memory.
     sent.setInteger(0, at: 1, as: UInt8.self)
     #expect(pixels.bytes[1] == 1)
   }

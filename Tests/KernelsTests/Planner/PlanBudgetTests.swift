@@ -33,7 +33,7 @@ import Testing
   }
 
   static let size = FrameSize(width: 320, height: 200)
-  /// What a steep field holds, at least.
+  /// The minimum size of a steep field.
   static let fieldBytes = 4 * Self.size.pixelCount
   static var catalogue: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
