@@ -154,7 +154,7 @@ import Tracing
         peer.ping()
         _ = await peer.next(where: \.isPingAnswer)
         peer.call(Attack.process)
-        // The lane is held by the first frame, the reader by the third.
+        // The first frame holds the worker, the third the reader.
         Self.send(
           try Self.framed(
             [.open([.filter("gate")])] + (1 ... 300).map { .frame($0, Self.pixel) }), on: peer)

@@ -105,9 +105,9 @@ extension SocketFolder {
     try FileManager.default.attributesOfItem(atPath: self.file())[.systemFileNumber] as? Int
   }
 
-  /// Connects until nobody more can wait to be accepted.
+  /// Connects until the backlog of connections to accept is full.
   ///
-  /// - Returns: Those that wait.
+  /// - Returns: The waiting connections.
   fileprivate func fillBacklog() throws -> [OwnedDescriptor] {
     var waiting: [OwnedDescriptor] = []
     while true {

@@ -97,7 +97,7 @@ struct DescriptorSocketTests {
           connection.send(bytes)
           // Where more was sent than was read, the system may say that the connection was reset.
           #expect([[DescriptorAnswer.refused.rawValue], []].contains(connection.readToEnd()))
-          // Nobody else is hurt.
+          // Other clients are not affected.
           let answer = try DescriptorSocket.fetch(
             opened.sharedMemory.hello(of: opened.sessionID), at: opened.sharedMemory.socketPath)
           #expect(answer.answer == .ring)

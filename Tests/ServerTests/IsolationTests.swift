@@ -7,7 +7,7 @@ import SidelightWire
 import Synchronization
 import Testing
 
-/// Filters of a user's own that do not come back, beside sessions that have nothing to do with them.
+/// Custom filters that do not return, next to sessions that do not use them.
 @Suite(.timeLimit(.minutes(5))) struct IsolationTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Analyses of frames that come as files, which somebody has to decode.
+/// Tests of analyses of frames that come as files, which have to be decoded first.
 @Suite(.timeLimit(.minutes(5))) struct JPEGAnalysisTests {
   /// Sends files one by one, and counts the buffers that were needed for them.
   private static func buffers(_ pipeline: Pipeline) async throws -> Int {
@@ -44,7 +44,7 @@ import Testing
             .open([.filter("gate"), .filter("witness")], policy: .newestWins))
           try await writer.write(.frame(1, image))
           for await _ in gate.entered { break }
-          // The first is in the lane; the third displaces the second.
+          // The worker holds the first; the third displaces the second.
           try await writer.write(.frame(2, image))
           try await writer.write(.frame(3, image))
           try await writer.write(.with { $0.ping.id = 1 })

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// An element that tells its own standing.
+  /// An element that states its own eviction priority.
   struct Letter: Sendable, Hashable {
     var number: Int
     var priority: Int32 = 0

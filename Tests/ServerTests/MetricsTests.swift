@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What the server tells of itself, as Prometheus would read it.
+/// Tests of the server's metrics, as Prometheus would read them.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 

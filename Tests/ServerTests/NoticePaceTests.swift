@@ -4,7 +4,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// When a client is told of frames that gave way to newer ones.
+/// Tests of the pace at which a client is notified of frames that gave way to newer ones.
 @Suite struct NoticePaceTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
@@ -87,7 +87,7 @@ import Testing
       }
       _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
     }
-    // 3 gave way to 4 and was told of; 4 gave way to 5, and waits for its time.
+    // 3 gave way to 4 and was reported; 4 gave way to 5, and waits for its time.
     let early = machine.reserve(sequence: 6, byteCount: 1)
     #expect(!early.hasCredit)
   }
@@ -191,7 +191,7 @@ import Testing
             begin.finish()
             for await _ in gate.entered { break }
             for sequence: UInt64 in 3 ... 8 { try await writer.write(.frame(sequence, image)) }
-            // One or two wait, the others give way: one is told of at once, the next in their time.
+            // One or two wait, the others give way: one is reported at once, the next later.
             for count in 1 ... 4 {
               while answers.messages.drops.count < count { await told.next() }
               #expect(answers.messages.drops.map(\.count) == Array(repeating: 1, count: count))

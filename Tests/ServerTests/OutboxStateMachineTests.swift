@@ -3,7 +3,7 @@ import GRPCProtobuf
 import SidelightServer
 import Testing
 
-/// Each transition of the outbox, without tasks or time.
+/// Tests of each transition of the outcome queue, without tasks or time.
 @Suite struct OutboxStateMachineTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 

@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What an `OutputSpec` comes to, without a server.
+/// Tests of the shapes that an `OutputSpec` resolves to, without a server.
 @Suite struct OutputShapeTests {
   static let limits = FrameLimits(maxDimension: 16384, maxPixels: 36_000_000)
 

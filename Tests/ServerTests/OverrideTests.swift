@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What operators see of sessions, and do to them.
+/// Tests of the view that operators have of sessions, and of their overrides.
 @Suite(.timeLimit(.minutes(5))) struct OverrideTests {
   typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
 

@@ -96,7 +96,7 @@ import Testing
     let clock = ManualClock()
     let tokens = Answers()
     var configuration = Self.configuration([Self.key("a", 1)])
-    // Who waits on the clock is the session, and nobody else.
+    // Only the session waits on the clock.
     configuration.releaseMemoryAfter = nil
     try await withServer(configuration, clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in

@@ -282,7 +282,7 @@ import Testing
         let refused = AsyncStream<Never>.makeStream()
         try await stub.process { writer in
           try await writer.write(.open())
-          // The session stands until the answer to its opening has been used.
+          // The session is open until the answer to its opening has been used.
           for await _ in refused.stream {}
         } onResponse: { response in
           for try await _ in response.messages.prefix(1) {

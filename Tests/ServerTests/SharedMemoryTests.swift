@@ -262,7 +262,7 @@ struct SharedMemoryTests {
           #expect(passed.disposition == .passedThrough)
           #expect(passed.image.sharedMemory.slot == 0)
 
-          // Its picture is another's by now; what it makes of that nobody sees.
+          // Its picture's slot has been reused by now; the result of that is never shown.
           let next = Sidelight_V1_Image.noise(.bgra8, 64, 48, seed: 2)
           client.say(.with { $0.ack.sequence = 1 })
           client.say(.frame(2, client.put(next, in: 0)))

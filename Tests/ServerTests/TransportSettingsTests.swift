@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import Tracing
 
-/// What a transport configuration brings about.
+/// Tests of the effects of a transport configuration.
 @Suite(.timeLimit(.minutes(5))) struct TransportSettingsTests {
   @Test("GetServerInfo shows what is in force")
   func shown() async throws {

@@ -280,7 +280,7 @@ import Tracing
     catalogue.register(gate.filter)
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
-    // The clock stands, so nobody takes the filter for stuck.
+    // The clock does not advance, so the filter is never taken for stuck.
     try await withServer(
       configuration, catalogue: catalogue, clock: ManualClock().sessionClock, body)
   }

@@ -99,7 +99,7 @@ import Testing
           #expect(error.requestID == 9 && error.status.message.contains("\"hat\""))
           #expect(try await session.color() == [0, 0, 255], "the old selection goes on")
         }
-        // The cache may hold a plan of the session; whoever needs the memory gets it.
+        // The cache may hold a plan of the session; another user of the memory can reclaim it.
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.blue))
       }
     }

@@ -3,7 +3,7 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// What guards read of what passes them.
+/// Tests of the guards' parsing of the bytes that pass them.
 struct ScannerTests {
   @Test("PINGs are found and everything else passes as it came, in whatever pieces")
   func pings() {

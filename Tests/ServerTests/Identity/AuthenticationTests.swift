@@ -11,7 +11,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Who may call what, over real connections.
+/// Tests of authorization, over real connections.
 @Suite(.timeLimit(.minutes(5))) struct AuthenticationTests {
   typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
@@ -150,7 +150,7 @@ import Testing
           ] {
             let refusal = try await Self.refusal(method, connection, Self.bearer(token))
             if isAllowed {
-              // What else is wrong with a call is told once he may make it.
+              // Other errors of a call are reported once the caller may make it.
               #expect(refusal == nil || refusal?.code == .notFound, "\(token) \(name)")
             } else {
               #expect(refusal?.code == .permissionDenied, "\(token) \(name)")

@@ -119,7 +119,7 @@ import Testing
     configuration.tls = ServerTLS(
       certificateChain: self.files.path("server.pem"), privateKey: self.files.path("server.key"))
     let server = SidelightServer(configuration: configuration)
-    // Whoever waits for it to listen learns of it too.
+    // A caller that waits for the addresses gets the error too.
     async let address = #expect(throws: TLSFault.self) { try await server.listeningAddresses }
     let error = await #expect(throws: TLSFault.self) { try await server.run() }
     #expect(await address == error)

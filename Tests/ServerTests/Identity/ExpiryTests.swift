@@ -34,7 +34,7 @@ import Testing
           try await stub.process(metadata: AuthenticationTests.bearer("alice")) { writer in
             try await writer.write(.open())
             var iterator = outcomes.makeAsyncIterator()
-            // Almost the whole of it, in steps that nobody sleeps through.
+            // Almost the whole lifetime, in steps without sleeping.
             for sequence in 1 ... 4 as ClosedRange<UInt64> {
               try await writer.write(.frame(sequence, .noise(.gray8, 4, 4)))
               await iterator.next()
@@ -56,7 +56,7 @@ import Testing
         #expect(info?.reason == "CREDENTIALS_EXPIRED")
         #expect(answers.messages.frames.count == 4)
         try await expectEventually("the session is over") { server.sessionCount == 0 }
-        // What was good once is not good for another call.
+        // A token that has expired is not valid for another call.
         let again = await #expect(throws: RPCError.self) {
           _ = try await stub.getServerInfo(
             .init(), metadata: AuthenticationTests.bearer("alice"))

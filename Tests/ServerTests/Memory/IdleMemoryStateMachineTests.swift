@@ -6,7 +6,7 @@ import Testing
 @Suite struct IdleMemoryStateMachineTests {
   typealias Machine = IdleMemoryReleaser.StateMachine
 
-  /// What a process holds that has as much beside its heap as it had when it began.
+  /// The memory of a process; memory outside the heap is by default as much as at its start.
   static func heap(used: Int, free: Int = 0, beside: Int = Self.beside) -> HeapUsage {
     HeapUsage(residentBytes: used + free + beside, usedBytes: used)
   }

@@ -73,7 +73,7 @@ import Testing
       clock.advance(by: .milliseconds(10))
     }
     #expect(desk.count < 3000)
-    // Whoever is still there is not given a second allowance.
+    // A caller that is still there is not given a second allowance.
     #expect(desk.limiter(of: "holder") === held)
   }
 }
