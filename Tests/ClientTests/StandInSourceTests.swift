@@ -66,7 +66,7 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 3")
   }
 
-  @Test("What came back on another connection was not made by an override that is told on this one")
+  @Test("A picture of an earlier connection predates an override reported on the current one")
   func anotherConnection() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.record(try Self.picture(width: 1), revision: 9)

@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("brightnessStatistics tells the mean, the contrast and the motion since its last look")
+  @Test("brightnessStatistics reports the mean, the contrast and the motion since its last run")
   func brightness() async throws {
     let answers = try await Self.converse(
       [.filter("brightnessStatistics", ["everyNth": .number(1)])], [Self.grey(51), Self.grey(204)])
@@ -87,7 +87,7 @@ import Testing
     #expect(analyses[0].rows["histogram"]?.values[3] == 1)
   }
 
-  @Test("The pixels are the sender's, and the frame has its outcome as if nobody looked")
+  @Test("The pixels are the sender's, and the frame has its outcome as without analyses")
   func untouched() async throws {
     let answers = try await Self.converse(
       [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(Witness()))
@@ -126,7 +126,7 @@ import Testing
     #expect(answers.frames.first?.image.width == 32)
   }
 
-  @Test("An analysis that fails is told once, and costs no frame")
+  @Test("An analysis that fails is reported once, and costs no frame")
   func failure() async throws {
     let catalogue = Self.catalogue(Witness(fails: true))
     let answers = try await withServer(catalogue: catalogue) { _, address in
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("An analysis with other parameters begins anew; turned off and on, it goes on")
+  @Test("An analysis with other parameters restarts; turned off and on, it goes on")
   func parameters() async throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(Counter.self)
@@ -238,7 +238,7 @@ import Testing
     #expect(counts == [0, 1, 2, 100, 101])
   }
 
-  @Test("An analysis that does not come back is told of, and keeps the others from nothing")
+  @Test("An analysis that does not return is reported, and does not affect the others")
   func stuckAnalysis() async throws {
     let clock = ManualClock()
     let gate = AnalysisGate()

@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A ping tells the round trip and how far the server's clock is ahead")
+  @Test("A ping measures the round trip and how far the server's clock is ahead")
   func ping() async throws {
     try await Self.withSession { session in
       let reading = try await session.ping()

@@ -198,7 +198,7 @@ import Tracing
     }
   }
 
-  @Test("A client that reads nothing gathers no states: the next tells of all changes")
+  @Test("A client that reads nothing gathers no states: the next reports all changes")
   func states() async throws {
     try await withServer { _, address in
       try await withConnection(address) { client in
@@ -242,7 +242,7 @@ import Tracing
   }
 
   @Test(
-    "A message with more than a megabyte beside its pixels is refused", arguments: [false, true])
+    "A message with over a megabyte in addition to its pixels is refused", arguments: [false, true])
   func beside(isFrame: Bool) async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in

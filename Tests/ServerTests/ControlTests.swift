@@ -204,7 +204,7 @@ import Testing
     #expect(frame.image.width == 16)
   }
 
-  @Test("Nobody who does not acknowledge gets more pictures than its window; then the newest first")
+  @Test("A client that does not acknowledge gets only its window's pictures; then the newest first")
   func outputWindow() async throws {
     let answers = Answers()
     try await withServer { _, address in

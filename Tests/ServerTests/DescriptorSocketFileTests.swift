@@ -67,7 +67,7 @@ struct DescriptorSocketFileTests {
     #expect(try folder.fileNumber() == before)
   }
 
-  @Test("What is no socket is never replaced")
+  @Test("A file that is no socket is never replaced")
   func occupied() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }

@@ -102,7 +102,7 @@ import Testing
     #expect(answers.drops.first?.reason == .stageFailed)
   }
 
-  @Test("A filter that does not come back costs its own session only, whose frames get the policy")
+  @Test("A filter that does not return costs its own session only, whose frames get the policy")
   func stuckFilter() async throws {
     let clock = ManualClock()
     let gate = Gate()

@@ -110,7 +110,7 @@ import Testing
     compute.shutdown()
   }
 
-  @Test("Threads that are taken up are stood in for, until they come back")
+  @Test("Blocked threads are replaced, until they come back")
   func standIns() async throws {
     try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)

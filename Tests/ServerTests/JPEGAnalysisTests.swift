@@ -30,7 +30,7 @@ import Testing
     #expect(try await Self.buffers([.filter("sepiaTone"), .filter("witness")]) == alone)
   }
 
-  @Test("An analysis does not wait for a file that the lane never comes to")
+  @Test("An analysis does not wait for a file that never reaches the worker")
   func leftAlone() async throws {
     let gate = Gate()
     var catalogue = AnalysisTests.catalogue(AnalysisTests.Witness())
@@ -65,7 +65,7 @@ import Testing
     #expect(answers.analyses.map(\.sequence).contains(3))
   }
 
-  @Test("A file that cannot be decoded is told once, and not looked at")
+  @Test("A file that cannot be decoded is reported once, and not analysed")
   func unreadable() async throws {
     let whole = try Sidelight_V1_Image.jpeg(64, 48)
     let cut = Sidelight_V1_Image.jpeg([UInt8](whole.inline.dropLast(20)))

@@ -17,7 +17,7 @@ import Testing
       .flatMap { Double($0.dropFirst(series.count + 1)) }
   }
 
-  @Test("Frames are counted as the client is told, and timed once each")
+  @Test("Frames are counted when the client is notified, and timed once each")
   func frames() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     let answers = try await withServer(metrics: registry) { server, address in

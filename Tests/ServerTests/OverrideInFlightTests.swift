@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("No picture of before is shown, and none that mixes: what fails is made unrecognizable")
+  @Test("No earlier and no mixed picture is shown: a failed one is made unrecognizable")
   func overtaking() async throws {
     let clock = ManualClock()
     let gate = Gate()

@@ -56,7 +56,7 @@ import Testing
     #expect(second.frames.first?.revision == first.frames.first?.revision)
   }
 
-  @Test("A pause is restored and told")
+  @Test("A pause is restored and reported")
   func pause() async throws {
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(

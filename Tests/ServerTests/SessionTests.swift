@@ -63,7 +63,7 @@ import Testing
     #expect(frame.image.width == 33)
   }
 
-  @Test("What the caller sent beside the pixels comes back untouched")
+  @Test("The metadata that the caller sent with the pixels comes back untouched")
   func metadata() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in

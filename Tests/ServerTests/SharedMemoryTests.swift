@@ -56,7 +56,7 @@ struct SharedMemoryTests {
   }
 
   @Test(
-    "What a filter makes of a slot is what it makes inline, byte for byte",
+    "A filter's result for a slot equals its result inline, byte for byte",
     arguments: PixelFormat.allCases)
   func filtered(_ format: PixelFormat) async throws {
     let pipeline: Pipeline = [

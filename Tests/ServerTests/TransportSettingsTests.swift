@@ -103,7 +103,7 @@ import Tracing
   }
 
   @Test(
-    "Calls are served on event loops or beside them, and filters on neither",
+    "Calls are served on event loops or outside them, and filters on neither",
     arguments: TransportConfiguration.Executor.allCases)
   func threads(executor: TransportConfiguration.Executor) async throws {
     var catalogue = FilterCatalogue.builtIn

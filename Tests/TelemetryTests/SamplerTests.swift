@@ -29,7 +29,7 @@ import Testing
     #expect(Sampler.ratio(1).samples(trace, parent: nil))
   }
 
-  @Test("Whoever samples more records all that others do")
+  @Test("A higher ratio records everything that a lower one does")
   func nesting() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0 ..< 1000 {

@@ -62,12 +62,12 @@ import Testing
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.count() }
   }
 
-  @Test("What is wrong with what the peer said passes")
+  @Test("Errors about the peer's frames pass")
   func read() throws {
     #expect(try Self.count { $0.fireChannelRead(ByteBuffer(string: "a")) } == [1, 0])
   }
 
-  @Test("What is wrong with what is to be written is left out, when it was all read too")
+  @Test("Errors about frames to be written are left out, also after everything was read")
   func write() throws {
     #expect(try Self.count { $0.fireChannelWritabilityChanged() } == [0, 1])
     #expect(try Self.count { $0.fireChannelReadComplete() } == [0, 1])

@@ -73,7 +73,7 @@ import SidelightWire
   }
 
   @Test(
-    "Fields of an image that nobody knows are not repeated, whatever they look like",
+    "Unknown fields of an image are not repeated, whatever they look like",
     arguments: [
       [0xA3, 0x06, 0xA4, 0x06],  // field 100, an empty group
       [0x78, 0x05],  // field 15 as a number
@@ -129,7 +129,7 @@ extension GRPCContiguousBytes {
 
 /// Memory that is written through a pointer and sent as it is.
 @Suite struct WritableByteBufferTests {
-  @Test("What is written later is what the transport gets, from the same memory")
+  @Test("Later writes reach the transport, from the same memory")
   func written() throws {
     let pixels = PixelBuffer(transportable: 200_000)
     var sent = try #require(pixels.transportBytes)

@@ -44,7 +44,7 @@ struct ProtobufBoundsTests {
     .init(),
   ]
 
-  @Test("What honest clients send passes, with all its fields and their bytes")
+  @Test("Messages of honest clients pass, with all their fields and bytes")
   func honest() throws {
     for message in Self.sound {
       let bytes: [UInt8] = try message.serializedBytes()

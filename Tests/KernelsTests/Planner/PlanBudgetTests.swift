@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("A cache keeps refusals, and plans that are used by somebody count until they are not")
+  @Test("A cache keeps refusals, and plans in use count until they are released")
   func together() throws {
     let geometry = FrameGeometry(format: .bgra8, size: Self.size)
     let cache = PlanCache(

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("What a peer says of a call after its last word is no late frame: the connection is closed")
+  @Test("A frame of a call after the peer's last one is no late frame: the connection is closed")
   func afterTheEnd() async throws {
     try await withServer { server, address in
       try await withRawPeer(address) { peer in
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test("The limit of streams is told")
+  @Test("The limit of streams is announced")
   func streams() async throws {
     var configuration = ServerConfiguration()
     configuration.transport.maxConcurrentStreams = 3

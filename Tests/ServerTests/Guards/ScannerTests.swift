@@ -94,7 +94,7 @@ struct ScannerTests {
     #expect(CallDeadline.duration(header: header) == expected)
   }
 
-  @Test("A stall is told from slowness")
+  @Test("A stall is distinguished from slowness")
   func stalls() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var watch = StallWatch(timeout: .seconds(6))

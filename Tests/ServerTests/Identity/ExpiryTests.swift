@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A resume token serves whom it was given to, and nobody else")
+  @Test("A resume token is valid only for the caller that it was given to")
   func resumeTokens() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withStub(address) { stub in

@@ -85,7 +85,7 @@ import X509
     }
   }
 
-  @Test("Plaintext on a TLS port is not served, and harms nobody")
+  @Test("Plaintext on a TLS port is not served, and affects no other client")
   func plaintext() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
@@ -201,7 +201,7 @@ import X509
     }
   }
 
-  @Test("Who has a certificate counts by its name, and may do what the first rule says")
+  @Test("A caller with a certificate is identified by its name, and gets the first matching rule")
   func names() async throws {
     defer { self.files.remove() }
     var configuration = try self.requiringCertificates()

@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("Sessions count by who has proved to be whom, whatever the address")
+  @Test("Sessions count by proven identity, whatever the address")
   func sessions() async throws {
     try await withServer(
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three
