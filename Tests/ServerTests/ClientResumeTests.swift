@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "A token that has expired or is another fleet's: the session is opened anew with what was asked for",
+    "With a token that has expired or is another fleet's, a new session opens with the same request",
     arguments: [true, false])
   func tokenRefused(isExpired: Bool) async throws {
     let clock = ClientTestClock()

@@ -169,7 +169,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("Where other users may fetch rings, anybody can connect, whatever the umask, to be told no")
+  @Test("With other users allowed, every user can connect whatever the umask, and get a refusal")
   func modeForOthers() async throws {
     let configuration = ServerConfiguration.withSharedMemory { $0.allowedUserIDs = [12345] }
     try await withServer(configuration) { _, address in

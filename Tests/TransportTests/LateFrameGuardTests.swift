@@ -78,7 +78,7 @@ import Testing
     #expect(both == [1, 1])
   }
 
-  @Test("What can be written in the midst of a read is not what the peer said, and what follows is")
+  @Test("An error of a write within a read is not the peer's, and the read's own error is")
   func writeWithinRead() throws {
     let counts = try Self.count(makesRoom: true) { $0.fireChannelRead(ByteBuffer(string: "a")) }
     #expect(counts == [1, 1])
