@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "With a token that has expired or is another fleet's, a new session opens with the same request",
+    "With an expired or another fleet's token, a new session opens with the same request",
     arguments: [true, false])
   func tokenRefused(isExpired: Bool) async throws {
     let clock = ClientTestClock()
