@@ -88,7 +88,7 @@ static double number_at(const uint8_t *bytes, number number, ptrdiff_t index) {
   return 0;
 }
 
-// What was found of a row over all widths.
+// The differences found in a row over all widths.
 typedef struct finding {
   const char *row;
   tolerance tolerance;

@@ -14,7 +14,7 @@ import Testing
     #expect(isSent == isAllowed)
   }
 
-  @Test("An input slot is free again when its frame has an outcome and nobody looks at its picture")
+  @Test("An input slot is free again when its frame has an outcome and its picture is unused")
   mutating func inputSlot() throws {
     let slot = try self.lend()
     let isSent = self.slots.send(input: slot, as: 5)
@@ -50,7 +50,7 @@ import Testing
     self.expectSending(slot, as: 3, false)
   }
 
-  @Test("Pictures that nobody looks at any more are told of, but for those that are held")
+  @Test("Pictures that are no longer used are reported, except those that are held")
   mutating func acknowledgements() {
     #expect(self.slots.takeNews() == nil)
     for sequence: UInt64 in 1 ... 3 {
@@ -65,7 +65,7 @@ import Testing
     #expect(self.slots.takeNews() == .init(sequence: 3, held: []))
   }
 
-  @Test("Where outcomes are acknowledged as they are taken, nothing is told of before")
+  @Test("Where outcomes are acknowledged as they are taken, nothing is reported earlier")
   mutating func window() {
     self.slots = ClientSlots(inputSlots: 1, hasWindow: true)
     self.slots.receive(output: 1, of: 1)
@@ -78,7 +78,7 @@ import Testing
     #expect(self.slots.takeNews() == .init(sequence: 2, held: []))
   }
 
-  @Test("A slot that the server names anew is not let go by whoever had its picture before")
+  @Test("A slot that the server reuses is not released by the previous owner of its picture")
   mutating func staleRelease() {
     self.slots.receive(output: 2, of: 1)
     self.slots.receive(output: 2, of: 2)

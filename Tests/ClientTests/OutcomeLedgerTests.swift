@@ -27,7 +27,7 @@ import Testing
     return told
   }
 
-  @Test("Fates are told in the order in which the frames were given, wherever they were decided")
+  @Test("Outcomes are reported in the order in which the frames were given")
   func order() {
     var queue = Self.queue(4)
     queue.drop(2, .supersededBeforeSending)
@@ -59,7 +59,7 @@ import Testing
     #expect(queue.counts == counts, "taking outcomes changes no count")
   }
 
-  @Test("Frames dropped in a row for one reason are kept as one entry and told one by one")
+  @Test("Frames dropped in a row for one reason are kept as one entry and reported one by one")
   func runs() {
     var queue = Self.queue(6)
     for sequence: UInt64 in [4, 2, 3] { queue.drop(sequence, .supersededBeforeSending) }
@@ -73,7 +73,7 @@ import Testing
       ])
   }
 
-  @Test("Of the pictures that stand in only the newest are kept; the frames keep their outcomes")
+  @Test("Of the replacement pictures only the newest are kept; the frames keep their outcomes")
   func standIns() {
     var queue = Self.queue(4)
     for sequence: UInt64 in 1 ... 4 {
@@ -86,7 +86,7 @@ import Testing
     #expect(Self.drain(&queue) == ["original 5"], "those that were taken make room")
   }
 
-  @Test("What is no frame's fate stands before the frames whose fate is not known")
+  @Test("An event about no frame comes before the frames whose outcome is not known")
   func otherEvents() {
     var queue = Self.queue(2)
     queue.resolve(1, "made", as: .filtered(.filtered))
@@ -108,7 +108,7 @@ import Testing
     #expect(Self.drain(&queue) == ["stats 3"])
   }
 
-  @Test("A notice for a range means the frames of it whose fate is not known")
+  @Test("A notice for a range applies to the frames in it whose outcome is not known")
   func ranges() {
     var queue = Self.queue(7)
     queue.drop(2, .supersededBeforeSending)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(
-    "The end is told after everything else, and once it is told it stays", arguments: [true, false])
+    "The end is reported last, and again at each later read", arguments: [true, false])
   func end(isFailure: Bool) {
     var queue = Self.queue(1)
     queue.resolve(1, "made", as: .filtered(.filtered))

@@ -49,7 +49,7 @@ import Testing
       Self.delay(reconnector.lose(.transient, at: .seconds(10), random: { 1 })) == .seconds(1))
   }
 
-  @Test("A connection that stands ends the series; one that is lost at once belongs to it")
+  @Test("A connection that stays open ends the series; one that is lost at once belongs to it")
   func series() {
     var reconnector = Self.connected()
     _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
@@ -130,7 +130,7 @@ import Testing
     #expect(actions.map { $0 == .end } == [false, false, true])
   }
 
-  @Test("What would be so again ends the session, and without a policy everything does")
+  @Test("A permanent error ends the session, and without a policy every error does")
   func permanent() {
     var reconnector = Self.connected()
     #expect(reconnector.lose(.permanent, at: .seconds(10), random: { 1 }) == .end)

@@ -27,7 +27,7 @@ import Testing
     return requestID
   }
 
-  @Test("What the server put into force is what the session is opened with")
+  @Test("A session is opened with the selection that the server put into force")
   func applied() {
     var log = PipelineChangeLog(pipeline: Self.first)
     #expect(log.pipeline == Self.first)
@@ -106,7 +106,7 @@ import Testing
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.first, requestID: last))
   }
 
-  @Test("Changes that no frame is made with are kept in bounds, and none is lost")
+  @Test("Changes that no frame is filtered with are kept in bounds, and none is lost")
   func bounds() {
     var log = PipelineChangeLog(pipeline: Self.first)
     var last: UInt64 = 0

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SendWindowTests {
   typealias Window = SendWindow<UInt64, String>
 
-  /// A window whose link stands, with so many credits.
+  /// A window of an open link, with so many credits.
   static func window(
     _ policy: SessionOptions.DropPolicy = .newestWins, credits: Int
   ) -> Window {
@@ -172,7 +172,7 @@ import Testing
     #expect(Self.drain(&window) == ["replay", "frame 2", "select"])
   }
 
-  @Test("Outcomes of an earlier connection that nobody took still hold their credits")
+  @Test("Outcomes of an earlier connection that were not taken still hold their credits")
   func untakenOutcomes() {
     var window = Self.window(credits: 2)
     for _ in 1 ... 2 {

@@ -2,7 +2,7 @@ import SidelightClient
 import SidelightKernels
 import Testing
 
-/// What is shown in place of frames for want of a connection.
+/// Tests of the pictures shown instead of frames without a connection.
 @Suite struct FallbackPictureSourceTests {
   static func picture(width: Int) throws -> VideoPicture {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: width, height: 1))
@@ -66,7 +66,7 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 3")
   }
 
-  @Test("What came back on another connection was not made by an override that is told on this one")
+  @Test("A picture of an earlier connection predates an override reported on the current one")
   func anotherConnection() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.record(try Self.picture(width: 1), revision: 9)

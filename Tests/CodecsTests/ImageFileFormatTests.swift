@@ -4,7 +4,7 @@ import Testing
 @Suite("The format of a still image")
 struct ImageFileFormatTests {
   @Test(
-    "is told by the file's extension",
+    "is recognized by the file's extension",
     arguments: [
       ("a.png", .png), ("b.JPG", .jpeg), ("dir.png/c.jpeg", .jpeg), ("d.gif", nil), ("png", nil),
       ("", nil), ("e.", nil),
@@ -14,7 +14,7 @@ struct ImageFileFormatTests {
   }
 
   @Test(
-    "is told by the file's first bytes",
+    "is recognized by the file's first bytes",
     arguments: [
       ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
       ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A], nil),

@@ -70,7 +70,7 @@ struct JPEGCodecTests {
     let grey = Scene.packed(try self.codec.decode(file, as: .gray8))
     #expect(Array(planes.prefix(grey.count)) == grey)
     #expect(planes.dropFirst(grey.count).allSatisfy { $0 == 128 })
-    // What the header promises is what comes.
+    // The decoded geometry is the one that the header declares.
     for file in [file, JPEGSamples.rgb, JPEGSamples.rows] {
       #expect(try self.codec.decode(file).geometry == self.codec.header(of: file).geometry)
     }
@@ -119,7 +119,7 @@ struct JPEGCodecTests {
             }
             #expect(file == expected[index])
             #expect(try codec.decode(file).size == frames[index].size)
-            // What fails in between must leave nothing behind.
+            // A failure in between leaves nothing behind.
             #expect(throws: CodecError.self) { try codec.decode(file.dropLast(3)) }
           }
         }

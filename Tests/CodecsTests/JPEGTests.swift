@@ -80,7 +80,7 @@ struct JPEGTests {
   }
 
   @Test(
-    "keeps the samples of a YUV frame of its own kind", arguments: [PixelFormat.i420, .nv12],
+    "keeps the samples of a 4:2:0 frame", arguments: [PixelFormat.i420, .nv12],
     Scene.sizes)
   func planesKept(format: PixelFormat, size: FrameSize) throws {
     let color = ColorDescription(range: .full, matrix: .bt601)

@@ -184,7 +184,7 @@ struct Y4MStreamTests {
     #expect(throws: Broken.self) { try Y4MWriter(header: header) { _ in throw Broken() }.finish() }
   }
 
-  @Test("takes only frames of its own format, size and range")
+  @Test("takes only frames of the stream's format, size and range")
   func mismatch() throws {
     let size = FrameSize(width: 4, height: 4)
     let frames = try [

@@ -95,7 +95,7 @@ import Testing
     #expect(faults(environment: [name: "whatever"]) == [])
   }
 
-  @Test func `all faults of all sources are told at once, also of values that others override`()
+  @Test func `all faults of all sources are reported at once, also of overridden values`()
     throws
   {
     try withFile("limits:\n  max-sessions: 0\n  max-lod: 1\nguards: {ping-burst: many}\n") { path in

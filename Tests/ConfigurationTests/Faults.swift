@@ -1,6 +1,6 @@
 import SidelightConfiguration
 
-/// What is said of what is wrong; nothing: all is well.
+/// Returns the messages of an invalid configuration; empty if it is valid.
 func faults(
   _ arguments: [String] = [], environment: [String: String] = [:]
 ) -> [String] {

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a profile is the ground that other settings of the transport stand on`() throws {
+  @Test func `a profile sets the defaults of the other settings of the transport`() throws {
     let transport = try read(["--transport-executor=eventLoops", "--profile=throughput"])
       .configuration.server.transport
     #expect(transport.executor == .eventLoops)
@@ -90,7 +90,7 @@ import Testing
     #expect(settings.texts(of: delay) == ["100us"])
   }
 
-  // Those of TLS and tokens are not to be had alone.
+  // Settings of TLS and tokens cannot be given alone.
   @Test(
     arguments: SettingTable.all.filter {
       $0.key != "transport.profile" && !$0.key.hasPrefix("tls.") && !$0.key.hasPrefix("token.")

@@ -16,7 +16,7 @@ import Testing
     #expect(configuration.server.guards.pingBurst == ServerConfiguration().guards.pingBurst)
     #expect(configuration.logLevel == .debug)
     #expect(configuration.server.transport.eventLoops == nil)
-    // What waits for a restart is told again at each reload, until it is as it was.
+    // A change that waits for a restart is reported at each reload, until it is undone.
     #expect(reload.settings.reloading(new).applied.isEmpty)
     #expect(reload.settings.reloading(new).awaitingRestart.map(\.key) == ["transport.event-loops"])
   }

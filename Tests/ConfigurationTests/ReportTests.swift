@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `keys stand in one place`() throws {
+  @Test func `keys come from one source only`() throws {
     try withFile("\(Self.key)\n") { path in
       #expect(
         faults(["--resume-keys-file", path], environment: ["SIDELIGHT_RESUME_KEYS": Self.key])

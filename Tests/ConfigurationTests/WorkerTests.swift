@@ -11,7 +11,7 @@ import Testing
     try Settings(commandLine: CommandLineSource(arguments)).configuration
   }
 
-  @Test func `nobody supervises unless it is asked for`() throws {
+  @Test func `no supervisor runs by default`() throws {
     #expect(try Self.settings().workers == 0)
     #expect(try Self.settings("--workers=3").workers == 3)
   }
@@ -45,12 +45,12 @@ import Testing
     ("127.0.0.1:0", .tcp(host: "127.0.0.1", port: 0)),
     ("unix:/run/admin", .unix(path: "/run/admin.2")),
   ])
-  func `each worker has an admin endpoint of its own`(admin: String, expected: Address) throws {
+  func `each worker has its own admin endpoint`(admin: String, expected: Address) throws {
     let settings = try Self.settings("--admin=\(admin)")
     #expect(settings.forWorker(2, of: 3, resumeKey: Self.key).admin == expected)
   }
 
-  @Test func `each worker has a descriptor socket of its own`() throws {
+  @Test func `each worker has its own descriptor socket`() throws {
     let settings = try Self.settings("--shared-memory", "--shared-memory-socket=/run/rings")
     let worker = settings.forWorker(1, of: 2, resumeKey: Self.key)
     #expect(worker.server.sharedMemory?.socketPath == "/run/rings.1")

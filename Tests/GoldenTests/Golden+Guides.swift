@@ -11,7 +11,7 @@ extension Golden {
       name: "hole", pipeline: [.filter("holeDistortion")],
       size: FrameSize(width: 480, height: 360)),
     Golden(name: "hue-pi", pipeline: [.filter("hueAdjust", ["angle": .number(.pi)])]),
-    // What is magnified forty times is magnified with its error.
+    // A magnification by forty magnifies the error too.
     Golden(
       name: "sharpness-40",
       pipeline: [.filter("sharpenLuminance", ["sharpness": .number(40)])], tolerance: 2),

@@ -10,8 +10,8 @@ import Testing
   import Darwin
 #endif
 
-/// A setting that guides to these filters use, and its picture: what the naive interpreter makes of
-/// the drawn scene, as a PNG file beside this one.
+/// A setting that guides to these filters use, and its picture: the naive interpreter's result for
+/// the drawn scene, as a PNG file next to this one.
 struct Golden: Sendable, CustomTestStringConvertible {
   /// The file's name, without `.png`.
   let name: String
@@ -22,7 +22,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { self.name }
 
-  /// What the naive interpreter makes of the scene.
+  /// Returns the naive interpreter's result for the scene.
   func meaning() throws -> Frame {
     let scene = try DrawnScene.frame(.rgb24, self.size)
     let samples = ReferenceInterpreter()

@@ -138,8 +138,8 @@ import Testing
     return [mosaic, try await Self.run([crop], on: photo, as: format)]
   }
 
-  /// Squares of 8 pixels in saturated colours, dark beside bright: at their edges the colour of linear
-  /// light differs from pixel to pixel.
+  /// Squares of 8 pixels in saturated colours, dark next to bright: at their edges the colour of
+  /// linear light differs from pixel to pixel.
   private static func mosaic(_ size: FrameSize) throws -> Frame {
     try DrawnScene.frame(.rgb24, size) { x, y, channel in
       var hash = UInt64(x / 8 * 7919 + y / 8 * 104_729 + 8) &* 0x9E37_79B9_7F4A_7C15

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "What is no set of keys stops the start",
+    "A file that is no set of keys stops the start",
     arguments: ["", "[]", "{}", "{\"keys\": 1}", "{\"keys\": []}", "no JSON", "\u{0}"])
   func noSets(text: String) async throws {
     try self.file.write(text)
@@ -42,7 +42,7 @@ import Testing
     #expect(await self.fault()?.contains("1048576 bytes") == true)
   }
 
-  @Test("Keys that nobody should trust stop the start")
+  @Test("Keys that are not trustworthy stop the start")
   func badKeys() async throws {
     let small = SigningKey.rsa(try .init(unsafeKeySize: .init(bitCount: 1024)))
     let rsa = SigningKey.rsa(try .init(keySize: .bits2048))
@@ -62,7 +62,7 @@ import Testing
       (small, [:], "cannot be used"),
     ]
     for (key, changes, words) in cases {
-      // A good one beside it does not make up for it.
+      // A good key next to it does not make up for it.
       try self.file.write([("good", self.p256, [:]), ("bad", key, changes)])
       let fault = await self.fault()
       #expect(fault?.contains(words) == true, "\(words): \(fault ?? "none")")

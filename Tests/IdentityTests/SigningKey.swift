@@ -7,7 +7,7 @@ enum SigningKey {
   case p256(P256.Signing.PrivateKey)
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
-  /// A secret that whoever checks must have too.
+  /// A secret that the verifier must have too.
   case shared(Data)
 
   /// The algorithm that fits.

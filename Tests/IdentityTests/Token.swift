@@ -2,7 +2,7 @@ import Foundation
 
 /// A token in the making: a good one, unless the test spoils it.
 struct Token {
-  /// What it says of how it is signed.
+  /// The header, which describes the signature.
   var header: [String: Any] = [:]
   var claims: [String: Any] = [
     "iss": Token.issuer, "sub": "alice", "aud": Token.audience,
@@ -17,7 +17,7 @@ struct Token {
   /// The token as it travels.
   ///
   /// - Parameters:
-  ///   - key: Who signs.
+  ///   - key: The signing key.
   ///   - id: The key's name.
   func text(_ key: SigningKey, id: String) throws -> String {
     var header = self.header

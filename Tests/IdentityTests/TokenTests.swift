@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("What is not to be trusted is refused, without saying why")
+  @Test("An invalid token is refused, without the reason")
   func badTokens() async throws {
     defer { self.file.remove() }
     let good = try self.token()

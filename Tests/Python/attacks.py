@@ -1,6 +1,6 @@
-"""Every attack that the tests know, to be made again and again beside others' sessions.
+"""Every attack that the tests know, for repeated runs next to other clients' sessions.
 
-What each gets is asserted by the test that it comes from; here it is enough that it is made.
+The test that an attack comes from asserts its answer; here it is enough that the attack runs.
 """
 
 import contextlib
@@ -213,7 +213,7 @@ class Attacker:
 
     @contextlib.contextmanager
     def _stub(self) -> Iterator[service.FrameFilterStub]:
-        """A client on a connection of its own."""
+        """A client on a separate connection."""
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
         with grpc.insecure_channel(self._address, options) as channel:
             yield service.FrameFilterStub(channel)

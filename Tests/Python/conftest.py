@@ -2,7 +2,7 @@
 
 import os
 
-# Some tests start processes while calls are open. gRPC's own handlers of `fork` do not stand that.
+# Some tests start processes while calls are open. gRPC's own handlers of `fork` fail then.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 import grpc
@@ -18,7 +18,7 @@ CHANNEL_OPTIONS = [
 ]
 
 
-# What of a server's log is shown beside a test that fails: the end of it.
+# The number of characters from the end of a server's log that a failed test shows.
 LOG_CHARACTERS = 20_000
 
 
@@ -51,7 +51,7 @@ def each_stub(request, server):
 
 @pytest.fixture
 def stub(server):
-    """A client on a connection of its own, so that no test feels what another did to it."""
+    """A client on a separate connection, so that no test is affected by what another did to it."""
     options = [*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
         yield service.FrameFilterStub(channel)
@@ -59,7 +59,7 @@ def stub(server):
 
 @pytest.fixture(scope="session")
 def info(server):
-    """What the server says of itself."""
+    """The server's description of itself."""
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         client = service.FrameFilterStub(channel)
         return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)

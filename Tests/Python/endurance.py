@@ -1,6 +1,6 @@
 """The soak test: a server at 70 % load for a long time must not change.
 
-    dev/endurance [MINUTES] [--load 0.7] [--json FILE] [--report FILE]
+    `dev/endurance [MINUTES] [--load 0.7] [--json FILE] [--report FILE]`
 
 Fails if resident memory rises, descriptors leak, latencies drift, or a frame has no outcome.
 """

@@ -1,4 +1,4 @@
-"""The contract's main promise, from the side of a client that knows nothing but Protos/."""
+"""The contract's main guarantee, from the side of a client that knows nothing but Protos/."""
 
 import numpy as np
 import pytest

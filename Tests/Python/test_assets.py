@@ -21,7 +21,7 @@ RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
 
 @pytest.fixture
 def shelf(server):
-    """A caller on a connection of its own, that takes away what it has put."""
+    """A caller on a separate connection, which deletes the assets that it has put."""
     options = [("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
         stub = assets_service.AssetsStub(channel)

@@ -45,7 +45,7 @@ def source(folder) -> np.ndarray:
 
 
 def applied(folder, pipeline: str, *options: object) -> np.ndarray:
-    """What the command makes of the picture, run in the folder."""
+    """The picture that the command, run in the folder, makes of the input."""
     sidelight("apply", "in.png", "out.png", "--pipeline", pipeline, *options, cwd=folder)
     return np.asarray(PIL.Image.open(folder / "out.png"))
 

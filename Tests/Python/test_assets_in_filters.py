@@ -156,7 +156,7 @@ def test_compositing_with_each_kind_of_alpha(stub, wanted, alpha_mode):
     image = image_of(alpha_mode)
     expected = formula(layer_of(image, alpha_mode))
     if alpha_mode == "OPAQUE":
-        # What an opaque picture becomes stands before black, and its fourth byte is not touched.
+        # The result of an opaque picture is over black, and its fourth byte is not touched.
         expected[..., 3] = 1
     result = apply(stub, image, (name, parameters))
     assert greatest_difference(layer_of(result, alpha_mode), expected) <= tolerance + 0.01

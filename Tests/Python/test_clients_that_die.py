@@ -1,4 +1,4 @@
-"""What is left of a client whose process is killed: nothing.
+"""A client whose process is killed leaves nothing behind.
 
 Run as a program, this file is the client that is killed.
 """
@@ -19,7 +19,7 @@ from sidelight_testing.session import Session, pipeline
 # Frames that take long, so that the client dies in the midst of one, with others waiting.
 LONG = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(64)])
 FRAMES = 8
-# What the server promises.
+# The time that the server guarantees.
 GONE_SECONDS = 1
 
 
@@ -37,7 +37,7 @@ def be_a_client(address: str) -> None:
 
 
 def load(stub) -> tuple[int, int]:
-    """The sessions that stand, and the bytes of frames in use."""
+    """The open sessions, and the bytes of frames in use."""
     info = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
     return info.load.sessions, info.load.pool_bytes_in_use
 

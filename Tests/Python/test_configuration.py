@@ -29,7 +29,7 @@ def serve(*arguments: object, environment: dict[str, str] | None = None):
 
 
 def printed(*arguments: object, environment: dict[str, str] | None = None) -> dict:
-    """What `--print-config` tells: a value and an origin by key."""
+    """The output of `--print-config`: a value and an origin by key."""
     finished = serve("--print-config", *arguments, environment=environment)
     assert finished.returncode == 0, finished.stderr
     rows = [re.split(r"\s{2,}", line) for line in finished.stdout.strip().splitlines()]
@@ -37,7 +37,7 @@ def printed(*arguments: object, environment: dict[str, str] | None = None) -> di
 
 
 def faults(*arguments: object, environment: dict[str, str] | None = None) -> list[str]:
-    """What is said of a start that is refused; nothing is served."""
+    """The messages of a start that is refused; nothing is served."""
     finished = serve(*arguments, environment=environment)
     assert finished.returncode == EX_USAGE, finished
     assert not finished.stdout
@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     assert faults("--config", missing) == [f"{missing} cannot be read: No such file or directory"]
     assert faults("--config", tmp_path) == [f"{tmp_path} is not a regular file"]
     assert faults(environment={"SIDELIGHT_CONFIG": str(missing)})[0].startswith(str(missing))
-    # A reload would find them empty, and opening a pipe would wait for somebody to write.
+    # A reload would find them empty, and opening a pipe would wait for a writer.
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for other in ("/dev/zero", pipe):

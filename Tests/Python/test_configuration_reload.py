@@ -42,7 +42,7 @@ class Reloading(Server):
         return entries[before:]
 
     def reloads(self) -> dict[str, int]:
-        """How often settings were read again, by outcome, as Prometheus is told."""
+        """The number of reloads by outcome, as Prometheus reads it."""
         with urllib.request.urlopen(
             f"http://{self.addresses['admin']}/metrics", timeout=10
         ) as answer:
@@ -151,7 +151,7 @@ def test_of_a_file_with_a_fault_nothing_is_taken(reloading, file, stub, text, co
     assert complaint in refused["fault"] and refused["level"] == "error"
     assert max_sessions(stub) == 2
     assert reloading.reloads() == {"applied": 0, "refused": 1}
-    # What is mended afterwards is taken.
+    # A corrected file is applied afterwards.
     file.write_text("limits: {max-sessions: 3}\n")
     reloading.reload()
     assert max_sessions(stub) == 3

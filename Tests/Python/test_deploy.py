@@ -1,4 +1,4 @@
-"""What deploy/ holds, as far as it can be held to anything here: systemd's own tools read the unit,
+"""The files of deploy/, as far as they can be checked here: systemd's own tools read the unit,
 Kubernetes' and Envoy's own messages the manifests, and the server starts with the arguments in
 them. HAProxy runs, in test_haproxy.py."""
 
@@ -309,7 +309,7 @@ def test_envoy_itself_finds_nothing_wrong():
 
 
 def get(address: str, path: str) -> str:
-    """What is at a path; fails unless that is fine."""
+    """The page at a path; fails unless its status is fine."""
     with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
         return answer.read().decode()
 

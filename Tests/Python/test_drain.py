@@ -1,4 +1,4 @@
-"""SIGTERM: whoever can finish does, whoever cannot is cut off, and the process ends well in time."""
+"""SIGTERM: calls that can finish do, the others are cut off, and the process ends well in time."""
 
 import contextlib
 import os
@@ -106,7 +106,7 @@ def deaf(server: Server, stack: contextlib.ExitStack) -> None:
 
 
 def stuck(server: Server, stack: contextlib.ExitStack) -> None:
-    """Has frames that take far longer than anybody waits."""
+    """Sends frames that take far longer than any client waits."""
     channel = stack.enter_context(grpc.insecure_channel(server.addresses["tcp"]))
     stub = service.FrameFilterStub(channel)
     never = messages.DROP_POLICY_NEVER_DROP

@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 62, 46
 
 @pytest.fixture(scope="module")
 def filters(server):
-    """What the server lists."""
+    """The filters that the server lists."""
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         request = frame_filter.ListFiltersRequest()
         return service.FrameFilterStub(channel).ListFilters(request, timeout=10).filters
@@ -39,7 +39,7 @@ def apply(stub, image, *wanted):
 
 
 def test_every_formula_has_an_oracle(filters):
-    """Those that need an asset, and those that only look, cannot be reached with `Apply` alone."""
+    """Filters that need an asset, and analyses, cannot be reached with `Apply` alone."""
     known = {each.filter for each in oracle.ORACLES} | set(oracle.PRESETS)
     formulas = {
         each.name

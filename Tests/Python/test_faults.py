@@ -1,5 +1,5 @@
-"""What a client gets for what it does wrong: the frame or request ends, the session goes on; only a
-broken order of messages ends the call."""
+"""A client's error ends its frame or request, and the session goes on; only a broken order of
+messages ends the call."""
 
 import grpc
 import numpy as np
@@ -42,7 +42,7 @@ def violation(status) -> error_details.BadRequest.FieldViolation:
     return request.field_violations[0]
 
 
-# What is wrong with a frame, and the field that the diagnostic must name.
+# The error in a frame, and the field that the diagnostic must name.
 INVALID_FRAMES = {
     "no format": (changed(SOUND, format=0), "frame.image.format"),
     "an unknown format": (changed(SOUND, format=99), "frame.image.format"),
@@ -141,7 +141,7 @@ def parameter(name: str, key: str, **kind: object):
     )
 
 
-# What is wrong with a selection, and what the path of the fault must start with and hold.
+# The error in a selection, and what the path of the fault must start with and hold.
 FIRST = "select.pipeline.stages[0]"
 INVALID_SELECTIONS = {
     "an unknown filter": (pipeline("sepiaTome"), FIRST, "sepiaTone"),

@@ -107,7 +107,7 @@ def test_sessions_outlive_a_server_that_drains_and_one_that_is_killed(fleet):
         client.verify()
         for resumption in client.resumptions:
             assert resumption.revision == 2
-            # What was in flight, and no more.
+            # At most the frames that were in flight.
             assert len(resumption.lost) <= 4, resumption
         lost = [key for key, value in client.outcomes.items() if value == LOST]
         assert lost == [each for resumption in client.resumptions for each in resumption.lost]
@@ -117,7 +117,7 @@ def test_sessions_outlive_a_server_that_drains_and_one_that_is_killed(fleet):
 
 
 def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
-    """Waits until every session stands at one of these servers, and has frames again."""
+    """Waits until every session is open at one of these servers, and receives frames again."""
     wait_until(lambda: sum(map(sessions, servers)) == len(clients))
     for client in clients:
         before = client.made
@@ -140,7 +140,7 @@ def test_the_swift_client_outlives_them_too(fleet, tmp_path):
         text=True,
     )
     try:
-        # Wherever frames are made: the first of those servers drains, the second is killed.
+        # Whichever server filters the frames: the first of them drains, the second is killed.
         for end in (subprocess.Popen.terminate, subprocess.Popen.kill):
             at = wait_until(lambda: next((s for s in servers if load(s).frames.filtered), None))
             servers.remove(at)
@@ -158,7 +158,7 @@ def test_the_swift_client_outlives_them_too(fleet, tmp_path):
     assert dropped < RATE * seconds / 2, summary
     reasons = summary.partition("dropped (")[2].partition(")")[0]
     assert sum(map(int, re.findall(r": (\d+)", reasons))) == dropped, summary
-    # The frame before stands in the place of each that was lost.
+    # The previous frame replaces each that was lost.
     assert result.read_bytes().count(b"FRAME\n") == RATE * seconds
 
 

@@ -1,5 +1,5 @@
-"""What a peer gets whose calls break gRPC's rules: a status. Whoever else is there loses no frame,
-and nothing is left of it."""
+"""A peer whose calls break gRPC's rules gets a status. Other clients lose no frame, and nothing is
+left of the peer."""
 
 import random
 import time
@@ -76,7 +76,7 @@ def test_a_deadline_is_kept_with_a_status(hostile_server, bystander):
             peer.data(OPEN)
             assert peer.status() == 4
             late.append(time.monotonic() - start - 0.2)
-    # What is promised is 50 ms; the best of a few, as the machine may be busy with other things.
+    # The guarantee is 50 ms; the best of a few, as the machine may be busy with other things.
     assert 0 <= min(late) < 0.05, late
 
 

@@ -1,5 +1,5 @@
-"""What a peer gets that breaks HTTP/2's rules: a closed connection. Whoever else is there loses no
-frame, and nothing is left of it."""
+"""A peer that breaks HTTP/2's rules gets a closed connection. Other clients lose no frame, and
+nothing is left of the peer."""
 
 import random
 import struct

@@ -1,5 +1,5 @@
-"""What a peer gets that uploads what it should not, or as it should not: a status. Whoever else is
-there loses no frame, and nothing is left of the upload."""
+"""A peer with an invalid upload, or one that breaks the order of messages, gets a status. Other
+clients lose no frame, and nothing is left of the upload."""
 
 import time
 

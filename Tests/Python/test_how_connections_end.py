@@ -38,7 +38,7 @@ def closed(server: Server) -> dict[str, int]:
 
 
 def ends(server: Server) -> list[dict]:
-    """What the log says of connections that have ended."""
+    """The log's entries of connections that have ended."""
     events = [json.loads(line) for line in server.log.splitlines()]
     return [event for event in events if event["message"] == "connection closed"]
 

@@ -1,4 +1,4 @@
-"""Who may call what: tokens, users of Unix sockets, and what is not told."""
+"""Authorization of callers: tokens, users of Unix sockets, and what answers do not disclose."""
 
 import os
 import subprocess
@@ -171,7 +171,7 @@ def test_who_is_refused_costs_no_memory(guarded, guarded_channel, issuer):
             lambda _: refusal(lambda: stub.Apply(request, timeout=60))[0], range(24)
         )
         assert set(codes) == {"UNAUTHENTICATED"}
-    # What flow control lets a call send before it is refused, and no more.
+    # At most the bytes that flow control lets a call send before it is refused.
     assert resident_bytes(guarded.process) - before < 24 * (4 << 20)
 
 

@@ -18,7 +18,7 @@ REFUSED = "settings not reloaded"
 
 
 def may_call(address: str) -> bool:
-    """Whether somebody without any proof gets an answer."""
+    """Whether a caller without any proof gets an answer."""
     with grpc.insecure_channel(address) as channel:
         try:
             request = frame_filter.ListFiltersRequest()
@@ -56,7 +56,7 @@ def test_certificates_change_and_sessions_go_on(tmp_path):
             server.reload()
             after = serial_number(server, authority, tmp_path)
             assert after != before
-            # What is broken changes nothing.
+            # A broken file changes nothing.
             certificate.write_text("no certificate")
             assert str(certificate) in server.reload(REFUSED)[0]["fault"]
             assert serial_number(server, authority, tmp_path) == after

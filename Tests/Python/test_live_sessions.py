@@ -1,4 +1,4 @@
-"""What happens to frames when there are too many of them, and to sessions when they end."""
+"""The outcomes of frames when there are too many of them, and of sessions when they end."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a load leaves in memory goes back while other sessions' frames go on."""
+"""Memory of a past load goes back while other sessions' frames go on."""
 
 import grpc
 

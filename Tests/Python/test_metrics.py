@@ -22,7 +22,7 @@ DASHBOARD = REPOSITORY / "deploy/grafana/sidelight.json"
 
 @pytest.fixture(scope="module")
 def measured():
-    """A server with an admin endpoint that has served sessions, and what their clients were told."""
+    """A server with an admin endpoint that has served sessions, and their clients' outcomes."""
     with Server("--admin", "127.0.0.1:0", "--max-sessions-per-caller", "2") as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             totals = have_every_kind_of_frame(service.FrameFilterStub(channel))
@@ -31,7 +31,7 @@ def measured():
 
 
 def have_every_kind_of_frame(stub) -> dict[str, int]:
-    """Runs sessions that end in many ways; returns the sums of what they were told."""
+    """Runs sessions that end in many ways; returns the sums of the outcomes that they received."""
     picture = images.noise("RGB24", 320, 180)
     slow = pipeline(*[("gaussianBlur", {"radius": 4 + index}) for index in range(24)])
     totals: dict[str, int] = {}
@@ -39,7 +39,7 @@ def have_every_kind_of_frame(stub) -> dict[str, int]:
     def count(transcript) -> None:
         stats = transcript.stats[-1]
         assert stats.final and stats.in_flight == 0
-        # What the client itself has seen, frame by frame and notice by notice.
+        # The outcomes that the client has counted, frame by frame and notice by notice.
         seen = {"filtered": 0, "passed_through": 0, "degraded": 0}
         for frame in transcript.frames:
             name = messages.Disposition.Name(frame.disposition).removeprefix("DISPOSITION_").lower()
@@ -108,7 +108,7 @@ def test_sums_of_outcomes_are_what_the_clients_were_told(measured):
             expression = f'sidelight_frame_bytes_total{{direction="{direction}"}}'
             [found] = prometheus.query(expression)
             assert int(found["value"][1]) == totals[f"bytes_{direction}"]
-        # Each frame has its time, too; a dropped one by the time the client is told.
+        # Each frame has its time, too; that of a dropped one ends when the client is notified.
         [found] = prometheus.query("sum(sidelight_frame_seconds_count)")
         assert int(found["value"][1]) == sum(told.values())
         [found] = prometheus.query("sidelight_sessions_opened_total")

@@ -79,7 +79,7 @@ def test_sizes_that_alternate_leave_no_memory_behind(stub):
     )
     assert len(transcript.frames) == len(sizes)
     assert load().pool_bytes_in_use == 0
-    # What is kept for later has a bound of its own.
+    # Memory kept for later has a separate bound.
     assert load().pool_bytes_idle <= 256 << 20
 
 
@@ -87,7 +87,7 @@ def test_numbers_may_leave_gaps_and_reach_the_last_there_is(stub):
     numbers = [1, 5, 1 << 32, 2**64 - 2, 2**64 - 1]
     transcript = conversation(stub, [{"sequence": number} for number in [*numbers, 0]])
     assert [each.sequence for each in transcript.frames] == numbers
-    # After the last number there is none: what begins anew is a number that does not grow.
+    # No number follows the last one: a number that does not grow is invalid.
     (drop,) = transcript.dropped
     assert (drop.first_sequence, drop.reason) == (0, messages.DROP_REASON_INVALID_FRAME)
 
@@ -140,7 +140,7 @@ def encoded(kind: str, mode: str, size=(32, 32), **options) -> bytes:
 
 
 def png_of_size(width: int, height: int) -> bytes:
-    """A PNG whose header promises more than there is."""
+    """A PNG whose header declares more than there is."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
 
     def chunk(name: bytes, content: bytes) -> bytes:

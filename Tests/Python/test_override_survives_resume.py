@@ -46,7 +46,7 @@ def end_override(operators, session: Session) -> None:
 
 
 class Connection:
-    """A session on a connection of its own, and the tokens that it was given: the first, and the
+    """A session on a separate connection, and the tokens that it was given: the first, and the
     newest."""
 
     def __init__(self, server, **fields: object) -> None:
@@ -107,7 +107,7 @@ def info(operators, connection: Connection):
 
 
 def check_overridden(operators, connection: Connection) -> None:
-    """The very first frame is filtered as forced; client and operators are told."""
+    """The very first frame is filtered as forced; client and operators are notified."""
     assert (connection.filtered() == INVERTED).all(), "the session runs unfiltered"
     states = connection.states()
     assert states and states[-1].state == OVERRIDDEN, states

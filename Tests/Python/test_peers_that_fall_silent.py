@@ -1,4 +1,4 @@
-"""Peers that stop taking part are gone in the time that is promised; nobody else notices."""
+"""Peers that stop taking part are gone in the guaranteed time; no other client notices."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ from sidelight_testing.raw import PREFACE, PROCESS, RawPeer, message
 from sidelight_testing.server import Server
 from test_clients_that_die import wait_until
 
-# What is promised, and what a busy machine may add.
+# The guaranteed times, and what a busy machine may add.
 SILENT_SECONDS = 5
 DEAD_SECONDS = 15
 SLACK_SECONDS = 3

@@ -1,4 +1,4 @@
-"""What one caller may send: what is beyond is told in-band, and accounted for."""
+"""Limits on what one caller may send: the excess is reported in-band, and accounted for."""
 
 import time
 

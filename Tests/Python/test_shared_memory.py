@@ -195,7 +195,7 @@ def test_a_client_that_takes_pages_away_finds_zeros_and_stops_nothing(sharing_st
         made = session.receive_until("frame").image.shared_memory
         assert bytes(ring.slot(made.slot, made.length)) == b"\xff" * len(picture.inline)
 
-        # And while frames are made, in both directions.
+        # And while frames are filtered, in both directions.
         over = threading.Event()
 
         def punch():

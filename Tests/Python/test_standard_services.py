@@ -32,7 +32,7 @@ def health(channel):
 
 @pytest.fixture(scope="module")
 def reflected(channel):
-    """What a tool knows that has asked the server alone."""
+    """The contract as a tool sees it that has queried the server alone."""
     return ProtoReflectionDescriptorDatabase(channel)
 
 

@@ -28,7 +28,7 @@ from sidelight_testing.session import Session, pipeline
 
 MIB = 1 << 20
 MOST_STAGE_ID_BYTES = 64
-# What a session may be answered where nothing that it said needs repeating.
+# The limit of an answer to a session that needs nothing repeated that it said.
 MOST_ANSWER_BYTES = 8 << 10
 MOST_GROWTH_BYTES = 128 << 20
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
@@ -124,7 +124,7 @@ def test_a_stage_id_that_is_too_long_is_refused_and_costs_nothing_later(
         session.send(ping=messages.Ping(id=1))
         session.receive_until("pong")
         errors, growth = session.transcript.errors, resident_bytes(server.process) - before
-        # As anybody's tool asks, while the session is there.
+        # The request that any operator's tool sends, while the session is there.
         listed = operators.ListSessions(sessions.ListSessionsRequest(), timeout=SECONDS).sessions
         assert session.opened.session_id in {each.session_id for each in listed}
         assert received_bytes(session) < MOST_ANSWER_BYTES * 2, "what was refused is repeated"

@@ -153,7 +153,7 @@ def test_the_page_shows_what_happens(server, tmp_path):
 
 
 def open_page(server: Server, folder) -> subprocess.Popen:
-    """A browser that looks at the page for a while, and then tells what stands there."""
+    """A browser that looks at the page for a while, and then prints the page's content."""
     return subprocess.Popen(
         [
             "chromium",

@@ -19,7 +19,7 @@ def test_every_filter_is_drawn(stub):
     gallery = (REPOSITORY / "docs/reference/gallery.md").read_text()
     drawn = set(re.findall(r"^### (.+)$", gallery, flags=re.MULTILINE))
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
-    # What only looks leaves nothing to see.
+    # Analyses leave nothing to see.
     expected = {each.name for each in listed if each.category != "analysis"}
     assert drawn == expected, "run make gallery"
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", gallery):

@@ -16,7 +16,7 @@ TIMES = list(range(SECONDS))
 
 
 def run(resident: list[float], p99: list[float], descriptors: int = 0) -> endurance.Endurance:
-    """What is made of a run with these figures."""
+    """The result of a run with these figures."""
     result = endurance.Endurance(minutes=10, asked_load=0.7, rate=10, capacity=200)
     result.descriptors_gained = descriptors
     for index, value in enumerate(p99):
@@ -28,7 +28,7 @@ def run(resident: list[float], p99: list[float], descriptors: int = 0) -> endura
 
 def test_a_server_that_stays_as_it_is_has_endured():
     scatter = np.random.default_rng(1).normal(0, 0.2, SECONDS)
-    # What is filled at first is no rise.
+    # Memory that fills at first is no rise.
     resident = 80 - 30 * np.exp(-np.asarray(TIMES) / 20) + scatter
     assert run(list(resident), [5.0, 6.0, 5.5] * 3).failures == []
 

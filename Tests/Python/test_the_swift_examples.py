@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 45, 28
 
 
 def program(name: str) -> Path:
-    """What dev/examples built: beside the command."""
+    """The program that dev/examples built, next to the command."""
     path = binary().parent / name
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not built; run dev/examples")

@@ -1,4 +1,4 @@
-"""What `make bench-wire` compares: no server is needed to see that it compares what it should."""
+"""The comparisons of `make bench-wire`; checking that they are the right ones needs no server."""
 
 import sys
 from pathlib import Path
@@ -29,8 +29,9 @@ def results_of(quick: bool) -> Results:
 def test_whatever_is_to_be_reached_is_measured(quick):
     found = checks(results_of(quick))
     assert all(check.holds is not None for check in found)
-    # Frames over TCP in each size, two rates and two figures; Unix socket; small frames; shared memory
-    # in each size, beside inline and beside the kernel; JPEG; many sessions; nothing lost.
+    # Frames over TCP in each size, two rates and two figures; Unix socket; small frames; shared
+    # memory in each size, compared with inline and with the kernel; JPEG; many sessions; nothing
+    # lost.
     sizes, slots = (2, 3) if quick else (3, 7)
     assert len(found) == 4 * sizes + 2 + 2 + 2 * slots + 2 + 1 + 1 + 1 + 1
 

@@ -130,7 +130,7 @@ def test_the_command_streams_with_certificates(mutual_server, authority, folder)
     sidelight(*stream, video=video, fails=True)
 
 
-# What is wrong with the files, and what the server then says of which.
+# The error in the files, and the server's message that names one of them.
 BROKEN = {
     "no certificate": ("certificate", None, "does not exist"),
     "no key": ("key", None, "does not exist"),
@@ -156,7 +156,7 @@ def test_a_server_without_a_good_certificate_does_not_start(name, tmp_path, auth
     )  # fmt: skip
     said = finished.stderr.decode()
     assert words in said and str(paths.get(what, certificate)) in said
-    # Whatever is in the files, it is not told.
+    # The message never shows the files' content.
     assert "secret" not in said and "PRIVATE" not in said
 
 

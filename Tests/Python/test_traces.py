@@ -110,7 +110,7 @@ def test_a_call_is_a_span_by_the_conventions_and_the_parent_of_nothing_that_last
     assert found["network.peer.address"] == "127.0.0.1"
     assert 0 < found["network.peer.port"] < 65536
     assert info.status.code == Status.STATUS_CODE_UNSET
-    # What is the caller's mistake is none of the server's.
+    # A caller's mistake is no error of the server.
     assert attributes(describe)["rpc.response.status_code"] == "NOT_FOUND"
     assert "error.type" not in attributes(describe)
     assert describe.status.code == Status.STATUS_CODE_UNSET

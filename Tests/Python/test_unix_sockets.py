@@ -72,14 +72,14 @@ def streaming(path, user):
 
 
 def ask(path):
-    """What the server at the path says of itself."""
+    """The server's description of itself, at the path."""
     with grpc.insecure_channel(f"unix:{path}") as channel:
         request = frame_filter.GetServerInfoRequest()
         return service.FrameFilterStub(channel).GetServerInfo(request, timeout=SECONDS)
 
 
 def peers(path, count):
-    """The peers of the sessions that stand, once there are so many."""
+    """The peers of the open sessions, once there are so many."""
     deadline = time.monotonic() + SECONDS
     with grpc.insecure_channel(f"unix:{path}") as channel:
         operator = sessions_service.SessionsStub(channel)
@@ -90,7 +90,7 @@ def peers(path, count):
 
 
 def refusal(path, **options):
-    """What a server says that is not to get anywhere."""
+    """The message of a server that must refuse to start."""
     finished = subprocess.run(
         [binary(), "serve", "--listen", f"unix:{path}"],
         capture_output=True,

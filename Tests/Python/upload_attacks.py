@@ -17,7 +17,7 @@ from sidelight_testing.contract import assets_service, service
 from sidelight_testing.raw import RawPeer, message
 from sidelight_testing.session import Session, pipeline
 
-# An address of its own: what uploads that stall take is counted by address, and would keep the other
+# A separate address: the memory of stalled uploads is counted by address, and would keep the other
 # attacks from getting any further.
 STALLING = "127.0.0.3"
 SECONDS = 20
@@ -100,7 +100,7 @@ class UploadAttacks:
 
     @contextlib.contextmanager
     def _channel(self) -> Iterator[grpc.Channel]:
-        """A connection of its own. What was put over it is deleted."""
+        """A separate connection. Assets put over it are deleted."""
         with grpc.insecure_channel(
             self._address, [("grpc.use_local_subchannel_pool", 1)]
         ) as channel:
@@ -148,6 +148,6 @@ class UploadAttacks:
 
 
 class Stalling(RawPeer):
-    """Who begins uploads and does not go on."""
+    """A peer that begins uploads and does not go on."""
 
     source = STALLING

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("A blur is made at half the resolution before frames are lost, and says so")
+  @Test("A blur is computed at half the resolution before frames are lost, and says so")
   func degraded() async throws {
     let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: true)
     #expect(answers.frames.last?.sequence == 400)
@@ -38,7 +38,7 @@ import Testing
     #expect(answers.finalStats?.degraded == 1)
   }
 
-  @Test("Whoever does not allow it gets the full picture, and what has none cheaper stays as it is")
+  @Test("Without permission the picture is full, and a stage without a cheaper form is unchanged")
   func notDegraded() async throws {
     let forbidden = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
     #expect(forbidden.frames.last?.disposition == .filtered)
@@ -46,7 +46,7 @@ import Testing
     #expect(none.frames.last?.disposition == .filtered)
   }
 
-  @Test("The sender is told what is slow, and what would get through")
+  @Test("The sender is notified of the bottleneck, and of the rate and size that are possible")
   func advice() async throws {
     let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
     let advice = answers.compactMap { message in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "The bottleneck is the stage that takes longest, wherever it stands",
+    "The bottleneck is the stage that takes longest, wherever it is",
     arguments: [
       [Stage.filter("slow"), .filter("gaussianBlur")],
       [Stage.filter("gaussianBlur"), .filter("slow")],

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// What looks at frames without touching them.
+/// Tests of analyses, which look at frames without touching them.
 @Suite(.timeLimit(.minutes(5))) struct AnalysisTests {
   /// Grey of one level all over.
   static func grey(_ level: UInt8) -> Sidelight_V1_Image {
@@ -17,7 +17,7 @@ import Testing
 
   struct Broken: Error {}
 
-  /// Says which frames it saw; fails where it is told to.
+  /// Reports which frames it saw; fails for the frames configured to fail.
   struct Witness: FrameAnalysis {
     var everyNth = 1
     var fails = false
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("brightnessStatistics tells the mean, the contrast and the motion since its last look")
+  @Test("brightnessStatistics reports the mean, the contrast and the motion since its last run")
   func brightness() async throws {
     let answers = try await Self.converse(
       [.filter("brightnessStatistics", ["everyNth": .number(1)])], [Self.grey(51), Self.grey(204)])
@@ -87,7 +87,7 @@ import Testing
     #expect(analyses[0].rows["histogram"]?.values[3] == 1)
   }
 
-  @Test("The pixels are the sender's, and the frame has its outcome as if nobody looked")
+  @Test("The pixels are the sender's, and the frame has its outcome as without analyses")
   func untouched() async throws {
     let answers = try await Self.converse(
       [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(Witness()))
@@ -126,7 +126,7 @@ import Testing
     #expect(answers.frames.first?.image.width == 32)
   }
 
-  @Test("An analysis that fails is told once, and costs no frame")
+  @Test("An analysis that fails is reported once, and costs no frame")
   func failure() async throws {
     let catalogue = Self.catalogue(Witness(fails: true))
     let answers = try await withServer(catalogue: catalogue) { _, address in
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  /// Counts the frames that it has looked at, from where it is told to.
+  /// Counts the frames that it has looked at, starting from `start`.
   struct Counter: CatalogueFilter {
     static let description = FilterDescription(
       name: "counter", summary: "Counts.", category: .analysis, reach: .frame, fidelity: .custom,
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("An analysis with other parameters begins anew; turned off and on, it goes on")
+  @Test("An analysis with other parameters restarts; turned off and on, it goes on")
   func parameters() async throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(Counter.self)
@@ -221,7 +221,7 @@ import Testing
           for (place, change) in changes.enumerated() {
             if let change { try await writer.write(change) }
             try await writer.write(.frame(UInt64(place) + 1, Self.grey(9)))
-            // While the stage is off nobody looks.
+            // While the stage is off, no analysis runs.
             if place != 2 { await looks.next() }
           }
         } onResponse: { response in
@@ -238,7 +238,7 @@ import Testing
     #expect(counts == [0, 1, 2, 100, 101])
   }
 
-  @Test("An analysis that does not come back is told of, and keeps the others from nothing")
+  @Test("An analysis that does not return is reported, and does not affect the others")
   func stuckAnalysis() async throws {
     let clock = ManualClock()
     let gate = AnalysisGate()
@@ -251,7 +251,7 @@ import Testing
         let (looks, look) = AsyncStream<Void>.makeStream()
         let (returns, returned) = AsyncStream<Void>.makeStream()
         return try await stub.process { writer in
-          // Whenever somebody waits for so long, it has taken too long.
+          // A wait of this length means that it has taken too long.
           async let _ = clock.tick(by: .seconds(2))
           var looks = looks.makeAsyncIterator()
           try await writer.write(.open([.filter("stuck"), .filter("witness")]))
@@ -303,7 +303,7 @@ import Testing
     }
     #expect(
       looks == [["two", "three"], [], ["two"], ["three"], ["two"], [], ["two", "three"]])
-    // Who was due and could not look is due at the next frame, and from there on at its own pace.
+    // A due analysis that could not run is due at the next frame, and at its own pace afterwards.
     schedule.postpone(analyses)
     let later = (0 ..< 3).map { _ in schedule.due(among: analyses, isReduced: false).map(\.stage) }
     #expect(later == [["two", "three"], [], ["two"]])

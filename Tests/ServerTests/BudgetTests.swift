@@ -96,7 +96,7 @@ import Testing
     #expect(estimate.expected == .milliseconds(13.75))
   }
 
-  @Test("Time and work are told apart: refusals make the one sink, and load is the other")
+  @Test("Time and work are separate: refusals make the one sink, and load is the other")
   func timeAndWork() {
     let estimate = CostEstimate()
     estimate.record(.milliseconds(8), work: .milliseconds(32))
@@ -180,7 +180,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 12)
   }
 
-  @Test("Where nothing is dropped, budgets of session and frame have no effect, and that is told")
+  @Test("Where nothing is dropped, budgets of session and frame have no effect: this is reported")
   func neverDrop() async throws {
     let clock = ManualClock()
     let answers = try await withServer(
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("More frames without outcome than were granted end for want of credit")
+  @Test("More frames without outcome than were granted end without credit")
   func noCredit() async throws {
     let gate = Gate()
     let answers = Answers()

@@ -5,7 +5,8 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Whose a call is. That other users are told apart is tested from Python, which can be another user.
+/// Tests of the identity of callers. The distinction between users is tested from Python, which can
+/// run as another user.
 @Suite(.timeLimit(.minutes(5))) struct CallerTests {
   typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
 

@@ -11,7 +11,7 @@ import Testing
   @Test(
     "A server that is cancelled with connections that it has accepted and not looked at ends well")
   func waiting() async {
-    // In a process of its own: all threads of the pool are held, and a process is what may end.
+    // A separate process: all threads of the pool are held, and a process is what may end.
     await #expect(processExitsWith: .success) {
       var configuration = ServerConfiguration()
       configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
@@ -25,7 +25,7 @@ import Testing
         Thread.detachNewThread {
           let pool = HeldPool()
           let connections = (0 ..< 8).map { _ in HeldPool.connect(host, port) }
-          // Event loops have threads of their own: all were accepted, and nobody has taken one.
+          // Event loops have their own threads: all were accepted, and none was handled yet.
           serving.cancel()
           pool.release()
           for connection in connections { try? connection.closeFuture.wait() }

@@ -4,7 +4,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// What the client library asks of a session in mid-call, and what it hears, at a real server.
+/// Tests of the client library's requests and events in mid-call, with a real server.
 @Suite(.timeLimit(.minutes(5))) struct ClientControlTests {
   /// Runs a session whose two clocks are the test's.
   static func withSession(
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A ping tells the round trip and how far the server's clock is ahead")
+  @Test("A ping measures the round trip and how far the server's clock is ahead")
   func ping() async throws {
     try await Self.withSession { session in
       let reading = try await session.ping()
@@ -132,7 +132,7 @@ import Testing
 
   @Test("The rate, the budget and must-process reach the server")
   func rateAndBudget() async throws {
-    // The server's clock stands still: a second frame is always too early, and none is late.
+    // The server's clock does not advance: a second frame is always too early, and none is late.
     let shot = try picture()
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
       var told = ToldEvents(session)

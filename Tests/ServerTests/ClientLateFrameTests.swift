@@ -5,7 +5,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// What the client wants to say of a call that is over when it can be said.
+/// Tests of messages about a call that ends before the client can send them.
 @Suite(.timeLimit(.minutes(5))) struct ClientLateFrameTests {
   /// The client's window, and beyond what waits to be written it says nothing more of a call.
   private static let windowBytes = 64 << 10

@@ -8,7 +8,7 @@ import Testing
 
 /// The client library against a real server.
 @Suite(.timeLimit(.minutes(5))) struct ClientLibraryTests {
-  @Test("Every frame of a sequence comes back, in order, with what was sent beside it")
+  @Test("Every frame of a sequence comes back, in order, with the metadata sent with it")
   func everyFrame() async throws {
     let pictures = try (1 ... 50).map { try picture(16, 16, seed: UInt64($0)) }
     let outcomes = try await Self.session(.init(dropPolicy: .neverDrop)) { session in
@@ -56,7 +56,7 @@ import Testing
       returned.map { $0.buffer === shot.buffer } == [isAllowed], "it is the one that was sent")
   }
 
-  @Test("A change in mid-call is told before the first frame made with it")
+  @Test("A change in mid-call is reported before the first frame filtered with it")
   func changes() async throws {
     let shot = try picture()
     let log = try await Self.session(.init(dropPolicy: .neverDrop)) { session in
@@ -92,7 +92,7 @@ import Testing
       ])
   }
 
-  @Test("Whoever takes no outcomes is sent no more than the window; newest wins among the rest")
+  @Test("A client that takes no outcomes gets no more than the window; newest wins among the rest")
   func window() async throws {
     let shot = try picture()
     let outcomes = try await Self.session(.init()) { session in
@@ -124,7 +124,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("Where nobody listens, the session throws UNAVAILABLE")
+  @Test("Without a listener the session throws UNAVAILABLE")
   func nobodyListens() async throws {
     let error = await #expect(throws: RPCError.self) {
       try await SidelightClient.connect(to: .unix(path: "/nowhere/sidelight.sock")) { client in

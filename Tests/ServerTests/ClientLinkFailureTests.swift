@@ -4,7 +4,7 @@ import SidelightClient
 import SwiftProtobuf
 import Testing
 
-/// What the ends of connections mean.
+/// Tests of the meanings of connection ends.
 @Suite struct ClientLinkFailureTests {
   static let meanings: [(RPCError.Code, LinkFailure)] = [
     (.unavailable, .transient), (.cancelled, .transient), (.unknown, .transient),

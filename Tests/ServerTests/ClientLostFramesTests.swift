@@ -6,10 +6,10 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What becomes of frames while the client library has no server.
+/// Tests of the outcomes of frames while the client library has no server.
 @Suite(.timeLimit(.minutes(5))) struct ClientLostFramesTests {
   @Test(
-    "Every frame has one named outcome, and what stands in for it is as asked",
+    "Every frame has one named outcome, and its replacement is the requested one",
     arguments: ReconnectPolicy.FailOpen.allCases)
   func outcomes(failOpen: ReconnectPolicy.FailOpen) async throws {
     let clock = ClientTestClock()

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClientPictureTests {
   static let pipeline: Pipeline = [.filter("sepiaTone")]
 
-  /// What comes back of pictures that are sent one after another.
+  /// Returns the answers to pictures that are sent one after another.
   func exchange(
     _ pictures: [VideoPicture], _ options: SessionOptions
   ) async throws -> [FilteredFrame] {

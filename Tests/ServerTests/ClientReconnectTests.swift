@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("What the server refuses for good ends the session at the first attempt")
+  @Test("A permanent refusal by the server ends the session at the first attempt")
   func refused() async throws {
     let clock = ClientTestClock()
     try await Reconnecting.withServers { first, _ in

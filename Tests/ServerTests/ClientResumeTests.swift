@@ -6,8 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What a session of the client library is like after it lost its server. The client's clock is the test's,
-/// and so are the moments at which servers come and go.
+/// Tests of the client library's sessions after a lost server. The test controls the client's clock
+/// and the moments at which servers come and go.
 @Suite(.timeLimit(.minutes(5))) struct ClientResumeTests {
   @Test(
     "After a kill, selection, parameters and activation are as they were, at the same server or another",
@@ -77,7 +77,7 @@ import Testing
         var told = ToldEvents(session)
         await session.send(VideoFrame(shot))
         _ = try await told.filtered()
-        // No frame is made with it, so the server does not say that it is in force.
+        // No frame is filtered with it, so the server does not say that it is in force.
         let requestID = session.select([.filter("colorInvert")])
         _ = try await session.ping()
         await first.kill()
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "A token that has expired or is another fleet's: the session is opened anew with what was asked for",
+    "With an expired or another fleet's token, a new session opens with the same request",
     arguments: [true, false])
   func tokenRefused(isExpired: Bool) async throws {
     let clock = ClientTestClock()

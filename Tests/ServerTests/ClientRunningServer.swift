@@ -43,7 +43,7 @@ final class RunningServer: Sendable {
     self.stopped.continuation.finish()
   }
 
-  /// Cuts all connections, and returns when nobody listens any more.
+  /// Cuts all connections, and returns when the server no longer listens.
   func kill() async {
     self.stop.continuation.finish()
     for await _ in self.stopped.stream {}

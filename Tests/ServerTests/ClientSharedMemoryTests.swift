@@ -117,7 +117,7 @@ struct ClientSharedMemoryTests {
   }
 
   @Test(
-    "Frames beyond the slots, and those too large for them, are made in the pool, and travel too")
+    "Frames beyond the slots, and those too large for them, use the pool, and travel too")
   func beyondSlots() async throws {
     let small = try picture(64, 48)
     let large = try picture(256, 128)

@@ -23,8 +23,8 @@ final class ClientTestClock: Sendable {
       wait: { await self.wait($0) })
   }
 
-  /// Waits until somebody waits for so long, does what is to happen meanwhile, and then lets that
-  /// time pass.
+  /// Waits until a task waits for exactly this duration, runs `meanwhile`, and then lets that time
+  /// pass.
   func pass(_ duration: Duration, _ meanwhile: () async -> Void = {}) async {
     for await wait in self.waits where wait == duration { break }
     await meanwhile()
@@ -72,7 +72,7 @@ final class ClientTestClock: Sendable {
 /// One task's view of what a session tells.
 struct ToldEvents {
   private var iterator: any AsyncIteratorProtocol<SessionEvent, any Error>
-  /// The numbers of the frames whose outcome was told.
+  /// The numbers of the frames whose outcome was reported.
   private(set) var outcomes: [UInt64] = []
 
   init(_ session: FilterSession) {
@@ -134,7 +134,7 @@ struct ToldEvents {
 
   /// Takes the rest.
   ///
-  /// - Throws: What the session ended with.
+  /// - Throws: The error that ended the session.
   mutating func drain() async throws {
     while try await self.next({ _ in nil as Never? }) != nil {}
   }

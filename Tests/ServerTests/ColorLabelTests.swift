@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What filtered pictures say that their samples mean.
+/// Tests of the colour description that filtered pictures carry.
 @Suite(.timeLimit(.minutes(5))) struct ColorLabelTests {
   private static func expectedRange(_ format: PixelFormat) -> Sidelight_V1_ColorRange {
     format.isYUV ? .video : .full

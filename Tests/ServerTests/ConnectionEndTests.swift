@@ -14,7 +14,7 @@ import Testing
   import Darwin
 #endif
 
-/// Why connections end, as it is counted. What peers do is in `test_how_connections_end.py`.
+/// Tests of the counted reasons of connection ends. `test_how_connections_end.py` covers peers.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionEndTests {
   private struct Unheard: Error {}
 
@@ -42,7 +42,7 @@ import Testing
         peer.send(RawPeer.preface)
         _ = await peer.next { _ in true }
         running.drain()
-        // What has come before the answer to this is served, and there is nothing.
+        // Messages that came before the answer to this are served, and there are none.
         let ping = await peer.next { $0.isPing && !$0.isKeepalive }
         peer.send(RawPeer.frame(6, flags: 1, stream: 0, ping?.payload ?? ByteBuffer()))
         await peer.end()
@@ -52,12 +52,12 @@ import Testing
     #expect(running.server.connectionEnds == [.server: 1])
   }
 
-  /// Keeps what is logged, and holds whoever tells of a guard.
+  /// Keeps log entries, and holds the guard that reports.
   private final class GateLog: LogHandler {
     let gate = Gate()
     private let told = Mutex<String?>(nil)
 
-    /// What is told of the connection's end.
+    /// The reported end of the connection.
     var end: String? { self.told.withLock(\.self) }
     var metadata: Logger.Metadata {
       get { [:] }
@@ -86,7 +86,7 @@ import Testing
   func failedWrite() async throws {
     let log = GateLog()
     var configuration = ServerConfiguration()
-    // One that nobody else waits for.
+    // An event loop that no other connection waits for.
     configuration.transport.eventLoops = 1
     try await withServer(configuration, logger: Logger(label: "test") { _ in log }) {
       server, address in
@@ -94,7 +94,7 @@ import Testing
         peer.send(RawPeer.preface)
         peer.call(Attack.process)
         peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
-        // The guard has told that the call is refused, and writes that next.
+        // The guard has reported that the call is refused, and writes that next.
         for await _ in log.gate.entered { break }
         let socket = try #require(peer.channel as? any SocketOptionProvider)
         try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()

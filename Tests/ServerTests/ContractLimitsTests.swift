@@ -188,7 +188,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("What a client adds to its pipeline in unknown fields is in no token")
+  @Test("Unknown fields that a client adds to its pipeline are in no token")
   func unknownFields() async throws {
     let open = try Sidelight_V1_ClientMessage(
       serializedBytes: try Sidelight_V1_ClientMessage.with {

@@ -154,7 +154,7 @@ import Tracing
         peer.ping()
         _ = await peer.next(where: \.isPingAnswer)
         peer.call(Attack.process)
-        // The lane is held by the first frame, the reader by the third.
+        // The first frame holds the worker, the third the reader.
         Self.send(
           try Self.framed(
             [.open([.filter("gate")])] + (1 ... 300).map { .frame($0, Self.pixel) }), on: peer)
@@ -198,7 +198,7 @@ import Tracing
     }
   }
 
-  @Test("A client that reads nothing gathers no states: the next tells of all changes")
+  @Test("A client that reads nothing gathers no states: the next reports all changes")
   func states() async throws {
     try await withServer { _, address in
       try await withConnection(address) { client in
@@ -242,7 +242,7 @@ import Tracing
   }
 
   @Test(
-    "A message with more than a megabyte beside its pixels is refused", arguments: [false, true])
+    "A message with over a megabyte in addition to its pixels is refused", arguments: [false, true])
   func beside(isFrame: Bool) async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What a participant may change in the middle of a session.
+/// Tests of the changes that a participant may make in the middle of a session.
 @Suite(.timeLimit(.minutes(5))) struct ControlTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
   static let looks: Pipeline = [
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// What a pipeline makes of the image, in a session of its own.
+  /// Returns the result of a pipeline for the image, in a separate session.
   static func pixels(_ pipeline: Pipeline) async throws -> Sidelight_V1_Image {
     let answers = try await Self.converse([.open(pipeline), .frame(1, Self.image)])
     return try #require(answers.frames.first).image
@@ -204,7 +204,7 @@ import Testing
     #expect(frame.image.width == 16)
   }
 
-  @Test("Nobody who does not acknowledge gets more pictures than its window; then the newest first")
+  @Test("A client that does not acknowledge gets only its window's pictures; then the newest first")
   func outputWindow() async throws {
     let answers = Answers()
     try await withServer { _, address in
@@ -216,7 +216,7 @@ import Testing
           for sequence: UInt64 in 1 ... 6 {
             try await writer.write(.frame(sequence, Self.image))
             // The server has dealt with the frame when it has answered what was sent after it, and
-            // its lane has put it out: the gate of both is the answer to the second ping.
+            // its worker has put it out: the gate of both is the answer to the second ping.
             for _ in 0 ..< 2 {
               try await writer.write(.with { $0.ping.id = sequence })
               await iterator.next()

@@ -67,7 +67,7 @@ struct DescriptorSocketFileTests {
     #expect(try folder.fileNumber() == before)
   }
 
-  @Test("What is no socket is never replaced")
+  @Test("A file that is no socket is never replaced")
   func occupied() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -105,9 +105,9 @@ extension SocketFolder {
     try FileManager.default.attributesOfItem(atPath: self.file())[.systemFileNumber] as? Int
   }
 
-  /// Connects until nobody more can wait to be accepted.
+  /// Connects until the backlog of connections to accept is full.
   ///
-  /// - Returns: Those that wait.
+  /// - Returns: The waiting connections.
   fileprivate func fillBacklog() throws -> [OwnedDescriptor] {
     var waiting: [OwnedDescriptor] = []
     while true {

@@ -84,7 +84,7 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "What is no hello is refused",
+    "A message that is no hello is refused",
     arguments: [
       Array("GET / HTTP/1.1\r\n\r\n".utf8), [0], Array(repeating: 1, count: 4096),
       DescriptorHello(token: Array(repeating: 0, count: 32), sessionID: "nobody").bytes,
@@ -97,7 +97,7 @@ struct DescriptorSocketTests {
           connection.send(bytes)
           // Where more was sent than was read, the system may say that the connection was reset.
           #expect([[DescriptorAnswer.refused.rawValue], []].contains(connection.readToEnd()))
-          // Nobody else is hurt.
+          // Other clients are not affected.
           let answer = try DescriptorSocket.fetch(
             opened.sharedMemory.hello(of: opened.sessionID), at: opened.sharedMemory.socketPath)
           #expect(answer.answer == .ring)
@@ -169,7 +169,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("Where other users may fetch rings, anybody can connect, whatever the umask, to be told no")
+  @Test("With other users allowed, every user can connect whatever the umask, and get a refusal")
   func modeForOthers() async throws {
     let configuration = ServerConfiguration.withSharedMemory { $0.allowedUserIDs = [12345] }
     try await withServer(configuration) { _, address in
@@ -183,7 +183,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A ring beyond a limit is not granted, the reason is told, and the session goes on")
+  @Test("A ring beyond a limit is not granted, the reason is reported, and the session goes on")
   func limits() async throws {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.maxSessionBytes = 12 << 16
@@ -248,7 +248,7 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "Who comes over the network is not on this host",
+    "A client that comes over the network is not on this host",
     arguments: [
       ("unix:/run/sidelight.sock", true), ("ipv4:127.0.0.1:5", true), ("ipv4:127.9.9.9:5", true),
       ("ipv6:[::1]:5", true), ("ipv4:192.0.2.1:5", false), ("ipv6:[2001:db8::1]:5", false),

@@ -7,9 +7,9 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// What a shutdown means for those who are there.
+/// Tests of a shutdown's effect on open sessions.
 @Suite(.timeLimit(.minutes(5))) struct DrainTests {
-  @Test("A shutdown tells sessions, lets frames in flight finish, counts them, and ends the server")
+  @Test("A shutdown notifies sessions, finishes frames in flight, counts them, and ends the server")
   func drain() async throws {
     try await testGracefulShutdown { trigger in
       let answers = try await withServer { _, address in

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// What becomes of frames whose stage fails, or does not come back.
+/// Tests of the outcomes of frames whose stage fails, or does not return.
 @Suite(.timeLimit(.minutes(5))) struct FailurePolicyTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
@@ -102,7 +102,7 @@ import Testing
     #expect(answers.drops.first?.reason == .stageFailed)
   }
 
-  @Test("A filter that does not come back costs its own session only, whose frames get the policy")
+  @Test("A filter that does not return costs its own session only, whose frames get the policy")
   func stuckFilter() async throws {
     let clock = ManualClock()
     let gate = Gate()

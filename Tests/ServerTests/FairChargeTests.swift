@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightServer
 import Testing
 
-/// What sessions are charged for, when they take turns on the compute threads.
+/// Tests of the work charged to sessions that take turns on the compute threads.
 @Suite(.timeLimit(.minutes(5))) struct FairChargeTests {
   @Test(
     "Work that keeps one thread busy is charged once, over however many it could have been spread")

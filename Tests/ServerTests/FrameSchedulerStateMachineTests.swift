@@ -123,7 +123,7 @@ import Testing
     for time in service { #expect(abs(time / mean - 1) < 0.1, "\(service)") }
   }
 
-  @Test("Whoever was away has saved up nothing")
+  @Test("A session that was idle has saved up nothing")
   func noHoarding() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
@@ -143,7 +143,7 @@ import Testing
     #expect(second?.ticket == 1, "session 1 has had its two seconds")
   }
 
-  @Test("Whoever stops waiting is passed over; whose turn has come cannot stop waiting any more")
+  @Test("A cancelled waiter is passed over; one whose turn has come cannot be cancelled any more")
   func withdrawal() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)

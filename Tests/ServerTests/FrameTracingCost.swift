@@ -8,8 +8,8 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// What a frame's trace and its times cost beside its pixels: `dev/bench-telemetry` prints it. No test,
-/// as a busy machine must not fail one.
+/// Measures the cost of a frame's trace and its times, compared with its pixels:
+/// `dev/bench-telemetry` prints it. It asserts nothing, as a busy machine must not fail a test.
 @Suite(
   .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIDELIGHT_BENCH_TELEMETRY"] != nil)
 )
@@ -38,7 +38,7 @@ struct FrameTracingCost {
   private static let framesARound = 1000
   private static let rounds = 101
 
-  @Test("What a frame costs: without a tracer, sampled out, sampled")
+  @Test("The cost of a frame: without a tracer, sampled out, sampled")
   func cost() async throws {
     let traced = { (flags: String) in
       Sidelight_V1_Frame.with {
@@ -67,7 +67,7 @@ struct FrameTracingCost {
         }
         let elapsed = start.duration(to: .now) / .nanoseconds(1)
         subject.nanoseconds.append(elapsed / Double(Self.framesARound))
-        // Sending is the exporter's work, beside the frames' path.
+        // Sending is the exporter's work, outside the frames' path.
         _ = subject.queue?.takeBatch()
       }
     }

@@ -144,7 +144,7 @@ import Testing
     #expect(answers.drops.allSatisfy { $0.diagnostic.message.contains("frame.sequence") })
   }
 
-  @Test("More than 30 faults in a row end the session; a good frame starts the count anew")
+  @Test("More than 30 faults in a row end the session; a good frame restarts the count")
   func faultsInARow() async throws {
     let bad = Sidelight_V1_ClientMessage.frame(0, Sidelight_V1_Image())
     try await withServer { _, address in

@@ -7,7 +7,7 @@ import SidelightWire
 import Synchronization
 import Testing
 
-/// Filters of a user's own that do not come back, beside sessions that have nothing to do with them.
+/// Custom filters that do not return, next to sessions that do not use them.
 @Suite(.timeLimit(.minutes(5))) struct IsolationTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
@@ -110,7 +110,7 @@ import Testing
     compute.shutdown()
   }
 
-  @Test("Threads that are taken up are stood in for, until they come back")
+  @Test("Blocked threads are replaced, until they come back")
   func standIns() async throws {
     try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)

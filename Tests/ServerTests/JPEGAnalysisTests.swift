@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Analyses of frames that come as files, which somebody has to decode.
+/// Tests of analyses of frames that come as files, which have to be decoded first.
 @Suite(.timeLimit(.minutes(5))) struct JPEGAnalysisTests {
   /// Sends files one by one, and counts the buffers that were needed for them.
   private static func buffers(_ pipeline: Pipeline) async throws -> Int {
@@ -30,7 +30,7 @@ import Testing
     #expect(try await Self.buffers([.filter("sepiaTone"), .filter("witness")]) == alone)
   }
 
-  @Test("An analysis does not wait for a file that the lane never comes to")
+  @Test("An analysis does not wait for a file that never reaches the worker")
   func leftAlone() async throws {
     let gate = Gate()
     var catalogue = AnalysisTests.catalogue(AnalysisTests.Witness())
@@ -44,7 +44,7 @@ import Testing
             .open([.filter("gate"), .filter("witness")], policy: .newestWins))
           try await writer.write(.frame(1, image))
           for await _ in gate.entered { break }
-          // The first is in the lane; the third displaces the second.
+          // The worker holds the first; the third displaces the second.
           try await writer.write(.frame(2, image))
           try await writer.write(.frame(3, image))
           try await writer.write(.with { $0.ping.id = 1 })
@@ -65,7 +65,7 @@ import Testing
     #expect(answers.analyses.map(\.sequence).contains(3))
   }
 
-  @Test("A file that cannot be decoded is told once, and not looked at")
+  @Test("A file that cannot be decoded is reported once, and not analysed")
   func unreadable() async throws {
     let whole = try Sidelight_V1_Image.jpeg(64, 48)
     let cut = Sidelight_V1_Image.jpeg([UInt8](whole.inline.dropLast(20)))

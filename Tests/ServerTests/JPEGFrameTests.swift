@@ -220,7 +220,7 @@ import Tracing
     let (name, word, make) = Self.badFiles[index]
     let good = try Sidelight_V1_Image.jpeg(64, 48)
     let answers = try await self.converse([
-      // A failure policy is for stages; a bad frame is nobody's to show.
+      // A failure policy is for stages; a bad frame is never shown.
       .open(Self.look) { $0.failurePolicy = .passThrough }, .frame(1, try make()), .frame(2, good),
     ])
     let drop = try #require(answers.drops.first, "\(name)")

@@ -3,7 +3,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Sockets that somebody holds for servers.
+/// Tests of sockets that another process holds for servers.
 @Suite(.timeLimit(.minutes(5))) struct ListeningSocketTests {
   /// Serves on a socket with a descriptor of the server's own, as another process has.
   static func serve(
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a connection waits while nobody serves`() async throws {
+  @Test func `a connection waits while no server runs`() async throws {
     let socket = try await ListeningSocket(at: .tcp(host: "127.0.0.1", port: 0))
     defer { socket.close() }
     let (answered, answer) = AsyncStream.makeStream(of: Never.self)

@@ -2,7 +2,7 @@ import SidelightServer
 import Testing
 
 @Suite struct MailboxTests {
-  @Test("What fits is taken in, and comes out oldest first")
+  @Test("Elements that fit are taken in, and come out oldest first")
   func order() async {
     let mailbox = Mailbox<Int>(depth: 2)
     #expect(await mailbox.offer(1) == nil)
@@ -105,7 +105,7 @@ import Testing
     #expect(received.last == 9_999, "the newest always comes through")
   }
 
-  @Test("What was looked at stays, takes no room from others, and gives way to newer ones")
+  @Test("An element that was looked at stays, takes no room, and gives way to newer ones")
   func first() async {
     let mailbox = Mailbox<Int>(depth: 1)
     _ = await mailbox.offer(1)
@@ -119,7 +119,7 @@ import Testing
     #expect(mailbox.take() == nil)
   }
 
-  @Test("Whoever waits to look is woken by an element that stays, and by the end")
+  @Test("A waiting reader is woken by an element that stays, and by the end")
   func lookingAhead() async {
     let mailbox = Mailbox<Int>(depth: 1)
     await withTaskGroup(of: Int?.self) { group in
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// An element that tells its own standing.
+  /// An element that states its own eviction priority.
   struct Letter: Sendable, Hashable {
     var number: Int
     var priority: Int32 = 0
@@ -162,7 +162,7 @@ import Testing
     #expect(await mailbox.next()?.number == 3)
   }
 
-  @Test("What must stay is not displaced; if all must, the producer waits")
+  @Test("A required element is not displaced; if all are required, the producer waits")
   func mustStay() async {
     let mailbox = Self.mailbox(depth: 1, .newestWins)
     _ = await mailbox.offer(Letter(number: 1, mustStay: true))

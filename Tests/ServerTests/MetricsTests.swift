@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What the server tells of itself, as Prometheus would read it.
+/// Tests of the server's metrics, as Prometheus would read them.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
@@ -17,7 +17,7 @@ import Testing
       .flatMap { Double($0.dropFirst(series.count + 1)) }
   }
 
-  @Test("Frames are counted as the client is told, and timed once each")
+  @Test("Frames are counted when the client is notified, and timed once each")
   func frames() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     let answers = try await withServer(metrics: registry) { server, address in

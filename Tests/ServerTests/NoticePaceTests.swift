@@ -4,7 +4,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// When a client is told of frames that gave way to newer ones.
+/// Tests of the pace at which a client is notified of frames that gave way to newer ones.
 @Suite struct NoticePaceTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
@@ -27,7 +27,7 @@ import Testing
   /// The arrival number of frame 6: they are counted from 0.
   static let newest: UInt64 = 5
 
-  @Test("They are told of one by one, as often as the session's own pace allows")
+  @Test("They are reported one by one, as often as the session's own pace allows")
   func pace() {
     var machine = Self.overloaded()
     #expect(
@@ -70,7 +70,7 @@ import Testing
         == ["superseded 4-5 x2", "lateInPipeline 6-6 x1", "final"])
   }
 
-  @Test("Their credits return when they are told of, not before")
+  @Test("Their credits return when they are reported, not before")
   func credits() {
     var machine = Machine(
       pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
@@ -87,12 +87,12 @@ import Testing
       }
       _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
     }
-    // 3 gave way to 4 and was told of; 4 gave way to 5, and waits for its time.
+    // 3 gave way to 4 and was reported; 4 gave way to 5, and waits for its time.
     let early = machine.reserve(sequence: 6, byteCount: 1)
     #expect(!early.hasCredit)
   }
 
-  @Test("While nothing is known of a session's pace, all are told of at once and as one")
+  @Test("While nothing is known of a session's pace, all are reported at once and as one")
   func noPace() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -112,7 +112,7 @@ import Testing
     #expect(pace.next == .milliseconds(3_601_010))
   }
 
-  @Test("The outbox keeps the time itself", .timeLimit(.minutes(5)))
+  @Test("The outcome queue keeps the time itself", .timeLimit(.minutes(5)))
   func timekeeper() async {
     let clock = ManualClock()
     let outbox = OutcomeQueue<String, String>(
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "A session tells of frames that give way while it waits for its turn", .timeLimit(.minutes(5)))
+    "A session reports frames that give way while it waits for its turn", .timeLimit(.minutes(5)))
   func session() async throws {
     let clock = ManualClock()
     let gate = Gate()
@@ -191,7 +191,7 @@ import Testing
             begin.finish()
             for await _ in gate.entered { break }
             for sequence: UInt64 in 3 ... 8 { try await writer.write(.frame(sequence, image)) }
-            // One or two wait, the others give way: one is told of at once, the next in their time.
+            // One or two wait, the others give way: one is reported at once, the next later.
             for count in 1 ... 4 {
               while answers.messages.drops.count < count { await told.next() }
               #expect(answers.messages.drops.map(\.count) == Array(repeating: 1, count: count))

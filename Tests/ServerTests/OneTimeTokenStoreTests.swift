@@ -36,7 +36,7 @@ import Testing
     #expect(desk.redeem(Self.hello, now: .zero) == nil)
   }
 
-  @Test("A token that nobody issued is good for nothing, and costs the others nothing")
+  @Test("A token that was never issued is invalid, and costs the others nothing")
   func unknown() {
     var desk = Self.desk
     for index in 0 ..< 32 {

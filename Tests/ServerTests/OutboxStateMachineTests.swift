@@ -3,7 +3,7 @@ import GRPCProtobuf
 import SidelightServer
 import Testing
 
-/// Each transition of the outbox, without tasks or time.
+/// Tests of each transition of the outcome queue, without tasks or time.
 @Suite struct OutboxStateMachineTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
@@ -59,7 +59,7 @@ import Testing
       ])
   }
 
-  @Test("Drops with a diagnostic are told one by one")
+  @Test("Drops with a diagnostic are reported one by one")
   func diagnosticsStay() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let fault = Drop(
@@ -157,7 +157,7 @@ import Testing
     #expect(hasRoom4)
   }
 
-  @Test("Numbers that senders repeat are told apart by their arrival")
+  @Test("Numbers that senders repeat are distinguished by their arrival")
   func repeatedNumbers() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let first = machine.reserve(sequence: 5, byteCount: 1).arrival
@@ -246,7 +246,7 @@ import Testing
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
-  @Test("An opened window lets out what waits: whoever has closed its side can acknowledge nothing")
+  @Test("An opened window releases waiting outcomes: a closed side can acknowledge nothing")
   func windowAfterTheEnd() {
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {
@@ -258,7 +258,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
   }
 
-  @Test("What was made before an override does not go out, not even what was announced")
+  @Test("A picture filtered before an override does not go out, not even an announced one")
   func discarding() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -278,7 +278,7 @@ import Testing
     #expect(hasCapacity)
   }
 
-  @Test("What was being made when the override came does not go out either")
+  @Test("A picture in the filter when the override comes does not go out either")
   func discardingLater() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }

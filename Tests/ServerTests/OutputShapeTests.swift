@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What an `OutputSpec` comes to, without a server.
+/// Tests of the shapes that an `OutputSpec` resolves to, without a server.
 @Suite struct OutputShapeTests {
   static let limits = FrameLimits(maxDimension: 16384, maxPixels: 36_000_000)
 
@@ -42,7 +42,7 @@ import Testing
     ({ $0.jpegSubsampling = .UNRECOGNIZED(4) }, "jpeg_subsampling", "4"),
   ]
 
-  @Test("What is not asked for stays as it came", arguments: PixelFormat.allCases)
+  @Test("Properties that are not requested stay as they came", arguments: PixelFormat.allCases)
   func asInput(format: PixelFormat) throws {
     let form = PictureForm(
       coding: .raw(format),

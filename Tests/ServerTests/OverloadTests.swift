@@ -44,7 +44,7 @@ import Testing
     return answers.messages
   }
 
-  @Test("Newest wins: the newest frame is made next, the others end as superseded, as one notice")
+  @Test("Newest wins: the newest frame is filtered next, the others are superseded, as one notice")
   func newestWins() async throws {
     let answers = try await Self.flood(.newestWins)
     #expect(answers.frames.map(\.sequence) == [1, 10])
@@ -74,7 +74,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 10)
   }
 
-  @Test("Never drop: the sender is held back, and every frame is made")
+  @Test("Never drop: the sender is held back, and every frame is filtered")
   func neverDrop() async throws {
     let answers = try await Self.flood(.neverDrop)
     #expect(answers.frames.map(\.sequence) == Array(1 ... 10))

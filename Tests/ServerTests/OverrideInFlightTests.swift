@@ -6,14 +6,14 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// An operator's pipeline that overtakes frames wherever they are: in the outbox, in the lane, in the
-/// mailbox. What goes out afterwards was made with it alone.
+/// An operator's pipeline that overtakes frames wherever they are: in the outcome queue, in the
+/// worker, in the mailbox. Every later picture is filtered with it alone.
 @Suite(.timeLimit(.minutes(5))) struct OverrideInFlightTests {
   struct Broken: Error {}
 
   static let gateAndInvert: Pipeline = [.filter("gate"), .filter("colorInvert")]
   static let unreliable: Pipeline = [.filter("unreliable"), .filter("sepiaTone")]
-  /// What stands in for frames that may not be shown as they are.
+  /// The replacement for frames that may not be shown as they are.
   static let beyondRecognition: Pipeline = [
     .filter("pixellate", ["scale": .length(Length(0.125, .shortSide))]),
     .filter("gaussianBlur", ["radius": .length(Length(0.0625, .shortSide))]),
@@ -37,8 +37,8 @@ import Testing
     .noise(.rgb24, 48, 32, seed: sequence)
   }
 
-  /// Frame 1 has gone out, 2 waits in the outbox, 3 is being filtered, 4 and 5 wait for the lane; then
-  /// the override comes, and 6 to 9 after it.
+  /// Frame 1 has gone out, 2 waits in the outcome queue, 3 is being filtered, 4 and 5 wait for the
+  /// worker; then the override comes, and 6 to 9 after it.
   static func converse(
     _ stub: Stub, _ clock: ManualClock, _ gate: Gate,
     override: @escaping @Sendable () async throws -> Void
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("No picture of before is shown, and none that mixes: what fails is made unrecognizable")
+  @Test("No earlier and no mixed picture is shown: a failed one is made unrecognizable")
   func overtaking() async throws {
     let clock = ManualClock()
     let gate = Gate()

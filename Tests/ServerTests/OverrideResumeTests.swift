@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OverrideResumeTests {
   static let image = OverrideTests.image
 
-  /// A session from its client's side: what it was told at its opening, and its first frame's outcome.
+  /// A session from its client's side: the answer to its opening, and its first frame's outcome.
   struct Visit {
     var id = ""
     var token = Data()

@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What operators see of sessions, and do to them.
+/// Tests of the view that operators have of sessions, and of their overrides.
 @Suite(.timeLimit(.minutes(5))) struct OverrideTests {
   typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
 
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("An override is in force at once, is told, and gives way to what was selected meanwhile")
+  @Test("An override is in force at once, is reported, and gives way to a selection made meanwhile")
   func overrideAndRestore() async throws {
     try await Self.withSession(.open([.filter("sepiaTone")])) { session in
       _ = try await session.send(.frame(1, Self.image))
@@ -203,7 +203,7 @@ import Testing
     #expect(answers.messages.finalStats?.outcomes == 2)
   }
 
-  @Test("What an operator cannot do is refused with the field that is wrong")
+  @Test("An invalid override is refused with the field that is wrong")
   func refusals() async throws {
     try await Self.withSession(.open()) { session in
       let requests: [(Sidelight_V1_OverrideSessionRequest, RPCError.Code, String)] = [
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test("Watching one session tells its figures until it ends")
+  @Test("Watching one session reports its figures until it ends")
   func watch() async throws {
     try await withServer { _, address in
       try await Self.withOperators(address) { operators in

@@ -20,7 +20,7 @@ import Testing
     return catalogue
   }
 
-  /// What may be held is a little less than the pipeline would.
+  /// A configuration whose limit is a little less than the pipeline needs.
   static var configuration: ServerConfiguration {
     var configuration = ServerConfiguration()
     configuration.maxPlanBytes = 320 * 320 * 8 - 1

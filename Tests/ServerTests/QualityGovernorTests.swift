@@ -36,7 +36,7 @@ import Testing
     #expect(!strict.isReduced)
   }
 
-  @Test("A client that does not read is told so, and not given a worse picture")
+  @Test("A client that does not read is notified, and not given a worse picture")
   func slowReader() {
     var governor = QualityGovernor(mayReduce: true)
     let verdict = Self.second(&governor, 0, lost: 15, as: .lostAtOutput)

@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Limits that change while sessions stand.
+/// Tests of limits that change while sessions are open.
 @Suite(.timeLimit(.minutes(5))) struct ReconfigureTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
 
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `sessions are let in by the limit that stands`() async throws {
+  @Test func `new sessions are admitted by the current limit`() async throws {
     try await withServer(Self.configuration { $0.maxSessions = 1 }) { server, address in
       try await withStub(address) { stub in
         try await Self.whileOpen(stub) { opened in
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `new sessions get the grant that stands, others keep theirs`() async throws {
+  @Test func `new sessions get the current grant, others keep theirs`() async throws {
     try await withServer(Self.configuration { $0.framesInFlight = 3 }) { server, address in
       try await withStub(address) { stub in
         try await Self.whileOpen(stub) { opened in
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `calls that begin go by the guards' numbers that stand, on the same connection`()
+  @Test func `new calls on an open connection use the guards' current limits`()
     async throws
   {
     try await withServer(Self.configuration()) { server, address in
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `connections are let in by the limit that stands`() async throws {
+  @Test func `new connections are admitted by the current limit`() async throws {
     try await withServer(Self.configuration()) { server, address in
       try await withStub(address) { stub in
         _ = try await stub.getServerInfo(.init())

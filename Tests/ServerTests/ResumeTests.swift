@@ -56,7 +56,7 @@ import Testing
     #expect(second.frames.first?.revision == first.frames.first?.revision)
   }
 
-  @Test("A pause is restored and told")
+  @Test("A pause is restored and reported")
   func pause() async throws {
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(
@@ -96,7 +96,7 @@ import Testing
     let clock = ManualClock()
     let tokens = Answers()
     var configuration = Self.configuration([Self.key("a", 1)])
-    // Who waits on the clock is the session, and nobody else.
+    // Only the session waits on the clock.
     configuration.releaseMemoryAfter = nil
     try await withServer(configuration, clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in

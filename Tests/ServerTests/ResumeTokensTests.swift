@@ -19,7 +19,7 @@ import Testing
     ResumeTokens(keys: keys, lifetime: .seconds(60))
   }
 
-  @Test("What was signed is read back, here and wherever the key is known")
+  @Test("A signed token is read back, here and wherever the key is known")
   func roundTrip() throws {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
     let elsewhere = Self.tokens(Self.key("b", 2), Self.key("a", 1))
@@ -47,7 +47,7 @@ import Testing
     #expect(fault?.reason.contains("expired") == true)
   }
 
-  @Test("A token that anybody touched is refused, whichever byte it was")
+  @Test("A token that was changed is refused, whichever byte it was")
   func tampering() {
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)

@@ -79,7 +79,7 @@ import Testing
     #expect(pipelineState.override?.reason == "b")
   }
 
-  @Test("A pause tells whether it changed anything")
+  @Test("A pause reports whether it changed anything")
   func pause() throws {
     var pipelineState = try Self.desk()
     for (pause, isChange) in [

@@ -63,7 +63,7 @@ import Testing
     #expect(frame.image.width == 33)
   }
 
-  @Test("What the caller sent beside the pixels comes back untouched")
+  @Test("The metadata that the caller sent with the pixels comes back untouched")
   func metadata() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -282,7 +282,7 @@ import Testing
         let refused = AsyncStream<Never>.makeStream()
         try await stub.process { writer in
           try await writer.write(.open())
-          // The session stands until the answer to its opening has been used.
+          // The session is open until the answer to its opening has been used.
           for await _ in refused.stream {}
         } onResponse: { response in
           for try await _ in response.messages.prefix(1) {

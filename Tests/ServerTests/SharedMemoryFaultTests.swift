@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// What clients do wrong with shared memory, and the answers.
+/// Tests of clients' errors with shared memory, and the answers.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct SharedMemoryFaultTests {
   static let image = Sidelight_V1_Image.noise(.gray8, 16, 16)

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("What is no file at all is found on arrival, and the fault says where it lies")
+  @Test("Data that is no image file is found on arrival, and the fault names the field")
   func noFile() async throws {
     let image = Sidelight_V1_Image.jpeg(Array("GIF89a, really".utf8))
     try await withServer(.withSharedMemory()) { _, address in

@@ -56,7 +56,7 @@ struct SharedMemoryTests {
   }
 
   @Test(
-    "What a filter makes of a slot is what it makes inline, byte for byte",
+    "A filter's result for a slot equals its result inline, byte for byte",
     arguments: PixelFormat.allCases)
   func filtered(_ format: PixelFormat) async throws {
     let pipeline: Pipeline = [
@@ -262,7 +262,7 @@ struct SharedMemoryTests {
           #expect(passed.disposition == .passedThrough)
           #expect(passed.image.sharedMemory.slot == 0)
 
-          // Its picture is another's by now; what it makes of that nobody sees.
+          // Its picture's slot has been reused by now; the result of that is never shown.
           let next = Sidelight_V1_Image.noise(.bgra8, 64, 48, seed: 2)
           client.say(.with { $0.ack.sequence = 1 })
           client.say(.frame(2, client.put(next, in: 0)))

@@ -5,8 +5,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Sessions that are over while a filter or an analysis of a user's own has not come back: nobody waits
-/// for it, and it holds no place.
+/// Sessions that end while a custom filter or analysis has not returned: nothing waits for it, and
+/// it holds no place.
 @Suite(.timeLimit(.minutes(5))) struct StuckWorkTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 8)
 
@@ -34,7 +34,7 @@ import Testing
       Self.configuration, catalogue: catalogue, clock: clock.sessionClock
     ) { server, address in
       try await withStub(address) { stub in
-        // Whenever somebody waits for so long, the filter has taken too long.
+        // A wait of this length means that the filter has taken too long.
         let answers = try await clock.ticking(by: .seconds(3)) {
           try await stub.converse([.open([.filter("gate")]), .frame(1, Self.image)])
         }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// Waits in a gate, whatever its task is told.
+  /// Waits in a gate, even when its task is cancelled.
   struct HeldAnalysis: FrameAnalysis {
     let everyNth = 1
     let gate: Gate

@@ -53,7 +53,7 @@ import Tracing
     #expect(tracer.memory.activeSpans.isEmpty)
   }
 
-  @Test("A frame without context of its own is a child of the call's")
+  @Test("A frame without its own context is a child of the call's")
   func callContext() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import Tracing
 
-/// What a transport configuration brings about.
+/// Tests of the effects of a transport configuration.
 @Suite(.timeLimit(.minutes(5))) struct TransportSettingsTests {
   @Test("GetServerInfo shows what is in force")
   func shown() async throws {
@@ -103,7 +103,7 @@ import Tracing
   }
 
   @Test(
-    "Calls are served on event loops or beside them, and filters on neither",
+    "Calls are served on event loops or outside them, and filters on neither",
     arguments: TransportConfiguration.Executor.allCases)
   func threads(executor: TransportConfiguration.Executor) async throws {
     var catalogue = FilterCatalogue.builtIn

@@ -5,7 +5,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// What the wire carries, and what it refuses.
+/// Tests of the messages that the wire carries, and of those that it refuses.
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
   @Test("1080p BGRA and 4K NV12 pass both ways over TCP and over a Unix socket")
   func largeFrames() async throws {

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "What is no stream socket is never replaced",
+    "A file that is no stream socket is never replaced",
     arguments: ["a file", "a folder", "a link to a stale socket", "a datagram socket"])
   func notASocket(kind: String) async throws {
     let folder = try SocketFolder()

@@ -51,13 +51,13 @@ import Testing
 
   // MARK: Serving
 
-  @Test func `a worker that ends is started anew, and no other is touched`() {
+  @Test func `a worker that ends is restarted, and no other is touched`() {
     var machine = Self.serving()
     #expect(machine.handle(.ended(1, Self.crash, life: .seconds(60))) == [.start(1)])
     #expect(machine.handle(.ready(1)) == [])
   }
 
-  @Test func `a worker that ends by itself is started anew too`() {
+  @Test func `a worker that ends by itself is restarted too`() {
     var machine = Self.serving()
     #expect(machine.handle(.ended(0, .exited(0), life: .seconds(60))) == [.start(0)])
   }
@@ -77,7 +77,7 @@ import Testing
 
   // MARK: Reloading
 
-  @Test func `all that serve are told to reload, and who starts once it serves`() {
+  @Test func `all serving workers reload, and a starting worker once it serves`() {
     var machine = Self.serving(3)
     _ = machine.handle(.ended(1, Self.crash, life: .zero))
     _ = machine.handle(.ended(2, Self.crash, life: .zero))
@@ -98,7 +98,7 @@ import Testing
     #expect(machine.handle(.ended(0, .exited(0), life: .seconds(1))) == [.finish(nil)])
   }
 
-  @Test func `a worker that crashes while it drains is told of, and not started anew`() {
+  @Test func `a worker that crashes while it drains is reported, and not restarted`() {
     var machine = Self.serving()
     _ = machine.handle(.terminate)
     #expect(machine.handle(.ended(0, Self.crash, life: .seconds(1))) == [])
@@ -107,7 +107,7 @@ import Testing
         == [.finish(WorkerFailure(worker: 0, end: Self.crash))])
   }
 
-  @Test func `a worker that could not be told yet ends by the signal, and that is no fault`() {
+  @Test func `a worker that the signal ends before it handles signals is no fault`() {
     var machine = Machine(workers: 1, backoff: RestartBackoff())
     _ = machine.begin()
     #expect(machine.handle(.terminate) == [.terminate(0), .stopListening])
@@ -137,7 +137,7 @@ import Testing
     #expect(machine.handle(.ended(1, .signalled(9), life: .seconds(1))) == [.finish(nil)])
   }
 
-  @Test func `whoever kills a worker before that leaves a fault`() {
+  @Test func `a worker killed before the grace period ends is a fault`() {
     var machine = Self.serving(1)
     _ = machine.handle(.terminate)
     #expect(
@@ -152,7 +152,7 @@ import Testing
     #expect(machine.handle(.terminate) == [.kill(1), .exitImmediately])
   }
 
-  @Test func `the end of a grace that nobody waits for means nothing`() {
+  @Test func `the end of a grace period is ignored while no worker drains`() {
     var machine = Self.serving(1)
     #expect(machine.handle(.gracePeriodEnded) == [])
     #expect(machine.handle(.reload) == [.reload(0)])

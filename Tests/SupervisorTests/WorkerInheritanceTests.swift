@@ -14,15 +14,15 @@ import Testing
   }
 
   @Test(arguments: ["", "1", "{}", "yes", #"{"index":"0"}"#])
-  func `what nobody supervises is refused`(text: String) {
+  func `a process without a supervisor is refused`(text: String) {
     #expect(throws: WorkerSetupError.self) { try WorkerInheritance(text: text) }
   }
 
-  @Test func `ends are told as a shell tells them`() {
+  @Test func `exit codes follow the shell's convention`() {
     #expect(WorkerEnd(status: 0) == .exited(0))
     #expect(WorkerEnd(status: 64 << 8) == .exited(64))
     #expect(WorkerEnd(status: 11) == .signalled(11))
-    // With a core beside it.
+    // With a core dump.
     #expect(WorkerEnd(status: 11 | 0x80) == .signalled(11))
     #expect(WorkerEnd.signalled(11).exitCode == 139)
     #expect(WorkerEnd.exited(64).exitCode == 64)

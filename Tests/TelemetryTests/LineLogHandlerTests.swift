@@ -47,7 +47,7 @@ import Tracing
   }
 
   @Test(
-    "Whoever chose the words, a line is a line",
+    "A log entry is one line, whatever its text contains",
     arguments: ["a\nb", "a\r\nb", "\u{1B}[31mred", "\u{0}", "\u{2028}", "\u{85}", "\u{7F}", "😀é"])
   func controls(words: String) throws {
     let json = Self.lines(.json) { $0.info("\(words)") }
@@ -74,7 +74,7 @@ import Tracing
     #expect(try Self.object(lines[1])["trace_id"] == nil)
   }
 
-  @Test("Errors are told")
+  @Test("Errors are logged")
   func errors() throws {
     struct Broken: Error {}
     let lines = Self.lines(.json) { $0.error("it broke", error: Broken()) }

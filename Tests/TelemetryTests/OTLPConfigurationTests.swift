@@ -6,7 +6,7 @@ import Testing
 @Suite struct OTLPConfigurationTests {
   static let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-  /// What the variables come to, and what was warned of.
+  /// Returns the configuration that the variables give, and the warnings.
   static func read(_ environment: [String: String]) -> (OTLPConfiguration?, warnings: [String]) {
     var warnings: [String] = []
     let configuration = withoutActuallyEscaping({ warnings.append($0) }) { warn in
@@ -35,7 +35,7 @@ import Testing
     #expect(configuration?.endpoint.description == "http://localhost:4317")
   }
 
-  @Test("What is said for traces counts more than what is said for all signals")
+  @Test("Settings for traces take precedence over those for all signals")
   func precedence() throws {
     let (configuration, _) = Self.read([
       Self.endpoint: "http://all:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://traces:2/v1",
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be read has no effect, and is warned of by its name",
+    "An unreadable value has no effect, and a warning names it",
     arguments: [
       ("OTEL_TRACES_SAMPLER", "sometimes"), ("OTEL_BSP_MAX_QUEUE_SIZE", "0"),
       ("OTEL_BSP_MAX_QUEUE_SIZE", "many"), ("OTEL_BSP_SCHEDULE_DELAY", "-1"),
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "What is no endpoint sends nothing anywhere",
+    "An invalid endpoint sends nothing anywhere",
     arguments: [
       "http://", "ftp://collector", "http://:1", "http://a:0", "http://a:65536", "http://a:b",
       "http://[::1", "http://[::1]x", "http://user@host:1", "http://a b:1", "unix:",

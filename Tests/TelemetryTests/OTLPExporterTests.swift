@@ -35,7 +35,7 @@ import Tracing
     }
   }
 
-  @Test("What is left when the server shuts down is sent, in batches, the oldest first")
+  @Test("Spans left when the server shuts down are sent, in batches, the oldest first")
   func flush() async {
     let bench = Bench()
     let collector = RecordingCollector()
@@ -63,7 +63,7 @@ import Tracing
     #expect(collector.names.flatMap(\.self) == (1 ... 8).map(String.init))
   }
 
-  @Test("Spans that find no room are dropped and counted, and nobody waits")
+  @Test("Spans that find no room are dropped and counted, without waiting")
   func overflow() async {
     let bench = Bench()
     let collector = RecordingCollector()
@@ -127,7 +127,7 @@ import Tracing
   }
 
   @Test(
-    "Where nobody listens the service ends when it is told to, and the spans are counted as lost")
+    "Without a collector the service ends on request, and the spans are counted as lost")
   func nobody() async {
     var configuration = OTLPConfiguration()
     configuration.endpoint = OTLPEndpoint(target: .unix(path: "/nonexistent/collector"))

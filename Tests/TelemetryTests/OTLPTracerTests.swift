@@ -33,7 +33,7 @@ import Tracing
     #expect(spans[1].start <= spans[0].start && spans[0].end <= spans[1].end)
   }
 
-  @Test("What is injected here is extracted elsewhere")
+  @Test("An injected context is extracted elsewhere")
   func propagation() throws {
     let tracer = self.tracer()
     let span = tracer.startSpan("root", context: .topLevel)
@@ -54,7 +54,7 @@ import Tracing
     #expect(context.spanContext == before)
   }
 
-  @Test("What is not sampled is not kept, and its descendants are not either")
+  @Test("A span that is not sampled is not kept, and neither are its descendants")
   func unsampled() throws {
     let tracer = self.tracer(.parentBased(root: .never))
     let root = tracer.startSpan("root", context: .topLevel)

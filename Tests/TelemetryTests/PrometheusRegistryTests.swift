@@ -78,7 +78,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("The process tells of itself, by the names that all exporters use")
+    @Test("The process reports its own metrics, by the names that all exporters use")
     func process() throws {
       let lines = PrometheusRegistry().text.split(separator: "\n").map(String.init)
       for (name, range) in [
@@ -93,7 +93,7 @@ import Testing
     }
   #endif
 
-  @Test("What many count at once is counted")
+  @Test("Concurrent increments are all counted")
   func concurrency() async {
     let registry = PrometheusRegistry()
     await withTaskGroup(of: Void.self) { group in

@@ -1,7 +1,7 @@
 import SidelightTelemetry
 import Synchronization
 
-/// Takes spans as a collector does, and may hold whoever sends until it is told to go on.
+/// Takes spans as a collector does, and may hold the sender until it is released.
 final class RecordingCollector: Sendable {
   struct Unavailable: Error {}
 

@@ -8,7 +8,7 @@ import Testing
       isSampled: sampled)
   }
 
-  /// What `opentelemetry.sdk.trace.sampling.TraceIdRatioBased` of Python decides.
+  /// The decisions of Python's `opentelemetry.sdk.trace.sampling.TraceIdRatioBased`.
   @Test(
     "A ratio looks at the last 64 bits of the name, as other SDKs do",
     arguments: [
@@ -29,7 +29,7 @@ import Testing
     #expect(Sampler.ratio(1).samples(trace, parent: nil))
   }
 
-  @Test("Whoever samples more records all that others do")
+  @Test("A higher ratio records everything that a lower one does")
   func nesting() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0 ..< 1000 {

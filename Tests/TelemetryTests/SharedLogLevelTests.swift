@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct SharedLogLevelTests {
-  @Test("A change of the level counts for loggers that were made before, and for their copies")
+  @Test("A change of the level applies to existing loggers, and to their copies")
   func sharing() {
     let lines = Mutex<[String]>([])
     let level = SharedLogLevel(.info)

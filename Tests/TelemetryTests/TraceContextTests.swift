@@ -6,7 +6,7 @@ import Testing
   static let trace = "0af7651916cd43dd8448eb211c80319c"
   static let span = "b7ad6b7169203331"
 
-  @Test("What is read is written again as it was", arguments: ["00", "01", "02", "03"])
+  @Test("A context that is read is written unchanged", arguments: ["00", "01", "02", "03"])
   func roundTrip(flags: String) throws {
     let text = "00-\(Self.trace)-\(Self.span)-\(flags)"
     let context = try #require(SpanContext(traceparent: text, tracestate: "vendor=1"))
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "What breaks the rules says nothing",
+    "An invalid header is ignored",
     arguments: [
       "", "00", "garbage", "\u{0}\u{FF}", String(repeating: "0", count: 10_000),
       "00-\(trace)-\(span)", "00-\(trace)-\(span)-1", "00-\(trace)-\(span)-01-more",

@@ -53,7 +53,7 @@ struct AdversarialEncoding<Random: RandomNumberGenerator> {
     return (0 ..< count).map { _ in UInt8.random(in: 0 ... 255, using: &self.random) }
   }
 
-  /// A field that the contract does not know, or one of its own in a form that it does not have.
+  /// A field unknown to the contract, or a known one in a form that it does not have.
   private mutating func stray() -> [UInt8] {
     let number = [1, 2, 14, 15, 77, 5000, 0x1FFF_FFFF].randomElement(using: &self.random) ?? 77
     switch Int.random(in: 0 ..< 24, using: &self.random) {

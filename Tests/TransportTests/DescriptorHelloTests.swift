@@ -5,7 +5,7 @@ import Testing
 @Suite struct DescriptorHelloTests {
   static let hello = DescriptorHello(token: Array(0 ..< 32), sessionID: "0123456789abcdef")
 
-  @Test("What is written is read, however it is cut")
+  @Test("A written hello is read, however it is cut")
   func roundTrip() {
     let bytes = Self.hello.bytes
     for count in 0 ..< bytes.count {

@@ -7,7 +7,7 @@ import Testing
 
 /// Which of HTTP/2's errors are about frames that came too late.
 @Suite struct LateFrameGuardTests {
-  /// In HTTP/2's place: finds something wrong with whatever it is told of.
+  /// Replaces HTTP/2: reports an error about whatever it reads.
   private final class FaultFinder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -62,12 +62,12 @@ import Testing
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.count() }
   }
 
-  @Test("What is wrong with what the peer said passes")
+  @Test("Errors about the peer's frames pass")
   func read() throws {
     #expect(try Self.count { $0.fireChannelRead(ByteBuffer(string: "a")) } == [1, 0])
   }
 
-  @Test("What is wrong with what is to be written is left out, when it was all read too")
+  @Test("Errors about frames to be written are left out, also after everything was read")
   func write() throws {
     #expect(try Self.count { $0.fireChannelWritabilityChanged() } == [0, 1])
     #expect(try Self.count { $0.fireChannelReadComplete() } == [0, 1])
@@ -78,7 +78,7 @@ import Testing
     #expect(both == [1, 1])
   }
 
-  @Test("What can be written in the midst of a read is not what the peer said, and what follows is")
+  @Test("An error of a write within a read is not the peer's, and the read's own error is")
   func writeWithinRead() throws {
     let counts = try Self.count(makesRoom: true) { $0.fireChannelRead(ByteBuffer(string: "a")) }
     #expect(counts == [1, 1])

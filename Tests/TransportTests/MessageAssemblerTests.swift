@@ -51,7 +51,7 @@ import SidelightWire
     #expect(try pipeline.receive([9, 9]).joined == [9, 9])
   }
 
-  @Test("What is cut off is handed on as far as it came")
+  @Test("A message that is cut off is handed on as far as it came")
   func cutOff() throws {
     let pipeline = try CallPipeline()
     #expect(try pipeline.receive([0, 0, 0, 0, 9, 1]).isEmpty)

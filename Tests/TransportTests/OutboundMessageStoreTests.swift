@@ -35,7 +35,7 @@ import SidelightWire
     return (envelope, framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, nil))))
   }
 
-  @Test("What is sent is the memory that was written, and nothing else")
+  @Test("The bytes sent are the memory that was written, and nothing else")
   func writtenInPlace() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
@@ -151,7 +151,7 @@ import SidelightWire
     withExtendedLifetime(others) {}
   }
 
-  @Test("What gRPC writes and flushes in the midst of a message comes behind it")
+  @Test("Bytes that gRPC writes and flushes in the midst of a message come after it")
   func reentrant() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()

@@ -73,7 +73,7 @@ import SidelightWire
   }
 
   @Test(
-    "Fields of an image that nobody knows are not repeated, whatever they look like",
+    "Unknown fields of an image are not repeated, whatever they look like",
     arguments: [
       [0xA3, 0x06, 0xA4, 0x06],  // field 100, an empty group
       [0x78, 0x05],  // field 15 as a number
@@ -129,14 +129,14 @@ extension GRPCContiguousBytes {
 
 /// Memory that is written through a pointer and sent as it is.
 @Suite struct WritableByteBufferTests {
-  @Test("What is written later is what the transport gets, from the same memory")
+  @Test("Later writes reach the transport, from the same memory")
   func written() throws {
     let pixels = PixelBuffer(transportable: 200_000)
     var sent = try #require(pixels.transportBytes)
     for index in 0 ..< pixels.byteCount { pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
     #expect(sent.readableBytes == 200_000)
     #expect(sent.getInteger(at: 199_999, as: UInt8.self) == UInt8(199_999 & 0xFF))
-    // A copy that is changed gets memory of its own.
+    // A copy that is changed gets separate memory.
     sent.setInteger(0, at: 1, as: UInt8.self)
     #expect(pixels.bytes[1] == 1)
   }

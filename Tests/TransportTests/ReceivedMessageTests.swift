@@ -90,14 +90,14 @@ import SidelightWire
     }
     let bytes = padding + (try sent.serializedBytes() as [UInt8])
     let pixels = try #require(Self.deserializer.deserialize(GRPCNIOTransportBytes(bytes)).pixels)
-    // What would be freed is taken by others.
+    // Memory that was freed would be reused by these.
     let others = (0 ..< 4).map { _ in [UInt8](repeating: 1, count: 17 << 20) }
     #expect(pixels.bytes.allSatisfy { $0 == 9 })
     #expect(pixels.transportBytes == nil, "17 MiB would be kept for 100 KB")
     withExtendedLifetime(others) {}
   }
 
-  /// A field that nobody knows.
+  /// An unknown field.
   private enum UnknownField {
     static func bytes(field: Int, count: Int) -> [UInt8] {
       var bytes: [UInt8] = []

@@ -38,7 +38,7 @@ struct SharedMemoryRingTests {
     return frame.finish()
   }
 
-  @Test("What one side writes in a slot, the other reads, and the slots are apart")
+  @Test("Bytes that one side writes in a slot, the other reads, and the slots are separate")
   func sharing() throws {
     let layout = try Self.layout.get()
     let memory = try SharedMemoryRing.makeMemory(layout)

@@ -62,7 +62,7 @@ import Testing
     #expect(self.ledger.outputsHeld == 0)
   }
 
-  @Test("Whoever had a slot before cannot free it under the next, nor hand it over")
+  @Test("The previous owner of a slot cannot free it under the next, nor hand it over")
   mutating func staleReservation() throws {
     let first = try self.reserve()
     self.ledger.handOver(first, sequence: 1)

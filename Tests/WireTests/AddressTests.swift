@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "What is no address is refused with the reason",
+    "An invalid address is refused with the reason",
     arguments: [
       ("", "HOST:PORT"), ("localhost", "HOST:PORT"), ("localhost:", "port"),
       ("localhost:65536", "65535"), ("localhost:-1", "port"), (":80", "host"),

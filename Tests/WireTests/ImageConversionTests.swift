@@ -8,7 +8,7 @@ import Testing
 
   @Test("Padded planes in any order of memory become the frame that they describe")
   func paddedPlanes() throws {
-    // Luma stands behind chroma, both with padding.
+    // Luma is behind chroma, both with padding.
     var image = Sidelight_V1_Image()
     image.format = .nv12
     image.width = 3

@@ -3,7 +3,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What is counted before a message is decoded.
+/// Tests of the fields counted before a message is decoded.
 struct ProtobufBoundsTests {
   static let process = "/sidelight.v1.FrameFilter/Process"
 
@@ -11,8 +11,8 @@ struct ProtobufBoundsTests {
     get throws { try #require(MessageShapes.contract.input(ofMethodAt: Self.process)) }
   }
 
-  /// Checks a client's message. A function of its own: a span within a closure that throws is more than
-  /// the compiler stands (6.3.1).
+  /// Checks a client's message. A separate function: the compiler (6.3.1) rejects a span within a
+  /// closure that throws.
   static func check(_ bytes: [UInt8], maxFields: Int) throws {
     try ProtobufBounds.check(bytes.span, as: self.shape, maxFields: maxFields)
   }
@@ -44,7 +44,7 @@ struct ProtobufBoundsTests {
     .init(),
   ]
 
-  @Test("What honest clients send passes, with all its fields and their bytes")
+  @Test("Messages of honest clients pass, with all their fields and bytes")
   func honest() throws {
     for message in Self.sound {
       let bytes: [UInt8] = try message.serializedBytes()

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("What is left out of a request is filled in")
+  @Test("Values left out of a request are filled in")
   func defaults() throws {
     let layout = try Self.layout(0, 0, 0)
     #expect(layout.slotBytes == 8 << 20)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "A ring that cannot be is refused by the field at fault",
+    "An invalid ring is refused by its invalid field",
     arguments: [
       (UInt64.max, UInt32(1), UInt32(1), "slot_bytes"),
       (UInt64(RingLayout.maxSlotBytes) + 1, 1, 1, "slot_bytes"),

@@ -10,7 +10,7 @@ import Testing
     #expect(profile.configuration.profile == profile)
   }
 
-  @Test("The defaults are those for latency, and one change makes them nobody's")
+  @Test("The defaults are the latency profile, and a change makes them custom")
   func custom() {
     var configuration = TransportConfiguration()
     #expect(configuration.profile == .latency)

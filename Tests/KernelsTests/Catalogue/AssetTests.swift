@@ -99,7 +99,7 @@ import Testing
     ("LUT_1D_SIZE 2\nGAMMA 2.2", 2, "GAMMA is not a keyword"),
     ("LUT_3D_INPUT_RANGE 0", 1, "1 numbers; there must be 2"),
   ])
-  func `a file at fault is refused with the line`(
+  func `an invalid file is refused with the line`(
     _ text: String, _ line: Int, _ words: String
   ) throws {
     let error = #expect(throws: CubeFileError.self) { try Self.read(text) }
@@ -117,7 +117,7 @@ import Testing
         in: 0 ... 255, using: &random)
       _ = try? CubeFile.read(changed)
     }
-    // The sample itself is at fault in its last line.
+    // The sample itself is invalid in its last line.
     #expect(throws: CubeFileError.self) { try CubeFile.read(bytes) }
   }
 

@@ -121,7 +121,7 @@ import Testing
     #expect(found == ["mean": .number(80)])
   }
 
-  @Test func `a filter of one's own is listed like any other`() {
+  @Test func `a custom filter is listed like any other`() {
     let catalogue = Self.bench().catalogue
     #expect(catalogue.description(named: "solarize")?.fidelity == .custom)
     #expect(catalogue.descriptions.count == FilterCatalogue.builtIn.descriptions.count + 4)

@@ -53,7 +53,7 @@ struct ChainBench: Sendable {
     try Self.catalogue.resolve(pipeline).plan(for: geometry)
   }
 
-  /// What the pipeline means, computed naively.
+  /// Returns the pipeline's result, computed naively.
   static func meaning(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
     ReferenceInterpreter(moment: FrameMoment(index: index))
       .apply(try Self.catalogue.resolve(pipeline), to: ReferencePicture(frame)).encoded()
@@ -110,8 +110,8 @@ extension Pipeline {
       })
   }
 
-  /// The same, with a run of stages made a pipeline of their own, which stages round them make
-  /// pipelines of their own in turn.
+  /// The same, with a run of stages nested as a pipeline, and a run of stages round them nested
+  /// as another.
   func nested(_ random: inout TestRandom) -> Pipeline {
     var stages = self.stages
     for _ in 0 ..< 2 {

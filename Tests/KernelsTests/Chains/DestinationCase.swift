@@ -2,9 +2,9 @@ import SidelightKernels
 
 /// Where the result of a plan may be asked to go.
 enum DestinationCase: CaseIterable {
-  /// Memory of its own, without padding.
+  /// Separate memory, without padding.
   case packed
-  /// Memory of its own, with odd strides and planes at odd addresses.
+  /// Separate memory, with odd strides and planes at odd addresses.
   case ragged
   /// The frame's own memory, plane for plane, where the plan keeps the geometry.
   case inPlace
@@ -15,8 +15,8 @@ enum DestinationCase: CaseIterable {
 
   /// Runs a plan on a frame into such a destination.
   ///
-  /// - Returns: What came out, and how many bytes were written that are nobody's samples; `nil` where
-  ///   the plan has no such destination.
+  /// - Returns: The output, and how many bytes were written outside any plane's samples; `nil`
+  ///   where the plan has no such destination.
   func run(
     _ plan: Plan, _ frame: Frame, _ bench: ChainBench, _ chain: RandomChain
   ) async throws -> (frame: Frame, touchedPadding: Int)? {

@@ -11,7 +11,7 @@ struct RandomStages {
   private var gain = 1.0
   /// How many stages there are, nested ones included.
   private var count = 0
-  /// Whether a stage is in the chain that may cost a level of its own.
+  /// Whether a stage is in the chain that may cost an additional level.
   private(set) var isCoarse = false
 
   init(random: TestRandom, geometry: FrameGeometry, smoothly: Bool) {

@@ -52,7 +52,7 @@ struct StageRecipe {
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
     "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
-    // What counts as noise, a few levels decide.
+    // A few levels decide what counts as noise.
     "noiseReduction": StageRecipe(
       ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
     "overlay": StageRecipe(

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Compute threads` {
   #if canImport(Glibc)
     @Test(arguments: [(0, 0), (7, 7), (19, 19), (99, 19), (-5, 0)])
-    func `let other threads go first as readily as they are told`(
+    func `run at the configured niceness, clamped to 0 to 19`(
       _ niceness: Int, _ expected: Int
     ) async {
       let before = await Self.niceness()

@@ -37,7 +37,7 @@ import Testing
     .filter("gaussianBlur"), .filter("sepiaTone"), .filter("colorInvert"), .filter("pixellate"),
   ]
 
-  @Test func `the observer stands around each pass, in order`() async throws {
+  @Test func `the observer is called around each pass, in order`() async throws {
     let bench = TestBench()
     let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: Self.geometry)
     let recorder = Recorder()

@@ -8,7 +8,7 @@ import Testing
   static let sizes = [(1, 1), (3, 2), (15, 5), (17, 4), (33, 3), (63, 7), (65, 9), (130, 12)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 
-  /// Every filter that needs no asset, and some that stand side by side.
+  /// Every filter that needs no asset, and some that are combined.
   static let pipelines: [Pipeline] =
     FilterCatalogue.builtIn.descriptions
     .filter { $0.category != .analysis && !$0.parameters.contains { $0.kind == .asset } }

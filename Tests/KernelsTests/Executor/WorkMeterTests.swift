@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("Two bands that take ten milliseconds beside each other cost ten beyond those that pass")
+  @Test("Two parallel bands of ten milliseconds cost ten beyond the time that passes")
   func besideEachOther() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }
@@ -46,7 +46,7 @@ import Testing
     #expect(meter.beyondElapsed == .zero)
   }
 
-  @Test("What is not split costs the time that passes")
+  @Test("Work that is not split costs the time that passes")
   func oneBand() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }

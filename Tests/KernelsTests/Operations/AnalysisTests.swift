@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `black, white and what lies beyond are told by the range`() async throws {
+  @Test func `the range determines black, white and the values beyond`() async throws {
     let size = FrameSize(width: 31, height: 18)
     let cases: [(YUVRange, UInt8, Double)] = [
       (.video, 16, 0), (.video, 235, 1), (.video, 3, 0), (.video, 250, 1),
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `motion is that since the frame before, and starts anew with another size`()
+  @Test func `motion is relative to the previous frame, and restarts with another size`()
     async throws
   {
     let gray = FrameGeometry(format: .gray8, size: FrameSize(width: 8, height: 8))

@@ -3,7 +3,7 @@ import Testing
 
 /// Laws of colour filters and effects that hold for every picture.
 @Suite struct `Laws of colour filters and effects` {
-  /// What a pipeline means for one colour, far from any edge.
+  /// Returns a pipeline's result for one colour, far from any edge.
   static func color(_ pipeline: Pipeline, _ pixel: SIMD4<Double>) throws -> SIMD4<Double> {
     var picture = ReferencePicture(
       try TestFrame.flat(
@@ -13,7 +13,7 @@ import Testing
       .apply(try FilterCatalogue.builtIn.resolve(pipeline), to: picture).pixels[0]
   }
 
-  /// What comes out for a flat opaque frame, as rows of RGBA bytes.
+  /// Returns the result for a flat opaque frame, as rows of RGBA bytes.
   static func flat(
     _ pipeline: Pipeline, _ color: SIMD4<UInt8>, size: FrameSize = FrameSize(width: 64, height: 48),
     index: UInt64 = 0
@@ -236,7 +236,7 @@ import Testing
     #expect(abs(Int(grey(90, 50)) - 125) <= 3)
   }
 
-  @Test func `a poster has as many levels as it is told`() async throws {
+  @Test func `a poster has the given number of levels`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 256, height: 2)), padding: .packed
     ) { _, x, _, _ in UInt8(x) }

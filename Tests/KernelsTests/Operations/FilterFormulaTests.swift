@@ -3,7 +3,7 @@ import Testing
 
 /// The figures of the documented formulas, computed by hand.
 @Suite struct `Colour filters have the documented figures` {
-  /// What a filter of one matrix makes of a colour.
+  /// Returns the colour that a filter of one matrix computes.
   static func color(
     _ name: String, _ parameters: [String: ParameterValue], _ pixel: SIMD4<Double>
   ) throws -> SIMD4<Double> {

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `bars stand on both sides, and the picture keeps its shape between them`(
+  func `bars are on both sides, and the picture keeps its shape between them`(
     _ format: PixelFormat
   ) async throws {
     let bench = TestBench()

@@ -96,7 +96,7 @@ import Testing
     }
     #expect(try passes(.filter(name, given)) == 1)
     #expect(try passes(Self.stage(name, given)) == 3)
-    // What changes nothing is no pass, whatever lies beyond.
+    // A stage without effect is no pass, whatever lies beyond.
     let nothing = ["radius", "amount"].compactMap { candidate in
       description.parameters.first { $0.name == candidate }?.name
     }

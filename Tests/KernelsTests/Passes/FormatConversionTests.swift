@@ -85,7 +85,7 @@ import Testing
     #expect(plan.description == "1. sepiaTone+convert: folded: one colour matrix, nv12 to bgra8")
   }
 
-  @Test func `what is transparent stands before black where alpha gets lost`() async throws {
+  @Test func `transparent pixels are composited over black where alpha gets lost`() async throws {
     let bench = TestBench()
     let geometry = FrameGeometry(
       format: .bgra8, size: Self.sizes[3], color: ColorDescription(alpha: .straight))

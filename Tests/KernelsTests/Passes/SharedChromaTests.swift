@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// What the pixels make of a chroma plane, in half the size.
+  /// Returns the result of the weighted sum for a chroma plane, in half the size.
   private static func filtered(_ plane: [UInt8], _ size: FrameSize, _ sum: Sum) -> [UInt8] {
     let (width, height) = (size.width, size.height)
     let across = (width + 1) / 2

@@ -33,7 +33,7 @@ import Testing
   }
 
   static let size = FrameSize(width: 320, height: 200)
-  /// What a steep field holds, at least.
+  /// The minimum size of a steep field.
   static let fieldBytes = 4 * Self.size.pixelCount
   static var catalogue: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("A cache keeps refusals, and plans that are used by somebody count until they are not")
+  @Test("A cache keeps refusals, and plans in use count until they are released")
   func together() throws {
     let geometry = FrameGeometry(format: .bgra8, size: Self.size)
     let cache = PlanCache(

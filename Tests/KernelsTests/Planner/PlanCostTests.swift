@@ -74,7 +74,7 @@ import Testing
 
   struct NoImage: Error {}
 
-  /// Plans are made anew for other parameters, in microseconds; what is costly in them is not.
+  /// Other parameters make a new plan, in microseconds; its costly parts are reused.
   @Test func `a sticker that fades is resampled once`() async throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `stages that change beside an image leave it, and spaces have their own`() throws {
+  @Test func `changed stages next to an image keep it, and each space has its own`() throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     var plans: [Plan] = []

@@ -88,7 +88,7 @@ import Testing
     let pipeline = try FilterCatalogue.builtIn.resolve(Pipeline(stages: stages))
     let clock = ContinuousClock()
     let fastest = (0 ..< 20).map { _ in clock.measure { _ = pipeline.plan(for: geometry) } }.min()
-    // The promise is 200 us; a shared machine gets room.
+    // The service-level objective is 200 us; a shared machine gets room.
     #expect(try #require(fastest) < .milliseconds(2))
   }
 

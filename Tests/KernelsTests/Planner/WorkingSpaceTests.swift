@@ -69,7 +69,7 @@ import Testing
     #expect(abs(expected - 137.4) < 0.1)
   }
 
-  @Test func `black beside white blurs to half of the light`() async throws {
+  @Test func `black next to white blurs to half of the light`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 200, height: 4))
     let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in
       x.isMultiple(of: 2) ? 0 : 255
@@ -86,7 +86,7 @@ import Testing
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 256, height: 2)), padding: .packed
     ) { _, x, _, _ in UInt8(x) }
-    // A kernel that changes nothing, so that something stands between.
+    // A kernel that changes nothing, so that something is in between.
     let pipeline = Self.linear(.filter("gammaAdjust", ["power": .number(1.000001)]))
     #expect(try await TestBench().run(pipeline, on: frame).samples == frame.samples)
   }
@@ -123,7 +123,7 @@ import Testing
     #expect(twice.passes[0].words == linear[0].words)
   }
 
-  @Test func `a nested pipeline that names no space equals its stages in its place`() async throws {
+  @Test func `a nested pipeline that names no space equals its stages inlined`() async throws {
     let sepia = Stage.filter("sepiaTone")
     let blur = Stage.filter("gaussianBlur", ["radius": .number(2)])
     let frame = try TestFrame.make(FrameGeometry(format: .i420, size: Self.size))

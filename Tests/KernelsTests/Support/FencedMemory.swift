@@ -8,7 +8,7 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// Memory between two pages that are not there: whoever reads or writes a byte beyond it traps.
+/// Memory between two pages that are not mapped: a read or write of a byte beyond it traps.
 enum FencedMemory {
   /// Which end lies at a fence.
   enum Flush: CaseIterable {

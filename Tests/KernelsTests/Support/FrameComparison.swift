@@ -34,7 +34,7 @@ extension Frame {
 }
 
 extension Frame {
-  /// A copy in a buffer of somebody else's, plane by plane and row by row.
+  /// Returns a copy in a given buffer, plane by plane and row by row.
   func copied(to buffer: PixelBuffer, layout: FrameLayout) -> Frame {
     var copy = MutableFrame(layout: layout, color: self.color, buffer: buffer)
     for shape in PlaneShape.planes(self.format, self.size) {

@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// Pipelines that nobody would think of.
+/// Random pipelines, with combinations that no hand-written test covers.
 enum RandomPipeline {
   /// A pipeline with moderate settings, so that errors of a level are not magnified to many.
   static func make(_ random: inout TestRandom, depth: Int = 0) -> Pipeline {

@@ -5,7 +5,7 @@ import SidelightKernels
 struct Slab {
   /// The memory; freed with the last frame that lies in it.
   let buffer: PixelBuffer
-  /// What bytes hold that nobody has written.
+  /// The value of bytes that were never written.
   static let untouched: UInt8 = 0xa5
 
   init(byteCount: Int) {

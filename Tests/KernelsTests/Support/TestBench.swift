@@ -19,7 +19,7 @@ struct TestBench {
     return try await self.executor.run(plan, on: frame, at: FrameMoment(index: index))
   }
 
-  /// What the pipeline means, computed naively.
+  /// Returns the pipeline's result, computed naively.
   func reference(_ pipeline: Pipeline, on frame: Frame, index: UInt64 = 0) throws -> [[UInt8]] {
     ReferenceInterpreter(moment: FrameMoment(index: index))
       .apply(try self.catalogue.resolve(pipeline), to: ReferencePicture(frame))

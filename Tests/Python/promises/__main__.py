@@ -1,6 +1,6 @@
 """Measures each service-level objective, and writes the table into docs/design/reliability.md.
 
-dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]
+`dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Rows 12, 14, 15: loss, identity, endurance."""
+"""Rows 12, 14, 15: loss, identity, soak test."""
 
 import base64
 import os

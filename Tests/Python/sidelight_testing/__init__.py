@@ -1,1 +1,1 @@
-"""What the tests share: a running server, the contract's Python, sessions, images, formulas."""
+"""Code that tests share: a running server, the contract's Python, sessions, images, formulas."""

@@ -41,7 +41,7 @@ def corrupt(file: bytes) -> bytes:
     return file[:middle] + bytes(64) + file[middle + 64 :]
 
 
-# What is uploaded, the reason with which it is refused, and a word of the sentence.
+# The uploaded bytes, the reason of the refusal, and a word of its message.
 BROKEN_FILES = {
     "an image bomb": (lambda: bomb(16000, 16000), "ASSET_TOO_LARGE", "16000x16000"),
     "a picture wider than any": (lambda: bomb(1 << 30, 1), "ASSET_TOO_LARGE", "1073741824"),

@@ -1,4 +1,4 @@
-"""What a call may hold that it should not, after its headers and in them."""
+"""Invalid content of a call, in its headers and after them."""
 
 from .contract import session as messages
 from .protobuf import field
@@ -24,7 +24,7 @@ def nested(depth: int) -> bytes:
     return field(17, field(1, content))
 
 
-# What is sent in a call after its headers, and the statuses that may come of it.
+# The bytes sent in a call after its headers, and the statuses that may follow.
 BROKEN_CALLS = {
     "a message of 4 GiB": ([message(b"abc", length=2**32 - 1)], False, {8}),
     "a message that is cut off": ([message(b"abc", length=100)], True, {3}),

@@ -1,4 +1,4 @@
-"""What a connection may hold that it should not, after its preface."""
+"""Invalid content of a connection after its preface."""
 
 from hyperframe import frame as frames
 
@@ -36,7 +36,7 @@ def resets() -> bytes:
     )
 
 
-# What is sent after the preface. The server closes the connection on each.
+# The bytes sent after the preface. The server closes the connection on each.
 BROKEN_CONNECTIONS = {
     "a frame beyond the limit": frame(0, 0, 1, b"") + b"\xff\xff\xff\0\0\0\0\0\1" + bytes(1 << 16),
     "data without a call": frame(0, 0, 1, b"data"),

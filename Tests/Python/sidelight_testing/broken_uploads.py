@@ -26,8 +26,8 @@ def _part(request: messages.PutAssetRequest) -> bytes:
     return message(request.SerializeToString())
 
 
-# What is sent in a call of `PutAsset`, whether its side is closed then, and what statuses may come of
-# it.
+# The bytes sent in a call of `PutAsset`, whether the client then closes its side, and the statuses
+# that may follow.
 BROKEN_UPLOADS = {
     "an upload of nothing": ([], True, {9}),
     "an upload without a header": ([chunk(TABLE)], False, {9}),

@@ -15,8 +15,8 @@ GONE_SECONDS = 10
 
 
 class Bystander:
-    """A session beside an attack, on a connection of its own: it sends one frame after the other, and
-    misses none."""
+    """A session that runs during an attack, on a separate connection: it sends one frame after the
+    other, and misses none."""
 
     def __init__(self, server) -> None:
         options = [("grpc.use_local_subchannel_pool", 1)]
@@ -40,7 +40,7 @@ class Bystander:
             assert self.frames > 0
 
     def load(self):
-        """What the server says of its load."""
+        """The load that the server reports."""
         return self._stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
 
     def _run(self) -> None:

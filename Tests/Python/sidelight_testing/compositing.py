@@ -1,4 +1,4 @@
-"""What filters with assets compute, in NumPy: Porter and Duff's compositing ("Compositing Digital
+"""The results of filters with assets, in NumPy: Porter and Duff's compositing ("Compositing Digital
 Images", 1984), the blend modes of W3C's Compositing and Blending, and tetrahedral lookup (Kasson et al.
 1995) in the tables of Adobe's Cube LUT Specification 1.0.
 
@@ -12,7 +12,7 @@ REC_709 = np.array([0.2126, 0.7152, 0.0722])
 
 
 def layer(colors: np.ndarray, alpha: np.ndarray | None = None) -> np.ndarray:
-    """A layer of levels 0-255 with straight alpha; opaque unless it is told."""
+    """A layer of levels 0-255 with straight alpha; opaque by default."""
     unit = np.asarray(colors, dtype=np.float64) / 255
     if alpha is None:
         return np.concatenate([unit, np.ones_like(unit[..., :1])], axis=-1)

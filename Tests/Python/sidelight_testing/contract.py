@@ -24,7 +24,7 @@ def _generate() -> Path:
         failed = protoc.main(
             ["protoc", f"-I{protos}", f"-I{well_known}"]
             + [f"--python_out={target}", f"--grpc_python_out={target}"]
-            # The standard services' clients bring generated code of their own.
+            # The standard services' clients bring their own generated code.
             + sorted(str(path) for path in (protos / "sidelight").rglob("*.proto"))
         )
     if failed:

@@ -220,7 +220,7 @@ class Flooder(RawPeer):
 
 
 class Flooders:
-    """Clients that flood a server at the same time, each on a thread and a connection of its own,
+    """Clients that flood a server at the same time, each on a separate thread and connection,
     until the block ends; then their connections are reset."""
 
     def __init__(

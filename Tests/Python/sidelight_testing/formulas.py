@@ -1,4 +1,4 @@
-"""What the filters compute, in NumPy and floating point: colours 0-255, rounded once at the end.
+"""The filters' formulas, in NumPy and floating point: colours 0-255, rounded once at the end.
 
 Written from the filters' published formulas, not from the server's code.
 """
@@ -54,8 +54,8 @@ def averaged(plane):
 
 
 def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
-    """What a weighted sum over pixels does to a 4:2:0 picture: chroma is that of the pixels that share
-    each sample.
+    """Applies a weighted sum over pixels to a 4:2:0 picture: chroma is that of the pixels that
+    share each sample.
     """
 
     def apply(plane):
@@ -68,7 +68,7 @@ def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
 
 
 def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range: bool):
-    """What a formula in RGB does to a 4:2:0 picture, each pixel computed on its own.
+    """Applies a formula in RGB to a 4:2:0 picture, each pixel computed separately.
 
     Chroma is repeated over the pixels that share it, and averaged over them again. Nothing is
     clamped or rounded before the end.

@@ -23,8 +23,8 @@ class HAProxy:
         self._log = open(Path(self._folder.name) / "log", "w+b")
 
     def __enter__(self) -> Self:
-        # A port of the system's choice, handed over as a descriptor. What the test needs to know is
-        # asked on a socket that only the test's second file brings.
+        # A port that the system chooses, handed over as a descriptor. The test queries the state on
+        # a socket that only the test's second file adds.
         added = Path(self._folder.name) / "added.cfg"
         added.write_text(f"global\n  stats socket {self._statistics}\n")
         with socket.socket() as listener:
@@ -54,7 +54,7 @@ class HAProxy:
 
     @property
     def log(self) -> str:
-        """What it wrote."""
+        """The proxy's log."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 

@@ -88,7 +88,7 @@ class Harm:
 
 
 class Impact:
-    """Ten bystanders and the probes, beside whatever is done to a server in the block.
+    """Ten bystanders and the probes, during whatever happens to a server in the block.
 
     The server has an admin endpoint. The bystanders' connections come one after the other, so they
     are spread over the server's event loops, and so are the probes'.

@@ -1,5 +1,5 @@
-"""Honest clients in a process of their own, so that neither their work nor Python's lock is in the
-way of whoever watches the server, or attacks it."""
+"""Honest clients in a separate process, so that neither their work nor Python's lock delays the
+code that watches the server or attacks it."""
 
 import asyncio
 import json
@@ -62,14 +62,14 @@ class Load:
         self._process.stdout.close()
 
     def window(self) -> dict:
-        """What came to pass since the last time: `sent`, `came`, `latencies` in milliseconds,
-        rising. And what holds now: `waiting`, the milliseconds since the oldest frame without an
-        outcome was due (0 if there is none), and `trouble`, the sessions that have failed."""
+        """The events since the last call: `sent`, `came`, `latencies` in milliseconds, rising. And
+        the current state: `waiting`, the milliseconds since the oldest frame without an outcome was
+        due (0 if there is none), and `trouble`, the sessions that have failed."""
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
-        """Has every session send so many frames a second from now on. What was due before is
-        forgotten."""
+        """Has every session send so many frames a second from now on. Frames that were due before
+        are forgotten."""
         self._ask(f"rate {rate}")
 
     def finish(self) -> dict:
@@ -95,7 +95,7 @@ def percentile(values: list[float], percent: float) -> float:
 
 
 class _Participant:
-    """One session, on a connection of its own."""
+    """One session, on a separate connection."""
 
     def __init__(self, options: dict, index: int, log: "_Log") -> None:
         from . import images
@@ -181,7 +181,7 @@ class _Participant:
 
 
 class _Log:
-    """What all sessions have to tell."""
+    """The records of all sessions."""
 
     def __init__(self, rate: float) -> None:
         self.rate = rate

@@ -17,7 +17,7 @@ class Oracle:
     """A filter with settings, and what it computes.
 
     Exactly one of `color` and `plane` is given: a function of a whole RGB picture, or one of each
-    plane of samples by itself, told how many of the plane's pixels one pixel of the frame is.
+    plane of samples by itself, given how many of the plane's pixels one pixel of the frame is.
     """
 
     filter: str

@@ -1,4 +1,4 @@
-"""What a process holds."""
+"""The memory and the descriptors that a process holds."""
 
 import os
 import time

@@ -28,8 +28,8 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 class RawPeer:
     """A TCP connection to a server. It answers nothing by itself."""
 
-    # The address that connections come from: another than others', so that what is counted by address
-    # counts against nobody else. Default: the system's choice.
+    # The source address of the connection: a different one per peer keeps limits by address from
+    # counting against other clients. Default: the system's choice.
     source: str | None = None
 
     def __init__(self, address: str, preface: bool = True, receive_buffer: int | None = None):
@@ -86,7 +86,7 @@ class RawPeer:
             self.send(frame(0, int(is_last), stream, content[start : start + 16384]))
 
     def frames(self):
-        """What the server sends, until it closes the connection."""
+        """The frames that the server sends, until it closes the connection."""
         while True:
             while len(self._received) < 9:
                 if not self._more():

@@ -77,7 +77,7 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What the server wrote to its standard error."""
+        """The text that the server wrote to its standard error."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 

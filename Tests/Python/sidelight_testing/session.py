@@ -66,7 +66,7 @@ class Transcript:
         plural[kind].append(getattr(message, kind))
 
     def outcomes(self, sent: list[int]) -> list[tuple[int, str]]:
-        """Each frame's outcome as (sequence, kind), in the order in which the server told them.
+        """Each frame's outcome as (sequence, kind), in the order in which the server sent them.
 
         A run of drops stands for every frame that was sent in between.
         """
@@ -109,7 +109,7 @@ class Session:
         self._queue.put(messages.ClientMessage(**kind))
 
     def send_frame(self, image, sequence: int | None = None, **fields: object) -> int:
-        """Sends a frame, numbered after the last one unless told otherwise."""
+        """Sends a frame, numbered after the last one by default."""
         if sequence is None:
             sequence = self.sent[-1] + 1 if self.sent else 1
         self.sent.append(sequence)

@@ -24,7 +24,7 @@ def server_that_traces(collector: Collector, **environment: str) -> Server:
 
 
 def context_of(span) -> messages.TraceContext:
-    """What a frame carries for its trace, as OpenTelemetry's own propagator writes it."""
+    """The trace context that a frame carries, as OpenTelemetry's own propagator writes it."""
     carrier: dict[str, str] = {}
     propagate.inject(carrier, context=trace.set_span_in_context(span))
     return messages.TraceContext(**carrier)

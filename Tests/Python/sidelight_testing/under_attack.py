@@ -19,7 +19,7 @@ def hostile_server():
 
 @pytest.fixture
 def bystander(hostile_server):
-    """Somebody else's session, during the attack. Afterwards nothing is left of the attacker."""
+    """Another client's session, during the attack. Afterwards nothing is left of the attacker."""
     with Bystander(hostile_server) as bystander:
         yield bystander
         deadline = time.monotonic() + GONE_SECONDS

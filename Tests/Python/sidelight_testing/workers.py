@@ -16,7 +16,7 @@ from .contract import frame_filter, service
 from .server import Server
 
 WAIT_SECONDS = 60
-# A connection of its own, which looks for the server at once when it has lost it.
+# A separate connection, which looks for the server at once when it has lost it.
 ALONE = [
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -34,7 +34,7 @@ def wait_until(holds, says=lambda: ""):
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is over and that nobody has asked after does not."""
+    """Whether a process runs; a zombie, which has ended but was not waited for, does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

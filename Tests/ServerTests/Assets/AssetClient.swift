@@ -100,7 +100,7 @@ enum AssetFiles {
   static let negative = Array("LUT_1D_SIZE 2\n1 1 1\n0 0 0\n".utf8)
 }
 
-/// What a refusal says to programs.
+/// The machine-readable part of a refusal.
 struct AssetRefusal: Equatable {
   var code: RPCError.Code
   var reason: String

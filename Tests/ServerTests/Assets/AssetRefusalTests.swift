@@ -82,7 +82,7 @@ import Tracing
     return cases
   }()
 
-  @Test("What cannot be is refused, and leaves nothing behind", arguments: cases)
+  @Test("An invalid upload is refused, and leaves nothing behind", arguments: cases)
   func refuse(_ example: Case) async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -119,7 +119,7 @@ import Tracing
     ("\u{0}\u{1}\u{2}", "neither PNG nor JPEG nor a .cube"),
   ]
 
-  @Test("A table at fault is refused with the line and the reason", arguments: tables)
+  @Test("An invalid table is refused with the line and the reason", arguments: tables)
   func refuseTable(text: String, words: String) async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -280,7 +280,7 @@ import Tracing
     catalogue.register(gate.filter)
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
-    // The clock stands, so nobody takes the filter for stuck.
+    // The clock does not advance, so the filter is never taken for stuck.
     try await withServer(
       configuration, catalogue: catalogue, clock: ManualClock().sessionClock, body)
   }

@@ -99,7 +99,7 @@ import Testing
           #expect(error.requestID == 9 && error.status.message.contains("\"hat\""))
           #expect(try await session.color() == [0, 0, 255], "the old selection goes on")
         }
-        // The cache may hold a plan of the session; whoever needs the memory gets it.
+        // The cache may hold a plan of the session; another user of the memory can reclaim it.
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.blue))
       }
     }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("Nobody else finds, sees or deletes a caller's assets, and each has names of its own")
+  @Test("No other caller finds, sees or deletes a caller's assets, and each has its own names")
   func owners() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("What the server provides is everybody's, and its names are nobody else's")
+  @Test("The server's assets are available to every caller, and their names are reserved")
   func provided() async throws {
     var catalogue = FilterCatalogue.builtIn
     let store = AssetStore()
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("A session that resumes where its asset is not is told so; where it is, it goes on")
+  @Test("A session that resumes where its asset is missing gets an error; elsewhere it goes on")
   func resume() async throws {
     let keys = [ResumeTests.key("a", 1)]
     let file = try AssetFiles.png(4, 4, AssetFiles.red)
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("The server tells what it takes, what it holds, and that it does")
+  @Test("The server reports its limits of assets, its holdings, and its support for them")
   func information() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     try await withServer(metrics: registry) { server, address in
@@ -297,7 +297,7 @@ import Testing
     }
   }
 
-  @Test("The client library puts, lists and deletes, and is told what is wrong")
+  @Test("The client library puts, lists and deletes, and reports errors")
   func library() async throws {
     try await withServer { _, address in
       try await SidelightClient.connect(to: address) { client in

@@ -4,7 +4,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What a peer may do to a server, and how it shows whether the guard against it stands.
+/// An attack on a server, and the sign that shows whether the guard against it is active.
 struct Attack: Sendable {
   /// The guard that it meets.
   var target: Guard
@@ -25,10 +25,10 @@ struct Attack: Sendable {
   static let info = "/sidelight.v1.FrameFilter/GetServerInfo"
   /// Long enough to be noticed, short enough to be waited for.
   static let moment = Duration.milliseconds(60)
-  /// When whoever should have acted after a moment has not.
+  /// The time after which an action due after `moment` counts as missing.
   static let longAfter = moment * 10
 
-  /// One for each guard but that of the shutdown, which has a test of its own.
+  /// One for each guard except the shutdown's, which has a separate test.
   static let all: [Attack] = [
     Attack(
       target: .connectionCap, configure: { $0.guards.maxConnectionsPerAddress = 2 },
@@ -252,7 +252,7 @@ extension Attack {
   /// Has a session write more than a connection takes, and sends so much that the server would grant
   /// more, if it could write.
   ///
-  /// - Parameter body: Goes on from there; the peer reads no more until it is told to.
+  /// - Parameter body: Goes on from there; the peer reads no more until it is released.
   private static func fillTheConnection(
     of server: SidelightServer, at address: Address, _ body: (RawPeer) async throws -> Bool
   ) async throws -> Bool {
@@ -274,7 +274,7 @@ extension Attack {
   }
 }
 
-/// What comes first of two; the other is cancelled.
+/// Returns the first result of two; the other is cancelled.
 private func firstOf(
   _ one: @escaping @Sendable () async throws -> Bool,
   or other: @escaping @Sendable () async throws -> Bool
@@ -288,7 +288,7 @@ private func firstOf(
 }
 
 extension RawPeer {
-  /// What comes of a call.
+  /// The outcome of a call.
   fileprivate enum Outcome: Equatable {
     case status(Int)
     case reset
@@ -298,7 +298,7 @@ extension RawPeer {
     case closed
   }
 
-  /// What comes of a call next.
+  /// Returns the next outcome of a call.
   fileprivate func outcome(stream: UInt32 = 1) async -> Outcome {
     let frame = await self.next {
       $0.isKeepalive || $0.stream == stream && ($0.isReset || $0.status != nil)

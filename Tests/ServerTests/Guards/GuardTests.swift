@@ -6,9 +6,9 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// Each guard against what it is for, once as it stands and once taken away.
+/// Each guard against its attack, once active and once taken away.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct GuardTests {
-  /// What is waited for comes at once; this is for a machine that is busy with other tests.
+  /// The expected events come at once; this is for a machine that is busy with other tests.
   private static let patience = Duration.seconds(60)
 
   @Test("Each guard meets its attack, and nothing else would", arguments: Attack.all)
@@ -43,7 +43,7 @@ import Testing
       }
       if isMet == true, attack.target != .connectionCap {
         // And the server is there for others. Its times are so short that on a busy machine a guard may
-        // take even them for somebody who says nothing; then they come again.
+        // take even them for a silent peer; then they come again.
         try await expectEventually("others are served") {
           do {
             try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("What a peer says of a call after its last word is no late frame: the connection is closed")
+  @Test("A frame of a call after the peer's last one is no late frame: the connection is closed")
   func afterTheEnd() async throws {
     try await withServer { server, address in
       try await withRawPeer(address) { peer in
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test("The limit of streams is told")
+  @Test("The limit of streams is announced")
   func streams() async throws {
     var configuration = ServerConfiguration()
     configuration.transport.maxConcurrentStreams = 3

@@ -29,7 +29,7 @@ struct RawPeer {
 
   /// The connection, as the server has it.
   let channel: any Channel
-  /// What the server sends; ends when it has closed the connection.
+  /// The frames that the server sends; ends when it has closed the connection.
   let frames: AsyncStream<Frame>
 
   /// The client's preface and empty settings.
@@ -51,7 +51,7 @@ struct RawPeer {
       ("content-type", "application/grpc"), ("te", "trailers"),
     ]
     for (name, value) in always + headers {
-      // A literal that is not kept, with a name of its own: HPACK at its plainest.
+      // A literal that is not kept, with its own name: HPACK at its plainest.
       block.writeInteger(UInt8(0))
       block.writeLiteral(name)
       block.writeLiteral(value)
@@ -71,7 +71,7 @@ struct RawPeer {
 
   /// A message in gRPC's frame.
   ///
-  /// - Parameter length: What it says of its length, if that is not true.
+  /// - Parameter length: The declared length, if it is not the true one.
   static func message(_ bytes: [UInt8], length: Int? = nil) -> ByteBuffer {
     var buffer = ByteBuffer()
     buffer.writeMultipleIntegers(UInt8(0), UInt32(length ?? bytes.count))
@@ -101,7 +101,7 @@ struct RawPeer {
     await self.next { $0.stream == stream && $0.status != nil }?.status
   }
 
-  /// Reads on, after as much as ``withRawPeer(_:reads:readsFirst:isPlain:_:)`` was told.
+  /// Reads on, after the limit given to ``withRawPeer(_:reads:readsFirst:isPlain:_:)``.
   func readOn() {
     self.channel.triggerUserOutboundEvent(ReadValve.Open(), promise: nil)
   }
@@ -131,8 +131,10 @@ extension ByteBuffer {
 /// Connects to a server, and closes the connection when `body` is done.
 ///
 /// - Parameters:
-///   - reads: Whether it takes what the server sends off its socket; with TLS only once that stands.
-///   - readsFirst: After how many bytes, about, it reads no more until told; `nil`: it never stops.
+///   - reads: Whether it takes the server's bytes off its socket; `false` with TLS takes effect
+///     after the handshake.
+///   - readsFirst: The approximate number of bytes after which it reads no more until released;
+///     `nil` disables the limit.
 ///   - isPlain: Whether it speaks no TLS, whatever the test's security is.
 func withRawPeer<Result: Sendable>(
   _ address: Address, reads: Bool = true, readsFirst: Int? = nil, isPlain: Bool = false,
@@ -159,7 +161,7 @@ func withRawPeer<Result: Sendable>(
     }
     .connect(host: host, port: port).get()
   if tls != nil, !reads {
-    // What is written is taken when the handshake is over.
+    // The write completes when the handshake is over.
     try await channel.writeAndFlush(ByteBuffer()).get()
     try await channel.setOption(.autoRead, value: false).get()
   }
@@ -173,7 +175,7 @@ func withRawPeer<Result: Sendable>(
   return try result.get()
 }
 
-/// Lets so much be read, and the rest when it is told to. Stands next to the socket.
+/// Lets so much be read, and the rest when it is opened. It is next to the socket.
 private final class ReadValve: ChannelDuplexHandler {
   struct Open {}
   typealias InboundIn = ByteBuffer

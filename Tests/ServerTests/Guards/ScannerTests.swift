@@ -3,7 +3,7 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// What guards read of what passes them.
+/// Tests of the guards' parsing of the bytes that pass them.
 struct ScannerTests {
   @Test("PINGs are found and everything else passes as it came, in whatever pieces")
   func pings() {
@@ -94,7 +94,7 @@ struct ScannerTests {
     #expect(CallDeadline.duration(header: header) == expected)
   }
 
-  @Test("A stall is told from slowness")
+  @Test("A stall is distinguished from slowness")
   func stalls() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var watch = StallWatch(timeout: .seconds(6))

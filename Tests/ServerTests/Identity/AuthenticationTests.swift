@@ -11,7 +11,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Who may call what, over real connections.
+/// Tests of authorization, over real connections.
 @Suite(.timeLimit(.minutes(5))) struct AuthenticationTests {
   typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("Without credentials nothing is to be had but health")
+  @Test("Without credentials only health is available")
   func withoutCredentials() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withConnection(address) { connection in
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("What is no token is refused, and not made up for by anything else")
+  @Test("An invalid token is refused, and no other proof makes up for it")
   func badCredentials() async throws {
     let values = [
       "Bearer unknown", "Bearer", "Bearer ", "alice", "Basic alice", "Bearer  alice",
@@ -150,7 +150,7 @@ import Testing
           ] {
             let refusal = try await Self.refusal(method, connection, Self.bearer(token))
             if isAllowed {
-              // What else is wrong with a call is told once he may make it.
+              // Other errors of a call are reported once the caller may make it.
               #expect(refusal == nil || refusal?.code == .notFound, "\(token) \(name)")
             } else {
               #expect(refusal?.code == .permissionDenied, "\(token) \(name)")
@@ -162,14 +162,14 @@ import Testing
     }
   }
 
-  @Test("A method that nobody thought of is the operators'")
+  @Test("An unlisted method is only for operators")
   func unlistedMethods() {
     #expect(MethodAccess(service: "sidelight.v1.FrameFilter", method: "New") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v9.New", method: "Get") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v1.Assets", method: "PutAsset") == .anyOf([.assets]))
   }
 
-  @Test("Who is refused has no session, and what he goes on sending is not kept")
+  @Test("A refused caller has no session, and its further messages are not kept")
   func nothingIsAllocated() async throws {
     try await withServer(authenticator: TokenTable.three) { server, address in
       try await withRawPeer(address) { peer in
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("Nobody gets to be on this host by what he calls himself")
+  @Test("A caller's own claims do not make it local to this host")
   func localNames() {
     for name in ["unix:uid=0", "ipv4:127.0.0.1", "sub:x ipv4:127.0.0.1:1@test"] {
       let far = Caller(

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("New connections get the new certificate, and sessions that stand lose no frame")
+  @Test("New connections get the new certificate, and open sessions lose no frame")
   func reload() async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "What is wrong with the new files is told, and the old ones go on",
+    "Errors in the new files are reported, and the old ones stay in use",
     arguments: ["certificate", "key", "another's key", "nothing", "a folder", "expired", "large"])
   func brokenFiles(fault: String) async throws {
     defer { self.files.remove() }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A server whose certificate is not good does not begin to serve")
+  @Test("A server whose certificate is invalid does not begin to serve")
   func start() async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
@@ -119,7 +119,7 @@ import Testing
     configuration.tls = ServerTLS(
       certificateChain: self.files.path("server.pem"), privateKey: self.files.path("server.key"))
     let server = SidelightServer(configuration: configuration)
-    // Whoever waits for it to listen learns of it too.
+    // A caller that waits for the addresses gets the error too.
     async let address = #expect(throws: TLSFault.self) { try await server.listeningAddresses }
     let error = await #expect(throws: TLSFault.self) { try await server.run() }
     #expect(await address == error)

@@ -175,7 +175,7 @@ import X509
     #expect(asked.withLock { $0 } == 2)
   }
 
-  @Test("What would give a token away, or cannot be read, is refused before anything is sent")
+  @Test("An insecure or unreadable security setting is refused before anything is sent")
   func settings() async throws {
     defer { self.files.remove() }
     let far = Address.tcp(host: "192.0.2.1", port: 443)

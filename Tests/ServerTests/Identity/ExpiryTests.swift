@@ -34,7 +34,7 @@ import Testing
           try await stub.process(metadata: AuthenticationTests.bearer("alice")) { writer in
             try await writer.write(.open())
             var iterator = outcomes.makeAsyncIterator()
-            // Almost the whole of it, in steps that nobody sleeps through.
+            // Almost the whole lifetime, in steps without sleeping.
             for sequence in 1 ... 4 as ClosedRange<UInt64> {
               try await writer.write(.frame(sequence, .noise(.gray8, 4, 4)))
               await iterator.next()
@@ -56,7 +56,7 @@ import Testing
         #expect(info?.reason == "CREDENTIALS_EXPIRED")
         #expect(answers.messages.frames.count == 4)
         try await expectEventually("the session is over") { server.sessionCount == 0 }
-        // What was good once is not good for another call.
+        // A token that has expired is not valid for another call.
         let again = await #expect(throws: RPCError.self) {
           _ = try await stub.getServerInfo(
             .init(), metadata: AuthenticationTests.bearer("alice"))
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A resume token serves whom it was given to, and nobody else")
+  @Test("A resume token is valid only for the caller that it was given to")
   func resumeTokens() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withStub(address) { stub in

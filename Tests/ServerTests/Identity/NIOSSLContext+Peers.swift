@@ -4,9 +4,9 @@ extension NIOSSLContext {
   /// For a peer that checks nothing.
   ///
   /// - Parameters:
-  ///   - protocols: What it offers in the handshake.
+  ///   - protocols: The protocols offered in the handshake.
   ///   - maximumMinorVersion: The newest TLS 1.x that it speaks.
-  ///   - ciphers: What it offers below 1.3, as OpenSSL names them.
+  ///   - ciphers: The ciphers offered below 1.3, as OpenSSL names them.
   static func trustingAll(
     protocols: [String] = ["h2"], maximumMinorVersion: Int = 3, ciphers: String? = nil
   ) throws -> NIOSSLContext {

@@ -85,7 +85,7 @@ import X509
     }
   }
 
-  @Test("Plaintext on a TLS port is not served, and harms nobody")
+  @Test("Plaintext on a TLS port is not served, and affects no other client")
   func plaintext() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
@@ -201,7 +201,7 @@ import X509
     }
   }
 
-  @Test("Who has a certificate counts by its name, and may do what the first rule says")
+  @Test("A caller with a certificate is identified by its name, and gets the first matching rule")
   func names() async throws {
     defer { self.files.remove() }
     var configuration = try self.requiringCertificates()
@@ -303,7 +303,7 @@ import X509
     try await withServer(configuration) { _, address in
       try await Self.expect(served: true, address, .trusting(self.authority, showing: good))
       try await Self.expect(served: false, address, .trusting(self.authority, showing: forged))
-      // The handshake is all right, but nobody knows who calls.
+      // The handshake is all right, but the caller is unknown.
       let error = await #expect(throws: RPCError.self) {
         try await withStub(address, security: .trusting(self.authority)) {
           _ = try await $0.getServerInfo(.init())

@@ -64,7 +64,7 @@ struct TestAuthority {
     by issuer: (name: DistinguishedName, key: P256.Signing.PrivateKey), until end: Date,
     extensions: Certificate.Extensions
   ) throws -> String {
-    // What certificates can say: up to the year 9999.
+    // Certificates can express dates up to the year 9999.
     let end = min(end, Date(timeIntervalSince1970: 4_000_000_000))
     return try Certificate(
       version: .v3, serialNumber: Certificate.SerialNumber(),

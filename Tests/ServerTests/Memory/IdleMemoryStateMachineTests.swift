@@ -6,7 +6,7 @@ import Testing
 @Suite struct IdleMemoryStateMachineTests {
   typealias Machine = IdleMemoryReleaser.StateMachine
 
-  /// What a process holds that has as much beside its heap as it had when it began.
+  /// The memory of a process; memory outside the heap is by default as much as at its start.
   static func heap(used: Int, free: Int = 0, beside: Int = Self.beside) -> HeapUsage {
     HeapUsage(residentBytes: used + free + beside, usedBytes: used)
   }
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("What goes to the heap after everything went is given back too")
+  @Test("Memory freed after everything was given back is given back too")
   func freedLate() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.atRest))
@@ -82,14 +82,14 @@ import Testing
     #expect(!server.isDueUnderLoad(Self.heap(used: Self.used)))
   }
 
-  @Test("What a load still holds is not taken for free, and is when the load has let it go")
+  @Test("Memory that a load still holds counts as free only when the load has released it")
   func heldByTheLoad() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.heap(used: 4 * Self.used)))
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 3 * Self.used)))
   }
 
-  @Test("What could not be given back is not tried again, and what is freed later is")
+  @Test("A failed release is not tried again, and memory that is freed later is released")
   func fragments() {
     let server = Server()
     let fragmented = Self.heap(used: Self.used, free: Self.used)
@@ -99,7 +99,7 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 2 * Self.used)))
   }
 
-  @Test("Pages beside the heap are tried for once when they come, and forgotten when they go")
+  @Test("Pages outside the heap are tried for once when they come, and forgotten when they go")
   func besideTheHeap() {
     let server = Server()
     let pictures = Self.heap(used: Self.used, beside: 5 * Self.beside)
@@ -120,7 +120,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Where nobody knows what is free, it goes only when nothing happens any more")
+  @Test("Where the free amount is unknown, memory is released only when nothing happens any more")
   func unknown() {
     let server = Server(heap: nil)
     #expect(!server.isDueUnderLoad(nil))

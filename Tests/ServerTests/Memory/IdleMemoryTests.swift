@@ -2,7 +2,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// What becomes of memory that nothing needs any more.
+/// Tests of the release of memory that is no longer needed.
 @Suite(.timeLimit(.minutes(5))) struct IdleMemoryTests {
   static let idleTime = Duration.seconds(10)
 

@@ -1,7 +1,7 @@
 import SidelightWire
 import SwiftProtobuf
 
-/// What may be wrong with a frame.
+/// An error in a frame.
 enum BadFrame: CaseIterable {
   case noFormat, unknownFormat, fileFormat
   case noWidth, tooWide, tooManyPixels

@@ -29,7 +29,7 @@ final class Meeting: Sendable {
     self.paceTeller.yield()
   }
 
-  /// Nobody reads for so many steps, unless the sender comes to wait.
+  /// Stops reading for so many steps, unless the sender comes to wait.
   func rest(steps: Int) {
     self.state.withLock { $0.restsUntil = $0.step + steps }
   }

@@ -18,7 +18,7 @@ enum ModelChange: Sendable {
     case tooManyStages
   }
 
-  /// What a pipeline becomes; `nil` if the change has to be refused.
+  /// Returns the changed pipeline; `nil` if the change has to be refused.
   func result(from old: ModelPipeline) -> ModelPipeline? {
     switch self {
     case .select(let pipeline): return pipeline

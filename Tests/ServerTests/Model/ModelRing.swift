@@ -84,7 +84,7 @@ final class ModelRing: Sendable {
       try self.fetch(opened)
       return message
     case .frame(var frame)?:
-      // Whoever puts the next frame may have the slot as soon as it is free: not before it is read.
+      // The sender of the next frame may reuse a slot once it is free: not before it is read.
       defer { self.release(1) }
       guard case .sharedMemory(let reference)? = frame.image.pixels else { return message }
       let pixels = try self.state.withLock { state in
@@ -112,7 +112,7 @@ final class ModelRing: Sendable {
     }
   }
 
-  /// What tells the server that pictures were taken out of its slots, if some were.
+  /// The acknowledgement of pictures that were taken out of their slots; `nil` if there are none.
   func acknowledgement() -> Sidelight_V1_ClientMessage? {
     self.state.withLock { $0.unacknowledged.take() }.map { last in
       .with { $0.ack.sequence = last }

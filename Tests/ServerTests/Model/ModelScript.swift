@@ -1,10 +1,10 @@
 import SidelightKernels
 import SidelightWire
 
-/// What a client does in one session, from the first message to the last. Depends on its seed alone;
-/// ``ModelScriptWriter`` writes it.
+/// A client's actions in one session, from the first message to the last. Depends on its seed
+/// alone; ``ModelScriptWriter`` writes it.
 struct ModelScript: Sendable {
-  /// What the session is opened with.
+  /// The message that opens the session.
   struct Opening: Sendable {
     var pipeline = ModelPipeline()
     var dropPolicy = DropPolicy.newestWins

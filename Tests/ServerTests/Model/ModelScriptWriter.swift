@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Writes scripts: of all that a client may do a little, in an order that nobody would think of.
+/// Writes scripts: a little of all that a client may do, in a random order.
 struct ModelScriptWriter {
   private var dice: Dice
   private var nextSequence: UInt64 = 1
@@ -23,7 +23,7 @@ struct ModelScriptWriter {
     var script = ModelScript(seed: seed)
     self.hasBudgets = self.dice.chance(0.4)
     script.opening = self.opening()
-    // Who is held back for frames beyond his credit cannot acknowledge those that would go on.
+    // A client held back for frames beyond its credit cannot acknowledge those that would go on.
     let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
     script.isPatient = self.dice.chance(0.5) || mayBeHeldBack
     script.acknowledgesAtOnce = self.dice.chance(0.5)
@@ -76,7 +76,7 @@ struct ModelScriptWriter {
   // MARK: Frames
 
   private mutating func frame(isSound: Bool) -> ModelScript.Step {
-    // What is wrong with frames of samples need not be so with files.
+    // An error in frames of samples need not be one in files.
     var frame = Sidelight_V1_Frame.with { $0.image = isSound ? self.image() : self.samples() }
     self.nextSequence += UInt64(self.dice.pick(0, 0, 0, 1, 1000))
     frame.sequence = self.nextSequence

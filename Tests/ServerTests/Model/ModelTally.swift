@@ -2,7 +2,7 @@ import SidelightServer
 import SidelightWire
 import Synchronization
 
-/// What became of the frames of all sessions, so that a model that no longer sees something is
+/// The outcomes of the frames of all sessions, so that a model that no longer sees an outcome is
 /// noticed.
 final class ModelTally: Sendable {
   private let counts = Mutex<[String: UInt64]>([:])
@@ -34,7 +34,7 @@ final class ModelTally: Sendable {
     }
   }
 
-  /// Outcomes that must come up among many frames. Drains have tests of their own, and so have frames
+  /// Outcomes that must come up among many frames. Drains have separate tests, and so have frames
   /// that are late on arrival, which are rare where pipelines are cheap.
   static var expected: Set<String> {
     let reasons: [Sidelight_V1_DropReason] = [

@@ -9,7 +9,7 @@ import Testing
 /// `SIDELIGHT_MODEL_FRAMES` says how many frames are sent (default: 100,000); `SIDELIGHT_MODEL_SEED`
 /// plays the one session of that seed.
 @Suite(.timeLimit(.minutes(30))) struct ModelTests {
-  /// Sessions that stand at a time.
+  /// Sessions that are open at a time.
   private static let clients = 8
   /// Sessions that share a connection, one after the other, before there is a new one.
   private static let sessionsPerConnection = 12
@@ -27,7 +27,7 @@ import Testing
     return configuration
   }
 
-  @Test("Whatever a client does, every promise of the stream is kept")
+  @Test("Whatever a client does, every guarantee of the stream holds")
   func randomSessions() async throws {
     let repeated = Self.environment("SIDELIGHT_MODEL_SEED")
     let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)

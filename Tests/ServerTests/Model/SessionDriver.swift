@@ -6,8 +6,8 @@ import Synchronization
 
 /// Plays a script to a server, and asks the model at each message whether it may be.
 final class SessionDriver: Sendable {
-  /// A session of tiny frames in which nothing is sent and nothing comes for this time has come to a
-  /// stand. How long all of it takes is for the machine to say.
+  /// The time without a message in either direction after which a session of tiny frames counts as
+  /// stuck. The total time depends on the machine.
   private static let patience = Duration.seconds(60)
 
   private let script: ModelScript
@@ -26,7 +26,7 @@ final class SessionDriver: Sendable {
 
   /// Plays the script to its end.
   ///
-  /// - Returns: What the model then knows.
+  /// - Returns: The model's state at the end.
   /// - Throws: ``SessionModel/Violation`` for what must not be.
   func play(to stub: Stub) async throws -> SessionModel {
     let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -42,7 +42,7 @@ extension SessionModel.SentFrame {
   /// Where the frame may end for a reason; nowhere if it must not.
   ///
   /// - Parameters:
-  ///   - session: What else was sent.
+  ///   - session: The session's other messages.
   ///   - index: The frame's place.
   fileprivate func stagesOfDrop(
     for reason: Sidelight_V1_DropReason, in session: SessionModel, at index: Int

@@ -2,10 +2,10 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// What must hold in a session. Pure: it is told what the client sends, in order, and what it
-/// receives; it says what is wrong with that. Nothing in it knows how the server works.
+/// The rules of a session. Pure: its input is each message that the client sends, in order, and
+/// each that it receives; it reports violations. Nothing in it knows how the server works.
 ///
-/// What the client does decides much, but not all: whether a frame is filtered or superseded is a
+/// The client's messages decide much, but not all: whether a frame is filtered or superseded is a
 /// matter of time. So a frame has either one outcome that it must have, or some that it may have.
 struct SessionModel {
   /// Something that must not be.
@@ -38,7 +38,7 @@ struct SessionModel {
     var mayFindLaneStuck: Bool
   }
 
-  /// What must come in this order, whatever happens to frames.
+  /// Messages that must come in this order, whatever happens to frames.
   enum Control: Equatable {
     case pong(UInt64)
     case error(requestID: UInt64, code: Int32)
@@ -52,7 +52,7 @@ struct SessionModel {
   let framesInFlight: Int
   let maxConsecutiveErrors: Int
 
-  // What the client did.
+  // The client's actions.
   var frames: [SentFrame] = []
   private(set) var pipeline: ModelPipeline
   private(set) var revision: UInt64 = 1
@@ -65,16 +65,16 @@ struct SessionModel {
   /// The client has closed its side, so it acknowledges nothing any more.
   var isClosing = false
 
-  // What is still to come.
+  // Expected messages.
   var controls: ArraySlice<Control> = []
-  /// The states that the session has had, and how many of them the server has told or skipped.
+  /// The states that the session has had, and how many of them the server has reported or skipped.
   var states: [Sidelight_V1_SessionState] = []
   var statesTold = 0
   var lastState: Sidelight_V1_SessionState?
   /// The first frame without outcome.
   var nextOutcome = 0
 
-  // What the server said.
+  // The server's messages.
   var opened: Sidelight_V1_Opened?
   var applied: Sidelight_V1_Applied?
   var isApplicationPending = false
@@ -100,7 +100,7 @@ struct SessionModel {
   /// Whether the server has to end the session for its faults.
   var hasTooManyFaults: Bool { self.faultsInARow > self.maxConsecutiveErrors }
 
-  /// What the client does next.
+  /// Returns the client's next message.
   ///
   /// - Returns: The message; `nil` if the step sends none.
   mutating func send(_ step: ModelScript.Step) -> Sidelight_V1_ClientMessage? {
@@ -129,7 +129,7 @@ struct SessionModel {
     }
   }
 
-  /// What the client acknowledges, if there is something.
+  /// Returns the client's acknowledgement, if something is to be acknowledged.
   mutating func acknowledge() -> Sidelight_V1_ClientMessage? {
     guard self.opening.outputWindow > 0, let last = self.unacknowledged.last else { return nil }
     self.unacknowledged = []

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// What one caller may send, by a clock that the tests move.
+/// Tests of the limits on one caller, by a clock that the tests move.
 @Suite(.timeLimit(.minutes(5))) struct QuotaTests {
   let clock = ManualClock()
 
@@ -96,7 +96,7 @@ import Testing
       clock: clock.sessionClock
     ) { _, address in
       func send(as token: String) async throws -> Int {
-        // A connection of its own, so that it is not the connection that counts.
+        // A separate connection, so that it is not the connection that counts.
         try await withStub(address) { stub in
           try await stub.process(metadata: AuthenticationTests.bearer(token)) { writer in
             try await writer.write(.open(policy: .keepOldest) { $0.mailboxDepth = 4 })
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("Sessions count by who has proved to be whom, whatever the address")
+  @Test("Sessions count by proven identity, whatever the address")
   func sessions() async throws {
     try await withServer(
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("Whoever waits as long as he is told gets it then")
+  @Test("A caller that waits for the stated time gets its allowance then")
   func delays() {
     var bucket = TokenBucket(perSecond: 3, at: .zero)
     var now = Duration.zero
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("A clock that stands still or goes back brings nothing")
+  @Test("A clock that stops or goes back adds nothing")
   func clocks() {
     var bucket = TokenBucket(perSecond: 2, at: .seconds(10))
     bucket.take(2)
@@ -73,7 +73,7 @@ import Testing
       clock.advance(by: .milliseconds(10))
     }
     #expect(desk.count < 3000)
-    // Whoever is still there is not given a second allowance.
+    // A caller that is still there is not given a second allowance.
     #expect(desk.limiter(of: "holder") === held)
   }
 }

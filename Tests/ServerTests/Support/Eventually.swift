@@ -1,6 +1,6 @@
 import Testing
 
-/// Waits until something holds that nobody tells of; fails when it takes too long.
+/// Polls until a condition holds that no event reports; fails when it takes too long.
 func expectEventually(
   _ what: Comment, within limit: Duration = .seconds(60),
   sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool

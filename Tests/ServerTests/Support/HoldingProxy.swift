@@ -3,8 +3,8 @@ import NIOPosix
 import SidelightWire
 import Synchronization
 
-/// What stands between clients and a server, and takes no more of what a client says, after so much of it,
-/// until it is told to. What the server says passes always.
+/// A proxy between clients and a server. After so many bytes from a client it takes no more of them
+/// until it is released. The server's bytes always pass.
 struct HoldingProxy: Sendable {
   /// Where it listens.
   let address: Address
@@ -28,7 +28,7 @@ struct HoldingProxy: Sendable {
     let (held, holding) = AsyncStream<Void>.makeStream()
     let valves = Valves()
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-      // Those that it accepts have it from here: the kernel is to take little that nobody has read.
+      // Accepted connections inherit this: the kernel is to buffer little that was not read.
       .serverChannelOption(.socketOption(.so_rcvbuf), value: 4096)
       .childChannelInitializer { client in
         ClientBootstrap(group: client.eventLoop).connect(host: host, port: port)
@@ -67,7 +67,7 @@ private final class Valves: Sendable {
   }
 }
 
-/// Takes so much off a socket, and the rest when it is told to.
+/// Takes so much off a socket, and the rest when it is released.
 private final class Valve: ChannelDuplexHandler {
   struct Release {}
   typealias InboundIn = ByteBuffer

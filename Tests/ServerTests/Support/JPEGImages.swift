@@ -4,7 +4,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A codec for tests, with limits of its own.
+/// A codec for tests, with separate limits.
 let testCodec = JPEGCodec(pool: BufferPool())
 
 extension Sidelight_V1_Image {
@@ -46,7 +46,7 @@ extension Sidelight_V1_Image {
 }
 
 extension Frame {
-  /// What a plan makes of it, with the built-in filters.
+  /// Returns the frame after a plan with the built-in filters.
   func filtered(
     _ pipeline: Pipeline, shape: FrameShape = FrameShape(), as encoding: FrameEncoding? = nil
   ) async throws -> Frame {

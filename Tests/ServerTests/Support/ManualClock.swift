@@ -6,7 +6,7 @@ final class ManualClock: Sendable {
   private struct State {
     var now = Duration.seconds(1000)
     var nextWaiter = 0
-    /// Those who wait for somebody to wait.
+    /// Callers that wait for another task to wait.
     var watchers: [Int: (within: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
     var waiters: [Int: (end: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
 
@@ -15,7 +15,7 @@ final class ManualClock: Sendable {
       return self.nextWaiter
     }
 
-    /// Watchers for whom somebody waits now.
+    /// Returns the watchers for which a task waits now.
     mutating func takeSatisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
       let satisfied = self.watchers.filter { watcher in
         self.waiters.values.contains { $0.end <= self.now + watcher.value.within }
@@ -103,7 +103,7 @@ final class ManualClock: Sendable {
     let number = self.state.withLock { $0.number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // Who goes on now: those who watch for such a wait, or who would have waited.
+        // The tasks that go on now: watchers of such a wait, or one that would have waited.
         let ready: [CheckedContinuation<Void, Never>] = self.state.withLock { state in
           guard !Task.isCancelled, duration > .zero else { return [continuation] }
           state.waiters[number] = (state.now + duration, continuation)

@@ -7,7 +7,7 @@ import SidelightServer
 import SidelightWire
 import SwiftProtobuf
 
-/// What tests of sessions that lose their server share.
+/// Code that tests of sessions that lose their server share.
 enum Reconnecting {
   static let key = ResumeKey(id: "a", secret: Data(repeating: 1, count: 32))
 

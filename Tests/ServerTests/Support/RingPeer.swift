@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 
 extension Sidelight_V1_SharedMemoryOffer {
-  /// What a client says that comes for the ring.
+  /// Returns the message of a client that fetches the ring.
   func hello(of sessionID: String) -> DescriptorHello {
     DescriptorHello(token: Array(self.token), sessionID: sessionID)
   }

@@ -17,7 +17,7 @@ struct SocketFolder: Sendable {
     try? FileManager.default.removeItem(atPath: self.path)
   }
 
-  /// Makes a socket file on which nobody listens, as a process that was killed leaves one.
+  /// Makes a socket file without a listener, as a process that was killed leaves one.
   func leaveStaleSocket(_ name: String = "socket") throws {
     close(try self.bindSocket(name, kind: Self.streamSocket))
   }
