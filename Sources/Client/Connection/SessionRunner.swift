@@ -22,7 +22,7 @@ struct SessionRunner {
 
   private var flow: SessionFlow { self.session.flow }
 
-  /// Runs until the session is over; whoever reads its events learns how it ended.
+  /// Runs until the session is over; its events report how it ended.
   func run() async {
     var reconnector = Reconnector(policy: self.options.reconnect, addressCount: addresses.count)
     while true {

@@ -20,9 +20,9 @@ final class ClientRing: Sendable {
       ClientSlots(inputSlots: ring.layout.inputSlots, hasWindow: hasWindow))
   }
 
-  /// Fetches the ring that a server offers, on a thread of its own, since that blocks.
+  /// Fetches the ring that a server offers, on a separate thread, because it blocks.
   ///
-  /// - Returns: `nil` if it is not to be had; pixels then travel inline.
+  /// - Returns: The ring; `nil` if it is not available. Pixels then travel inline.
   static func fetch(
     _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
   ) async -> ClientRing? {
@@ -107,7 +107,8 @@ final class ClientRing: Sendable {
 
   // MARK: From the server
 
-  /// The picture that came in a slot. The slot is held while anybody refers to it; a file is copied out.
+  /// Returns the picture in a slot. The slot is held while the picture is referenced; a file is copied
+  /// out.
   ///
   /// - Parameter sent: The picture that the frame was sent with.
   /// - Throws: `RPCError` for a slot that the server may not name.
@@ -130,12 +131,14 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// What the server should know before it makes another picture, if that is anything new.
+  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if there
+  /// is nothing new to acknowledge.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
     self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
   }
 
-  /// An acknowledgement of that number, and all before it, but for pictures that are still looked at.
+  /// Returns an acknowledgement of a picture and all before it, except pictures that are still
+  /// referenced.
   func acknowledgement(of sequence: UInt64) -> Sidelight_V1_Ack {
     Sidelight_V1_Ack(self.slots.withLock { $0.acknowledge(sequence) })
   }
