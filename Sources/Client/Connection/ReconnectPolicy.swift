@@ -2,14 +2,14 @@
 ///
 /// The session opens again with the last resume token of the server, which restores selection,
 /// parameters, activation, pause and an operator's override. Frames are never sent again. Frames in
-/// flight are dropped as ``DroppedFrame/Reason/connectionLost``; frames that are sent while there is
-/// no connection are dropped as ``DroppedFrame/Reason/disconnected`` (if the session may not drop
-/// frames, `send` waits instead).
+/// flight are dropped as ``DroppedFrame/Reason/connectionLost``; frames that are sent while there
+/// is no connection are dropped as ``DroppedFrame/Reason/disconnected`` (if the session may not
+/// drop frames, `send` waits instead).
 public struct ReconnectPolicy: Sendable, Hashable {
   /// The picture that replaces frames while there is no connection.
   public enum FailOpen: String, Sendable, Hashable, CaseIterable {
-    /// The original frames, **unfiltered**; nothing while an operator's override is in force, so that
-    /// a lost connection does not bypass the override.
+    /// The original frames, **unfiltered**; nothing while an operator's override is in force, so
+    /// that a lost connection does not bypass the override.
     case original
     /// The last filtered frame.
     case lastFrame
@@ -21,11 +21,11 @@ public struct ReconnectPolicy: Sendable, Hashable {
   ///   while there is no connection.
   public var failOpen: FailOpen
   /// - `initialDelay` (duration, default: 100 ms): the longest wait before the first attempt. The
-  ///   wait is random between zero and the longest wait, which doubles with each attempt, so that the
-  ///   sessions of a failed server do not reconnect all at once.
+  ///   wait is random between zero and the longest wait, which doubles with each attempt, so that
+  ///   the sessions of a failed server do not reconnect all at once.
   public var initialDelay: Duration
-  /// - `maxDelay` (duration, default: 5 s): the upper bound of the longest wait. A connection that is
-  ///   open for as long ends the series of attempts.
+  /// - `maxDelay` (duration, default: 5 s): the upper bound of the longest wait. A connection that
+  ///   is open for as long ends the series of attempts.
   public var maxDelay: Duration
   /// - `giveUpAfter` (duration, optional, default: 60 s): the time after a loss at which attempts
   ///   stop, and the session ends with the error of the last attempt. `nil` disables the limit.
@@ -35,8 +35,8 @@ public struct ReconnectPolicy: Sendable, Hashable {
   public var maxAttempts: Int?
   /// - `openTimeout` (duration, default: 5 s): the time limit of an attempt.
   public var openTimeout: Duration
-  /// - `silenceLimit` (duration, default: 10 s): the time without an answer to a ping, or any other data
-  ///   from the server, after which the connection counts as lost.
+  /// - `silenceLimit` (duration, default: 10 s): the time without an answer to a ping, or any other
+  ///   data from the server, after which the connection counts as lost.
   public var silenceLimit: Duration
 
   /// Creates a policy. The defaults are for live video.

@@ -1,8 +1,8 @@
 /// Selects the picture that replaces a frame while there is no connection. A pure state machine.
 ///
-/// States: own <-> forced. While an operator's override is in force only frames that it filtered are
-/// shown: neither originals, nor a last frame from before it. The revision identifies these frames,
-/// because frames of an earlier revision can still return after the override is reported.
+/// States: own <-> forced. While an operator's override is in force only frames that it filtered
+/// are shown: neither originals, nor a last frame from before it. The revision identifies these
+/// frames, because frames of an earlier revision can still return after the override is reported.
 package struct FallbackPictureSource: Sendable {
   private let policy: ReconnectPolicy.FailOpen
   /// The revision of the override that is in force.

@@ -8,7 +8,8 @@ import Synchronization
 
 /// A ring that a server made for one connection of a session, at the client.
 ///
-/// Pictures in its slots outlive the connection: the memory is mapped until the last of them is gone.
+/// Pictures in its slots outlive the connection: the memory is mapped until the last of them is
+/// gone.
 final class ClientRing: Sendable {
   private let ring: SharedMemoryRing
   private let slots: Mutex<ClientSlots>
@@ -44,8 +45,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// A picture to be written where the server will read it; `nil` if no slot is free, or it does not
-  /// fit.
+  /// A picture to be written where the server will read it; `nil` if no slot is free, or it does
+  /// not fit.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })
@@ -107,8 +108,8 @@ final class ClientRing: Sendable {
 
   // MARK: From the server
 
-  /// Returns the picture in a slot. The slot is held while the picture is referenced; a file is copied
-  /// out.
+  /// Returns the picture in a slot. The slot is held while the picture is referenced; a file is
+  /// copied out.
   ///
   /// - Parameter sent: The picture that the frame was sent with.
   /// - Throws: `RPCError` for a slot that the server may not name.
@@ -131,8 +132,8 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if there
-  /// is nothing new to acknowledge.
+  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
+  /// there is nothing new to acknowledge.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
     self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
   }

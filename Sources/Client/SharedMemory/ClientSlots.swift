@@ -1,8 +1,8 @@
 /// The owner of each slot of a ring, as the client sees it. A pure state machine.
 ///
-/// An input slot is free when neither a frame in flight nor a picture of the client uses it. An output
-/// slot belongs to the client from the outcome that names it, and is held while a picture of the
-/// client uses it.
+/// An input slot is free when neither a frame in flight nor a picture of the client uses it. An
+/// output slot belongs to the client from the outcome that names it, and is held while a picture of
+/// the client uses it.
 package struct ClientSlots: Sendable {
   private struct Input {
     /// Whether a picture of the client uses the slot.
@@ -19,8 +19,8 @@ package struct ClientSlots: Sendable {
   private var newest: UInt64 = 0
   private var hasNews = false
 
-  /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken; otherwise
-  ///   they are acknowledged on arrival.
+  /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken;
+  ///   otherwise they are acknowledged on arrival.
   package init(inputSlots: Int, hasWindow: Bool) {
     self.inputs = Array(repeating: Input(), count: inputSlots)
     self.hasWindow = hasWindow
@@ -28,8 +28,8 @@ package struct ClientSlots: Sendable {
 
   // MARK: Input slots
 
-  /// Lends a slot for a picture until ``release(input:)``: the first free one, so that few slots are
-  /// used. Returns `nil` if none is free.
+  /// Lends a slot for a picture until ``release(input:)``: the first free one, so that few slots
+  /// are used. Returns `nil` if none is free.
   package mutating func lend() -> Int? {
     guard let index = self.inputs.firstIndex(where: { !$0.isLent && $0.sequence == nil }) else {
       return nil
@@ -88,8 +88,8 @@ package struct ClientSlots: Sendable {
     }
   }
 
-  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if there
-  /// is nothing new to acknowledge.
+  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
+  /// there is nothing new to acknowledge.
   package mutating func takeNews() -> Acknowledgement? {
     self.hasNews && self.newest > 0 ? self.acknowledge(self.newest) : nil
   }

@@ -6,13 +6,13 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `addresses` (default: `127.0.0.1:50051`): the addresses to listen on. TCP addresses are IP
   ///   addresses or `localhost`.
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
-  /// - `listeningDescriptors` (default: none): sockets that already listen at `addresses`, one for each
-  ///   address, in the same order (``ListeningSocket``). The server takes ownership of them. With none
-  ///   the server binds the addresses itself. The server does not delete the files of Unix sockets that it did
-  ///   not bind.
+  /// - `listeningDescriptors` (default: none): sockets that already listen at `addresses`, one for
+  ///   each address, in the same order (``ListeningSocket``). The server takes ownership of them.
+  ///   With none the server binds the addresses itself. The server does not delete the files of
+  ///   Unix sockets that it did not bind.
   public var listeningDescriptors: [Int32] = []
-  /// - `unixSocketPermissions` (mode, default: 0600, the owner): the permissions of Unix sockets' files.
-  ///   Users that may write the file may connect.
+  /// - `unixSocketPermissions` (mode, default: 0600, the owner): the permissions of Unix sockets'
+  ///   files. Users that may write the file may connect.
   public var unixSocketPermissions: UInt16 = 0o600
   /// - `tls` (default: none): the TLS settings of TCP addresses. `nil` disables TLS.
   public var tls: ServerTLS?
@@ -29,58 +29,58 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `maxSessions` (count, default: 256): the most open sessions; further `open` messages are
   ///   refused with RESOURCE_EXHAUSTED.
   public var maxSessions = 256
-  /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while the
-  ///   frames that arrive need more than this multiple of the compute threads' capacity; at 2.0 every
-  ///   second frame is already dropped. `nil` disables the limit.
+  /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while
+  ///   the frames that arrive need more than this multiple of the compute threads' capacity; at 2.0
+  ///   every second frame is already dropped. `nil` disables the limit.
   public var maxLoad: Double? = 2
   /// - `framesInFlight` (count, default: 4, range: 1-64): the most frames of a session without an
   ///   outcome. The default is one on the wire each way, one in the worker and one in the mailbox.
   public var framesInFlight = 4
-  /// - `maxConsecutiveErrors` (count, default: 30): the consecutive invalid frames and refused messages
-  ///   after which a session ends.
+  /// - `maxConsecutiveErrors` (count, default: 30): the consecutive invalid frames and refused
+  ///   messages after which a session ends.
   public var maxConsecutiveErrors = 30
-  /// - `customFilterTimeout` (duration, default: 2 s): the time limit of a custom filter if frames have
-  ///   no budget; with a budget the limit is ten times the budget. After it the failure policy
+  /// - `customFilterTimeout` (duration, default: 2 s): the time limit of a custom filter if frames
+  ///   have no budget; with a budget the limit is ten times the budget. After it the failure policy
   ///   applies. An analysis that takes longer is reported with an `error`, and does not run again
   ///   until it has returned.
   public var customFilterTimeout = Duration.seconds(2)
-  /// - `drainTimeout` (duration, default: 5 s): the time that sessions have to finish when the server
-  ///   shuts down. Remaining sessions end with UNAVAILABLE; connections on which that status cannot be
-  ///   written are closed a second later.
+  /// - `drainTimeout` (duration, default: 5 s): the time that sessions have to finish when the
+  ///   server shuts down. Remaining sessions end with UNAVAILABLE; connections on which that status
+  ///   cannot be written are closed a second later.
   public var drainTimeout = Duration.seconds(5)
-  /// - `resumeKeys` (default: one random key): the first key signs resume tokens; tokens of all keys are
-  ///   accepted. Servers with the same keys resume each other's sessions. An empty list disables
-  ///   resumption.
+  /// - `resumeKeys` (default: one random key): the first key signs resume tokens; tokens of all
+  ///   keys are accepted. Servers with the same keys resume each other's sessions. An empty list
+  ///   disables resumption.
   public var resumeKeys = [ResumeKey.random()]
-  /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume
-  ///   token is valid. Clients get a new one after half of it. Another server of a fleet may accept a
-  ///   token from before an operator's override for as long.
+  /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume token is
+  ///   valid. Clients get a new one after half of it. Another server of a fleet may accept a token
+  ///   from before an operator's override for as long.
   public var resumeTokenLifetime = Duration.seconds(300)
   /// - `computeThreads` (count, default: the number of processors): the threads that filter.
   public var computeThreads = ComputePool.processorCount
-  /// - `computeNiceness` (0-19, default: 10): the niceness of the threads that filter. A higher value
-  ///   gives precedence to the threads that carry gRPC.
+  /// - `computeNiceness` (0-19, default: 10): the niceness of the threads that filter. A higher
+  ///   value gives precedence to the threads that carry gRPC.
   public var computeNiceness = 10
-  /// - `sharedMemory` (default: none): the settings of shared memory for clients on this host. `nil`
-  ///   disables shared memory, and pixels travel inline.
+  /// - `sharedMemory` (default: none): the settings of shared memory for clients on this host.
+  ///   `nil` disables shared memory, and pixels travel inline.
   public var sharedMemory: SharedMemoryConfiguration?
   /// The limits and retention of callers' assets.
   public var assets = AssetConfiguration()
-  /// - `maxPlanBytes` (bytes, default: 256 MiB): the most memory of a pipeline for one frame size, not
-  ///   counting the frames: images that it composites, fields that vary over the frame. Two images of
-  ///   4K size have 133 MB. Above the limit the failure policy applies to frames, and still images are
-  ///   refused with RESOURCE_EXHAUSTED.
+  /// - `maxPlanBytes` (bytes, default: 256 MiB): the most memory of a pipeline for one frame size,
+  ///   not counting the frames: images that it composites, fields that vary over the frame. Two
+  ///   images of 4K size have 133 MB. Above the limit the failure policy applies to frames, and
+  ///   still images are refused with RESOURCE_EXHAUSTED.
   public var maxPlanBytes = 256 << 20
-  /// - `maxTotalPlanBytes` (bytes, default: 1 GiB): the most memory of the pipelines of all sessions
-  ///   together. Pipelines of less than 64 KiB do not count.
+  /// - `maxTotalPlanBytes` (bytes, default: 1 GiB): the most memory of the pipelines of all
+  ///   sessions together. Pipelines of less than 64 KiB do not count.
   public var maxTotalPlanBytes = 1 << 30
   /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): the most memory of idle frame buffers.
   public var maxIdlePoolBytes = 256 << 20
   /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): the interval at
   ///   which unused memory is returned to the system: frame buffers that were idle for the whole
   ///   interval; and the free part of the heap, if the server was idle for the interval or if it is
-  ///   more than an eighth of the resident memory. The first frames after that are slower, because their
-  ///   pages are new. `nil` disables it.
+  ///   more than an eighth of the resident memory. The first frames after that are slower, because
+  ///   their pages are new. `nil` disables it.
   public var releaseMemoryAfter: Duration? = .seconds(10)
 
   /// The defaults.

@@ -61,8 +61,8 @@ struct AuthenticationInterceptor: ServerInterceptor {
 
   /// Returns the response with a producer that ends the call when the credentials expire.
   ///
-  /// The call's channel sends the status, as it does for a deadline: a cancelled handler would close
-  /// the stream before its status is written.
+  /// The call's channel sends the status, as it does for a deadline: a cancelled handler would
+  /// close the stream before its status is written.
   private func ending<Output: Sendable>(
     _ response: StreamingServerResponse<Output>, of origin: CallOrigin, at expires: Duration
   ) -> StreamingServerResponse<Output> {

@@ -5,8 +5,8 @@ import Synchronization
 final class Gatekeeper: Sendable {
   private struct State {
     var rules: IdentityConfiguration
-    /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without any
-    /// entry do not open a closed server to all callers.
+    /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without
+    /// any entry do not open a closed server to all callers.
     var asks: Bool
   }
 
@@ -26,8 +26,7 @@ final class Gatekeeper: Sendable {
       ))
   }
 
-  /// The scopes of callers that their connection identifies, for calls that begin after they are
-  /// set.
+  /// The scopes of callers that their connection identifies, for new calls.
   var rules: IdentityConfiguration {
     get { self.state.withLock { $0.rules } }
     set {

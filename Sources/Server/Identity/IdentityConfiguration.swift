@@ -2,17 +2,17 @@
 /// connection.
 ///
 /// If at least one kind of credentials is configured, here, by `ServerTLS.clientCertificates` or by
-/// an ``Authenticator``, calls without credentials are refused, except health checks. Otherwise every
-/// caller has all scopes.
+/// an ``Authenticator``, calls without credentials are refused, except health checks. Otherwise
+/// every caller has all scopes.
 public struct IdentityConfiguration: Sendable, Hashable {
   /// - `unixUsers` (default: none): the scopes of a user's processes on Unix sockets, by user id.
   public var unixUsers: [UInt32: Set<Scope>] = [:]
-  /// - `unixGroups` (default: none): the scopes of a group's processes on Unix sockets, by group id.
-  ///   The group is the process's effective group, not a supplementary one. A process whose user has
-  ///   an entry too has the scopes of both.
+  /// - `unixGroups` (default: none): the scopes of a group's processes on Unix sockets, by group
+  ///   id. The group is the process's effective group, not a supplementary one. A process whose
+  ///   user has an entry too has the scopes of both.
   public var unixGroups: [UInt32: Set<Scope>] = [:]
-  /// - `certificates` (default: the participant's scopes for every certificate): the scopes of clients
-  ///   with a certificate. The first rule that matches applies.
+  /// - `certificates` (default: the participant's scopes for every certificate): the scopes of
+  ///   clients with a certificate. The first rule that matches applies.
   public var certificates = [CertificateRule(name: "*", scopes: .participant)]
 
   /// The defaults.

@@ -5,8 +5,8 @@ public struct Principal: Sendable, Hashable {
   public var name: String
   /// The scopes of the caller.
   public var scopes: Set<Scope>
-  /// The time since 1970 at which the credentials expire, leeway included. Calls that last until then
-  /// are ended. `nil` disables expiry.
+  /// The time since 1970 at which the credentials expire, leeway included. Calls that last until
+  /// then are ended. `nil` disables expiry.
   public var expires: Duration?
 
   /// - Parameters:

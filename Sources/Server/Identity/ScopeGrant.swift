@@ -11,8 +11,8 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
   /// Reads a grant.
   ///
   /// - Parameters:
-  ///   - text: A name, optionally with `=` and either `all` or scopes joined by `+` or commas. A name
-  ///     that contains `=` must have scopes after it.
+  ///   - text: A name, optionally with `=` and either `all` or scopes joined by `+` or commas. A
+  ///     name that contains `=` must have scopes after it.
   ///   - setting: The setting that has the value, for errors.
   /// - Throws: `ConfigurationFault` that lists the valid scopes.
   public init(_ text: String, setting: String) throws(ConfigurationFault) {
