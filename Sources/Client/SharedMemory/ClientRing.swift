@@ -8,8 +8,8 @@ import Synchronization
 
 /// A ring that a server made for one connection of a session, at the client.
 ///
-/// Pictures in its slots outlive the connection: the memory is mapped until the last of them is
-/// gone.
+/// Pictures in its slots can outlive the connection: the memory stays mapped until the last picture
+/// is released.
 final class ClientRing: Sendable {
   private let ring: SharedMemoryRing
   private let slots: Mutex<ClientSlots>
@@ -45,8 +45,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// A picture to be written where the server will read it; `nil` if no slot is free, or it does
-  /// not fit.
+  /// Lends a slot for a picture that the server reads; returns `nil` if no slot is free or the
+  /// picture is too large.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })
