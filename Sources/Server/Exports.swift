@@ -1,3 +1,3 @@
-// Whoever embeds a server names its addresses, frames and filters too.
+// A program that embeds a server also uses the types of addresses, frames and filters.
 @_exported public import SidelightKernels
 @_exported public import SidelightWire

@@ -25,20 +25,20 @@ public final class SidelightServer: Service {
   let guards: Guards
   private let listeners: [Listener]
   private let gatekeeper: Gatekeeper
-  /// How TCP addresses are secured; `nil`: they are not.
+  /// The certificates of TCP addresses; `nil` disables TLS.
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
   private let health: HealthStatusStore
 
-  /// Makes a server; nothing is bound before ``run()``.
+  /// Creates a server. ``run()`` binds its addresses.
   ///
   /// - Parameters:
-  ///   - configuration: How it listens, and what it accepts.
+  ///   - configuration: The addresses and limits.
   ///   - catalogue: The filters that clients may choose from.
-  ///   - authenticator: Says whose bearer tokens are. None: they are not looked at.
-  ///   - tracer: Where spans go. None: the one that `InstrumentationSystem` was bootstrapped with.
-  ///   - metrics: Where metrics go. None: the one that `MetricsSystem` was bootstrapped with.
-  ///   - logger: Where logs go.
+  ///   - authenticator: Validates bearer tokens. `nil` ignores the header.
+  ///   - tracer: The tracer. `nil` uses the tracer of `InstrumentationSystem`.
+  ///   - metrics: The metrics factory. `nil` uses the factory of `MetricsSystem`.
+  ///   - logger: The logger.
   public convenience init(
     configuration: ServerConfiguration = ServerConfiguration(),
     catalogue: FilterCatalogue = .builtIn,
@@ -102,15 +102,15 @@ public final class SidelightServer: Service {
     self.configuration = configuration
   }
 
-  /// Serves on all addresses until the task is cancelled or graceful shutdown begins; then lets
-  /// sessions finish what is in flight, for as long as the configuration allows. A second call throws.
+  /// Serves on all addresses until the task is cancelled or graceful shutdown begins. Sessions then
+  /// have `drainTimeout` to finish the frames in flight. A second call throws.
   ///
   /// - Throws: `ListeningError` if an address cannot be bound, `TLSFault` if a certificate or key
-  ///   is not good, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the descriptor socket of shared memory cannot be bound. Then none
-  ///   is served.
+  ///   is invalid, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the
+  ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }
-    // Whoever asks or watches is told before connections are asked to end.
+    // Health checks report the shutdown before connections begin to close.
     try await withGracefulShutdownHandler {
       try await self.withOpenEndedWork {
         try await self.withDescriptorSocket { try await self.serve() }
@@ -156,11 +156,12 @@ public final class SidelightServer: Service {
         }
         group.addTask {
           try? await gracefulShutdown()
-          // A peer that does not read keeps its connection from closing, for as long as it likes.
+          // A peer that does not read would otherwise delay the close of its connection without
+          // limit.
           await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
           return .drainTimeout
         }
-        // An address that fails ends the others, as leaving with its error cancels the group.
+        // A failure of one address ends the others, because its error cancels the group.
         var listening = self.listeners.count
         while listening > 0, let part = try await group.next() {
           switch part {
@@ -174,8 +175,7 @@ public final class SidelightServer: Service {
     }
   }
 
-  /// What is to be done beside serving, once all addresses are bound: once a second metrics and the
-  /// history are brought up to date.
+  /// Updates metrics and the history once a second, as soon as all addresses are bound.
   private func keepHouse() async {
     guard (try? await self.listeningAddresses) != nil else { return }
     self.enter(.serving)
@@ -188,7 +188,7 @@ public final class SidelightServer: Service {
     }
   }
 
-  /// Runs what sessions leave behind, until all of it has come back.
+  /// Runs detached jobs of sessions while `body` serves, until all have returned.
   private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.engine.processing.detachedJobs.run() }
@@ -230,31 +230,32 @@ public final class SidelightServer: Service {
     }
   }
 
-  /// How long connections have to take the last that sessions say.
+  /// The time that connections have to write the last messages of sessions.
   private static let closingTime = Duration.seconds(1)
 
-  /// Reads certificates, keys and clients' authorities again: connections that begin from now on have
-  /// the new ones, those that stand go on with what they began with, and so do their sessions. Does
-  /// nothing on a server without TLS.
+  /// Reads certificates, keys and clients' authorities again, for new connections. Open connections
+  /// and their sessions keep the certificates that they began with. Does nothing on a server
+  /// without TLS.
   ///
-  /// - Parameter settings: Which files, and what clients must show. None: the same as before.
-  /// - Throws: `TLSFault` if one of them is not good. Then everything stays as it was.
+  /// - Parameter settings: The files, and the requirements for client certificates. `nil` keeps the
+  ///   settings.
+  /// - Throws: `TLSFault` if a file is invalid. Nothing changes then.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFault) {
     try self.certificates?.load(settings)
     if let settings, settings.clientCertificates != .none { self.gatekeeper.ask() }
   }
 
-  /// Who may call by what his connection proves, for calls that begin from now on.
+  /// The scopes of callers that their connection identifies, for new calls.
   public var identity: IdentityConfiguration {
     get { self.gatekeeper.rules }
     set { self.gatekeeper.rules = newValue }
   }
 
-  /// Where the server listens, with the ports that the system chose. Waits until all addresses are
-  /// bound.
+  /// The addresses that the server listens on, with the ports that the system chose. Waits until
+  /// all are bound.
   ///
-  /// - Throws: What ``run()`` throws if an address could not be bound, `CancellationError` if the server
-  ///   has stopped.
+  /// - Throws: The error of ``run()`` if an address could not be bound, `CancellationError` if the
+  ///   server has stopped.
   public var listeningAddresses: [Address] {
     get async throws {
       var addresses: [Address] = []
@@ -263,35 +264,35 @@ public final class SidelightServer: Service {
     }
   }
 
-  /// Sessions that stand now.
+  /// The number of open sessions.
   public var sessionCount: Int { self.engine.admission.sessions.count }
 
-  /// Bytes of the rings that are mapped.
+  /// The bytes of all mapped rings.
   package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
 
-  /// Assets that callers have put, the bytes that they take in memory, and those of files on their way.
+  /// The number of assets, their bytes in memory, and the bytes of unfinished uploads.
   package var assetContents: (count: Int, bytes: Int, uploadBytes: Int) {
     self.engine.assets.contents
   }
 
-  /// How often each guard has closed a connection, or ended or reset a call.
+  /// The number of times that each guard has closed a connection, or ended or reset a call.
   package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
-  /// Connections that have ended, by the reason.
+  /// The number of connections that have ended, by reason.
   package var connectionEnds: [ConnectionEnd: UInt64] {
     self.engine.observability.connections.counts.ended
   }
 
-  /// Where the server stands. It takes sessions while it is ``ServerPhase/serving``.
+  /// The phase of the server. It accepts sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
 
-  /// What the server does at this moment.
+  /// The status of the server now.
   public var status: ServerStatus { self.engine.status(in: self.phase) }
 
-  /// Brings metrics up to date. That is done once a second anyway; whoever asks for them now, and wants
-  /// what clients have been told up to now, calls this before.
+  /// Updates the metrics. The server does so once a second; a caller that reads them in between
+  /// calls this first.
   public func updateMetrics() { self.engine.observability.metrics.update(from: self.engine) }
 
-  /// What the frame buffers do.
+  /// The statistics of the frame buffers.
   public var poolStatistics: BufferPool.Statistics { self.engine.processing.pool.statistics }
 }

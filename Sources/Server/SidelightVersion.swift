@@ -1,5 +1,5 @@
-/// What this build calls itself.
+/// The version of this build.
 public enum SidelightVersion {
-  /// As semver.org has it.
+  /// The version in the form of semver.org.
   public static let current = "0.1.0"
 }

@@ -163,7 +163,7 @@ def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
         (["--pipeline-at", "nan=grayscale"], "'nan' is not a time in seconds"),
         (["--pipeline-at", "grayscale"], "expected SECONDS=TEXT"),
         (["--server", "nowhere"], "expected HOST:PORT or unix:PATH"),
-        (["--server", "::1:80"], "an IPv6 address stands in brackets"),
+        (["--server", "::1:80"], "an IPv6 address must be in brackets"),
     ],
     ids=str,
 )

@@ -333,8 +333,8 @@ typedef struct sl_rows {
       const sl_line_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
 
   /// Works out the positions along rays to `center`, for rows of more than `zoom_block` pixels: tap
-  /// k of pixel x is at center + (x - center) * shares[k] (-1 ... 1), clamped to the row. What
-  /// rounding takes from the weights of a pixel's tap is added to its next tap.
+  /// k of pixel x is at center + (x - center) * shares[k] (-1 ... 1), clamped to the row. The
+  /// rounding error of a weight is added to the weight of the pixel's next tap.
   void (*zoom_blur_positions)(
       const float *shares, ptrdiff_t tap_count, float center, ptrdiff_t pixels,
       sl_zoom_positions positions);

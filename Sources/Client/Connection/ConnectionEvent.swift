@@ -1,12 +1,14 @@
 public import SidelightWire
 
-/// A turn of a session's connection.
+/// A change of a session's connection.
 public enum ConnectionEvent: Sendable {
-  /// There is no connection, because of `cause`. The `attempt`-th attempt (from 1) to open another is
-  /// made after `delay`. Until then frames follow ``ReconnectPolicy/failOpen``.
+  /// The connection was lost, or could not be opened, because of `cause`. Attempt `attempt`,
+  /// counted from 1, follows after `delay`. Until then ``ReconnectPolicy/failOpen`` applies to
+  /// frames.
   case interrupted(cause: any Error, attempt: Int, delay: Duration)
-  /// The session goes on at `address`. `isResumed`: the server restored it; else the server did not
-  /// take the token (it expired, or was another fleet's), and the session was opened anew with the
-  /// pipeline that was asked for last; an operator's override is then gone.
+  /// The session continues at `address`. `isResumed` is `true` if the server restored its state. It
+  /// is `false` if the server rejected the resume token (expired, or issued by another fleet): the
+  /// session was then opened again with the pipeline that the client selected last, and without an
+  /// operator's override.
   case restored(address: Address, isResumed: Bool)
 }

@@ -1,16 +1,16 @@
 import GRPCCore
 import GRPCProtobuf
 
-/// What the end of a connection, or of an attempt to get one, means for the session.
+/// The kind of failure that ended a connection or an attempt to open one.
 package enum LinkFailure: Sendable, Hashable {
-  /// Another attempt may succeed: the server is gone, shutting down, or in trouble of its own.
+  /// Another attempt may succeed: the server is gone, shutting down, or failing.
   case transient
-  /// The server has no room now, and says when to ask again.
+  /// The server has no capacity now, and states when to retry.
   case exhausted(retryAfter: Duration)
-  /// Something that the session presupposes does not hold. For an attempt with a resume token: the
-  /// token is not good.
+  /// A precondition of the session is not met. For an attempt with a resume token: the token is
+  /// invalid.
   case precondition
-  /// It would be so again.
+  /// A retry would fail the same way.
   case permanent
 
   package init(_ error: any Error) {
@@ -22,7 +22,7 @@ package enum LinkFailure: Sendable, Hashable {
     case .unavailable, .cancelled, .unknown, .internalError, .aborted, .deadlineExceeded:
       self = .transient
     case .resourceExhausted:
-      // Without the time to wait it is a limit that the session itself exceeded.
+      // Without a time to wait the session itself exceeded a limit.
       let delays = try? error.unpackGoogleRPCStatus()?.details.compactMap(\.retryInfo?.delay)
       self = (delays?.first).map { .exhausted(retryAfter: $0) } ?? .permanent
     case .failedPrecondition: self = .precondition

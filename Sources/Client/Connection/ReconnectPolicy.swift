@@ -1,42 +1,45 @@
-/// How a session survives the loss of its connection.
+/// The policy of a session that loses its connection.
 ///
-/// It opens anew with what the server last gave it to resume by: selection, parameters, activation,
-/// pause and an operator's override are as they were. Frames are never sent again. What was in flight
-/// ends as ``DroppedFrame/Reason/connectionLost``; what is given until the connection is there again
-/// ends as ``DroppedFrame/Reason/disconnected`` (where nothing may be dropped, `send` waits instead).
+/// The session opens again with the last resume token of the server, which restores selection,
+/// parameters, activation, pause and an operator's override. Frames are never sent again. Frames in
+/// flight are dropped as ``DroppedFrame/Reason/connectionLost``; frames that are sent while there
+/// is no connection are dropped as ``DroppedFrame/Reason/disconnected`` (if the session may not
+/// drop frames, `send` waits instead).
 public struct ReconnectPolicy: Sendable, Hashable {
-  /// What is shown in place of frames that cannot be filtered for want of a connection.
+  /// The picture that replaces frames while there is no connection.
   public enum FailOpen: String, Sendable, Hashable, CaseIterable {
-    /// The frames themselves, **unfiltered**; but nothing while an operator's override is in force,
-    /// which must not be got round by a lost connection.
+    /// The original frames, **unfiltered**; nothing while an operator's override is in force, so
+    /// that a lost connection does not bypass the override.
     case original
-    /// The last frame that came back.
+    /// The last filtered frame.
     case lastFrame
     /// Nothing.
     case nothing
   }
 
-  /// - `failOpen` (default: ``FailOpen/original``): what is shown meanwhile.
+  /// - `failOpen` (default: ``FailOpen/original``): the picture that replaces frames
+  ///   while there is no connection.
   public var failOpen: FailOpen
   /// - `initialDelay` (duration, default: 100 ms): the longest wait before the first attempt. The
-  ///   wait is random between zero and its longest, and the longest doubles with each attempt: so
-  ///   that the sessions of a server that fails do not come back all at once.
+  ///   wait is random between zero and the longest wait, which doubles with each attempt, so that
+  ///   the sessions of a failed server do not reconnect all at once.
   public var initialDelay: Duration
-  /// - `maxDelay` (duration, default: 5 s): what the longest wait does not exceed. A connection that
-  ///   stands for as long ends the series of attempts.
+  /// - `maxDelay` (duration, default: 5 s): the upper bound of the longest wait. A connection that
+  ///   is open for as long ends the series of attempts.
   public var maxDelay: Duration
-  /// - `giveUpAfter` (duration, optional, default: 60 s): the time from a loss after which no further
-  ///   attempt is made, and the session ends with the last attempt's error. None: never.
+  /// - `giveUpAfter` (duration, optional, default: 60 s): the time after a loss at which attempts
+  ///   stop, and the session ends with the error of the last attempt. `nil` disables the limit.
   public var giveUpAfter: Duration?
-  /// - `maxAttempts` (count, optional, default: no limit): likewise, the attempts.
+  /// - `maxAttempts` (count, optional, default: no limit): the number of attempts after which the
+  ///   session ends.
   public var maxAttempts: Int?
-  /// - `openTimeout` (duration, default: 5 s): how long an attempt may take.
+  /// - `openTimeout` (duration, default: 5 s): the time limit of an attempt.
   public var openTimeout: Duration
-  /// - `silenceLimit` (duration, default: 10 s): how long a server may leave a ping unanswered, and say
-  ///   nothing else, before the connection counts as lost.
+  /// - `silenceLimit` (duration, default: 10 s): the time without an answer to a ping, or any other
+  ///   data from the server, after which the connection counts as lost.
   public var silenceLimit: Duration
 
-  /// States how; the defaults are for live video.
+  /// Creates a policy. The defaults are for live video.
   public init(
     failOpen: FailOpen = .original, initialDelay: Duration = .milliseconds(100),
     maxDelay: Duration = .seconds(5), giveUpAfter: Duration? = .seconds(60),

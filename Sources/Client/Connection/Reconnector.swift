@@ -1,23 +1,22 @@
-/// Decides whether, when, where and with what a session whose connection is lost is opened again. A
-/// pure state machine; time and chance are handed in.
+/// Decides whether, when, at which address and with which token a session is opened again after it
+/// lost its connection. A pure state machine; times and random numbers are parameters.
 ///
-/// Life: opening -> open -> waiting -> opening ... -> over. Waits are random between zero and a
+/// States: opening -> open -> waiting -> opening ... -> over. Waits are random between zero and a
 /// ceiling that doubles from attempt to attempt ("full jitter", AWS Architecture Blog, 2015).
 package struct Reconnector: Sendable {
-  /// How to go on.
+  /// The next step.
   package enum Action: Sendable, Hashable {
-    /// Another attempt.
+    /// Make another attempt.
     case retry(Attempt, after: Duration)
-    /// None.
+    /// End the session.
     case end
   }
 
-  /// An attempt to open.
+  /// An attempt to open a session.
   package struct Attempt: Sendable, Hashable {
-    /// Its place in the series that began with the loss of a connection that stood, from 1; 0 for a
-    /// session's first.
+    /// The number in the series of attempts after a loss, from 1; 0 for a session's first attempt.
     package var number: Int
-    /// Which of the addresses.
+    /// The index of the address.
     package var address: Int
     /// Whether a resume token is presented, if there is one.
     package var usesToken: Bool
@@ -30,41 +29,42 @@ package struct Reconnector: Sendable {
   }
 
   private let policy: ReconnectPolicy?
-  /// When each address may be asked again.
+  /// The time from which on each address may be tried again.
   private var openFrom: [Duration]
-  /// The last attempt that was decided.
+  /// The current attempt.
   package private(set) var attempt = Attempt(number: 0, address: 0, usesToken: true)
-  /// When the connection that stands was opened.
+  /// The time at which the current connection was opened.
   private var opened: Duration?
-  /// When the series of attempts began.
+  /// The time at which the series of attempts began.
   private var lost: Duration?
 
   /// - Parameters:
-  ///   - policy: `nil`: the first loss is the end.
-  ///   - addressCount: At least 1.
+  ///   - policy: The policy. `nil` ends the session at the first loss.
+  ///   - addressCount: The number of addresses, at least 1.
   package init(policy: ReconnectPolicy?, addressCount: Int) {
     self.policy = policy
     self.openFrom = Array(repeating: .zero, count: addressCount)
   }
 
-  /// An attempt succeeded.
+  /// Records that an attempt succeeded.
   package mutating func open(at now: Duration) {
     self.opened = now
     self.attempt.usesToken = true
   }
 
-  /// The connection is lost, or an attempt failed.
+  /// Records that the connection is lost or that an attempt failed.
   ///
   /// - Parameters:
-  ///   - failure: How.
+  ///   - failure: The kind of failure.
   ///   - now: The time.
-  ///   - random: Uniform in 0 ..< 1.
+  ///   - random: Returns a uniform random number in 0 ..< 1.
+  /// - Returns: The next step.
   package mutating func lose(
     _ failure: LinkFailure, at now: Duration, random: () -> Double
   ) -> Action {
     guard let policy else { return .end }
     let opened = self.opened.take()
-    // One that is lost as soon as it is there belongs to the series before it.
+    // A connection that is lost soon after it opened belongs to the series before it.
     if let opened, now - opened >= policy.maxDelay || self.lost == nil {
       self.attempt.number = 0
       self.lost = nil

@@ -22,7 +22,7 @@ struct SessionRunner {
 
   private var flow: SessionFlow { self.session.flow }
 
-  /// Runs until the session is over; whoever reads its events learns how it ended.
+  /// Runs until the session is over; its events report how it ended.
   func run() async {
     var reconnector = Reconnector(policy: self.options.reconnect, addressCount: addresses.count)
     while true {
@@ -128,8 +128,8 @@ extension SessionRunner {
     }
   }
 
-  /// Ends a connection that does not come about, or on which the server says nothing any more: where
-  /// packets vanish, no error ever comes.
+  /// Ends a connection that does not open in time, or on which the server is silent: lost packets
+  /// cause no error.
   private func watch(_ policy: ReconnectPolicy) async throws {
     await self.clock.wait(policy.openTimeout)
     guard Task.isCancelled || self.flow.linkOpened != nil else {

@@ -1,9 +1,8 @@
-/// Says what is shown in place of frames that cannot be filtered for want of a connection. A pure
-/// state machine.
+/// Selects the picture that replaces a frame while there is no connection. A pure state machine.
 ///
-/// Life: own <-> forced. While an operator's override is in force nothing is shown that it did not
-/// make: neither originals, nor a last frame from before it. What it made is known by the revision:
-/// the state may be told before frames come back that were made earlier.
+/// States: own <-> forced. While an operator's override is in force only frames that it filtered
+/// are shown: neither originals, nor a last frame from before it. The revision identifies these
+/// frames, because frames of an earlier revision can still return after the override is reported.
 package struct FallbackPictureSource: Sendable {
   private let policy: ReconnectPolicy.FailOpen
   /// The revision of the override that is in force.
@@ -14,29 +13,29 @@ package struct FallbackPictureSource: Sendable {
     self.policy = policy
   }
 
-  /// The server says where the session stands.
+  /// Records whether an operator's override is in force.
   ///
-  /// - Parameter revision: That of the override in force, if one is.
+  /// - Parameter revision: The revision of the override; `nil` if there is none.
   package mutating func setOverride(_ revision: UInt64?) {
     self.override = revision
     if let revision, let last, last.revision < revision { self.last = nil }
   }
 
-  /// A new connection stands, which counts revisions anew. Whether an override is in force there is
-  /// still to be told.
+  /// Records a new connection, on which revisions start again. The server has not yet reported
+  /// whether an override is in force.
   package mutating func recordConnection() {
     self.override = nil
     self.last?.revision = 0
   }
 
-  /// A frame came back, made with a revision.
+  /// Records a filtered frame and its revision.
   package mutating func record(_ picture: VideoPicture, revision: UInt64) {
     guard self.policy == .lastFrame else { return }
     if let override, revision < override { return }
     self.last = (picture, revision)
   }
 
-  /// What stands in for a frame; `nil`: nothing.
+  /// Returns the picture that replaces a frame; `nil` if there is none.
   package func fallback(for original: VideoPicture) -> FallbackPicture? {
     switch self.policy {
     case .original:

@@ -8,7 +8,8 @@ import Synchronization
 
 /// A ring that a server made for one connection of a session, at the client.
 ///
-/// Pictures in its slots outlive the connection: the memory is mapped until the last of them is gone.
+/// Pictures in its slots can outlive the connection: the memory stays mapped until the last picture
+/// is released.
 final class ClientRing: Sendable {
   private let ring: SharedMemoryRing
   private let slots: Mutex<ClientSlots>
@@ -20,9 +21,9 @@ final class ClientRing: Sendable {
       ClientSlots(inputSlots: ring.layout.inputSlots, hasWindow: hasWindow))
   }
 
-  /// Fetches the ring that a server offers, on a thread of its own, since that blocks.
+  /// Fetches the ring that a server offers, on a separate thread, because it blocks.
   ///
-  /// - Returns: `nil` if it is not to be had; pixels then travel inline.
+  /// - Returns: The ring; `nil` if it is not available. Pixels then travel inline.
   static func fetch(
     _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
   ) async -> ClientRing? {
@@ -44,8 +45,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// A picture to be written where the server will read it; `nil` if no slot is free, or it does not
-  /// fit.
+  /// Lends a slot for a picture that the server reads; returns `nil` if no slot is free or the
+  /// picture is too large.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })
@@ -107,7 +108,8 @@ final class ClientRing: Sendable {
 
   // MARK: From the server
 
-  /// The picture that came in a slot. The slot is held while anybody refers to it; a file is copied out.
+  /// Returns the picture in a slot. The slot is held while the picture is referenced; a file is
+  /// copied out.
   ///
   /// - Parameter sent: The picture that the frame was sent with.
   /// - Throws: `RPCError` for a slot that the server may not name.
@@ -130,12 +132,14 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// What the server should know before it makes another picture, if that is anything new.
+  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
+  /// there is nothing new to acknowledge.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
     self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
   }
 
-  /// An acknowledgement of that number, and all before it, but for pictures that are still looked at.
+  /// Returns an acknowledgement of a picture and all before it, except pictures that are still
+  /// referenced.
   func acknowledgement(of sequence: UInt64) -> Sidelight_V1_Ack {
     Sidelight_V1_Ack(self.slots.withLock { $0.acknowledge(sequence) })
   }

@@ -1,25 +1,26 @@
-/// Says whose each slot of a ring is, at the client. A pure state machine.
+/// The owner of each slot of a ring, as the client sees it. A pure state machine.
 ///
-/// An input slot is free when no frame in flight came in it, and no picture here lies in it. An output
-/// slot is the client's from the outcome that names it; it is held while a picture here lies in it.
+/// An input slot is free when neither a frame in flight nor a picture of the client uses it. An
+/// output slot belongs to the client from the outcome that names it, and is held while a picture of
+/// the client uses it.
 package struct ClientSlots: Sendable {
   private struct Input {
-    /// Whether memory of the slot is lent out here.
+    /// Whether a picture of the client uses the slot.
     var isLent = false
     /// The frame in flight that names the slot.
     var sequence: UInt64?
   }
 
   private var inputs: [Input]
-  /// Slots whose pictures are still looked at, with their frames.
+  /// The slots whose pictures are still referenced, with their frames.
   private var outputs: [Int: UInt64] = [:]
   private let hasWindow: Bool
   /// The newest picture that may be acknowledged.
   private var newest: UInt64 = 0
   private var hasNews = false
 
-  /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken; else when
-  ///   they have come.
+  /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken;
+  ///   otherwise they are acknowledged on arrival.
   package init(inputSlots: Int, hasWindow: Bool) {
     self.inputs = Array(repeating: Input(), count: inputSlots)
     self.hasWindow = hasWindow
@@ -27,8 +28,8 @@ package struct ClientSlots: Sendable {
 
   // MARK: Input slots
 
-  /// A slot to write a picture in, the same as often as can be; `nil` if none is free. It is lent until
-  /// ``release(input:)``.
+  /// Lends a slot for a picture until ``release(input:)``: the first free one, so that few slots
+  /// are used. Returns `nil` if none is free.
   package mutating func lend() -> Int? {
     guard let index = self.inputs.firstIndex(where: { !$0.isLent && $0.sequence == nil }) else {
       return nil
@@ -37,7 +38,7 @@ package struct ClientSlots: Sendable {
     return index
   }
 
-  /// No picture here lies in the slot any more.
+  /// Records that no picture of the client uses the slot any more.
   package mutating func release(input index: Int) {
     self.inputs[index].isLent = false
   }
@@ -68,17 +69,17 @@ package struct ClientSlots: Sendable {
     if !self.hasWindow { self.newest = max(self.newest, sequence) }
   }
 
-  /// Nobody looks at that picture any more.
+  /// Records that the picture is no longer referenced.
   package mutating func release(output slot: Int, of sequence: UInt64) {
     guard self.outputs[slot] == sequence else { return }
     self.outputs[slot] = nil
     self.hasNews = true
   }
 
-  /// What is acknowledged: a picture and all before it, but for the slots that are held all the same.
+  /// An acknowledgement of a picture and all before it, except the slots that are still held.
   package struct Acknowledgement: Sendable, Hashable {
     package var sequence: UInt64
-    /// In order.
+    /// The slots that are still held, in ascending order.
     package var held: [Int]
 
     package init(sequence: UInt64, held: [Int]) {
@@ -87,12 +88,13 @@ package struct ClientSlots: Sendable {
     }
   }
 
-  /// What the server should know before it makes another picture; `nil` if that is nothing new.
+  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
+  /// there is nothing new to acknowledge.
   package mutating func takeNews() -> Acknowledgement? {
     self.hasNews && self.newest > 0 ? self.acknowledge(self.newest) : nil
   }
 
-  /// A picture and all before it have been consumed; those that are still looked at are held.
+  /// Acknowledges a picture and all before it, except those that are still referenced.
   package mutating func acknowledge(_ sequence: UInt64) -> Acknowledgement {
     self.newest = max(self.newest, sequence)
     self.hasNews = false

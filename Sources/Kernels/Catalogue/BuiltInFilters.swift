@@ -7,7 +7,7 @@ extension FilterCatalogue {
     return catalogue
   }()
 
-  /// The built-in filters with a type of their own, by category. ``PhotoEffect/all`` is the table
+  /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` is the table
   /// of the other ones.
   private static let builtInTypes: [any CatalogueFilter.Type] = [
     // Colour.

@@ -4,7 +4,7 @@
 /// let look = Pipeline { .sepiaTone(intensity: 0.8); .vignette(intensity: 1) }
 /// ```
 ///
-/// Two stages on lines of their own need a semicolon between them, because a line that begins with
+/// Two stages on separate lines need a semicolon between them, because a line that begins with
 /// a dot continues the one before it. An array literal (`[.sepiaTone(), .vignette()]`) needs none,
 /// but takes no `if` and no `for`. A ``Pipeline`` among the stages is a nested pipeline.
 @resultBuilder

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is read in many places, and can be changed while they read it.
+/// A value that several threads can read and replace.
 final class Adjustable<Value: Sendable>: Sendable {
   private let current: Mutex<Value>
 
@@ -8,7 +8,7 @@ final class Adjustable<Value: Sendable>: Sendable {
     self.current = Mutex(value)
   }
 
-  /// The value as it stands. Whoever needs several of its parts takes it once.
+  /// The current value. A caller that needs several of its parts must read it once.
   var value: Value {
     get { self.current.withLock(\.self) }
     set { self.current.withLock { $0 = newValue } }

@@ -1,23 +1,24 @@
-/// Why nobody knows who calls.
+/// A reason for which a caller cannot be identified.
 public struct AuthenticationFailure: Error, Sendable, Hashable {
-  /// What the caller is told, and no more: whoever tries tokens shall not learn how far he came.
+  /// The reason that the response states. It has no details, so that a caller that guesses tokens
+  /// learns nothing from it.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// There is no proof: neither token nor certificate nor a known user.
+    /// The call has no credentials: no token, no certificate, and no known user.
     case missing = "CREDENTIALS_MISSING"
-    /// There is a token, and it is not good.
+    /// The token is invalid.
     case invalid = "TOKEN_INVALID"
-    /// There was a good token or certificate, and its time is over: another one would do.
+    /// The token or certificate was valid and has expired; a newer one can succeed.
     case expired = "CREDENTIALS_EXPIRED"
   }
 
-  /// What the caller is told.
+  /// The reason that the response states.
   public let reason: Reason
-  /// What the log is told, at debug level. Holds nothing secret.
+  /// The detail that is logged at debug level. It contains no secret.
   public let detail: String
 
   /// - Parameters:
-  ///   - reason: What the caller is told.
-  ///   - detail: What the log is told. Never the token.
+  ///   - reason: The reason that the response states.
+  ///   - detail: The detail that is logged. It must not contain the token.
   public init(_ reason: Reason, _ detail: String) {
     self.reason = reason
     self.detail = detail

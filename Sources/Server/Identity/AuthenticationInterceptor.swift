@@ -4,12 +4,13 @@ import Logging
 import SidelightTransport
 import Tracing
 
-/// Finds out who calls before anything is done for the call, and whether he may; ends calls that last
-/// longer than the proof is good.
+/// Authenticates and authorizes each call before its handler runs, and ends calls whose credentials
+/// expire.
 struct AuthenticationInterceptor: ServerInterceptor {
-  /// The header that carries tokens. Nobody behind this sees it.
+  /// The header that carries tokens. It is removed before the handler runs.
   private static let header = "authorization"
-  /// Whoever waits looks at the clock at least that often: clocks are set, and machines sleep.
+  /// The longest time between two checks for expiry. The clock is read again because it can be set
+  /// and because machines sleep.
   private static let longestWait = Duration.seconds(3600)
 
   let gatekeeper: Gatekeeper
@@ -58,10 +59,10 @@ struct AuthenticationInterceptor: ServerInterceptor {
     return self.ending(response, of: origin, at: expires)
   }
 
-  /// The same response, whose call is ended when the proof is no longer good.
+  /// Returns the response with a producer that ends the call when the credentials expire.
   ///
-  /// The status comes from the call's channel, as that of a deadline does: a handler that was cancelled
-  /// would close the stream before its status is written.
+  /// The call's channel sends the status, as it does for a deadline: a cancelled handler would
+  /// close the stream before its status is written.
   private func ending<Output: Sendable>(
     _ response: StreamingServerResponse<Output>, of origin: CallOrigin, at expires: Duration
   ) -> StreamingServerResponse<Output> {

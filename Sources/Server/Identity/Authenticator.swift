@@ -1,14 +1,15 @@
-/// Says whose a bearer token is. `SidelightIdentity` has one for JSON web tokens.
+/// Validates bearer tokens. `SidelightIdentity` has an authenticator for JSON web tokens.
 ///
-/// It is asked before anything else is done for a call, as often as there are calls, and at the same
-/// time. It must not wait for another machine: whoever calls could then keep it busy.
+/// The server calls it for every call before any other work, and for several calls at the same
+/// time. It must not wait for another machine: clients without valid tokens could then keep it
+/// busy.
 public protocol Authenticator: Sendable {
-  /// Says whose a token is, and what he may do.
+  /// Returns the caller that a token identifies, and its scopes.
   ///
   /// - Parameters:
-  ///   - token: What stood behind `Bearer` in the call's `authorization`, unread.
+  ///   - token: The text after `Bearer` in the call's `authorization` header, not yet parsed.
   ///   - now: The time since 1970, by the server's clock.
-  /// - Throws: ``AuthenticationFailure`` if it is not good, whatever the reason.
+  /// - Throws: ``AuthenticationFailure`` if the token is invalid for any reason.
   func authenticate(
     token: String, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal

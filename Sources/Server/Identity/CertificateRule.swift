@@ -1,23 +1,23 @@
-/// What clients with certain certificates may do.
+/// The scopes of clients with certain certificates.
 public struct CertificateRule: Sendable, Hashable {
-  /// Whose: a name as `PeerCertificate.names` has them, such as `dns:camera-7.example`; a `*` at its
-  /// end stands for anything.
+  /// The certificate's name in the form of `PeerCertificate.names`, such as `dns:camera-7.example`.
+  /// A `*` at its end matches any rest.
   public var name: String
-  /// What they may do.
+  /// The scopes of these clients.
   public var scopes: Set<Scope>
 
   /// - Parameters:
-  ///   - name: Whose: `uri:spiffe://example/sfu`, `dns:*`, `subject:CN=alice`.
-  ///   - scopes: What they may do.
+  ///   - name: The certificate's name: `uri:spiffe://example/sfu`, `dns:*`, `subject:CN=alice`.
+  ///   - scopes: The scopes of these clients.
   public init(name: String, scopes: Set<Scope>) {
     self.name = name
     self.scopes = scopes
   }
 
-  /// How names begin.
+  /// The prefixes of names.
   public static let kinds = ["uri:", "dns:", "subject:"]
 
-  /// Whether it speaks of that name.
+  /// Returns whether the rule matches a name.
   func fits(_ name: String) -> Bool {
     guard self.name.hasSuffix("*") else { return self.name == name }
     return name.hasPrefix(self.name.dropLast())

@@ -1,12 +1,12 @@
 import SidelightTransport
 import Synchronization
 
-/// Says who calls, by what the call and its connection prove.
+/// Identifies callers by the credentials of the call and of its connection.
 final class Gatekeeper: Sendable {
   private struct State {
     var rules: IdentityConfiguration
-    /// Whether callers are asked who they are. Once they are, they always are: a server that was closed is
-    /// not opened to everybody by rules that name nobody any more.
+    /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without
+    /// any entry do not open a closed server to all callers.
     var asks: Bool
   }
 
@@ -14,8 +14,8 @@ final class Gatekeeper: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - authenticator: For bearer tokens; none: they are not looked at.
-  ///   - configuration: Who may call.
+  ///   - authenticator: The authenticator of bearer tokens. `nil` ignores the header.
+  ///   - configuration: The configuration of the server.
   init(authenticator: (any Authenticator)?, configuration: ServerConfiguration) {
     self.authenticator = authenticator
     let asksForCertificates = (configuration.tls?.clientCertificates ?? .none) != .none
@@ -26,7 +26,7 @@ final class Gatekeeper: Sendable {
       ))
   }
 
-  /// Who may call by what his connection proves, for calls that begin from now on.
+  /// The scopes of callers that their connection identifies, for new calls.
   var rules: IdentityConfiguration {
     get { self.state.withLock { $0.rules } }
     set {
@@ -37,21 +37,21 @@ final class Gatekeeper: Sendable {
     }
   }
 
-  /// From now on callers are asked who they are.
+  /// Requires callers to authenticate from now on.
   func ask() {
     self.state.withLock { $0.asks = true }
   }
 
-  /// Says who calls.
+  /// Returns the caller.
   ///
-  /// A token counts before anything else; one that is not good is not made up for by a certificate.
+  /// A token takes precedence over a certificate; a certificate does not replace an invalid token.
   ///
   /// - Parameters:
-  ///   - authorization: The values of the call's header of that name.
-  ///   - connection: On which it came.
+  ///   - authorization: The values of the call's `authorization` header.
+  ///   - connection: The connection of the call.
   ///   - now: The time since 1970.
-  /// - Returns: `nil` if this server asks nobody who he is.
-  /// - Throws: ``AuthenticationFailure``.
+  /// - Returns: The caller; `nil` if the server does not authenticate callers.
+  /// - Throws: ``AuthenticationFailure`` if the call has no valid credentials.
   func principal(
     authorization: [String], on connection: Connection, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal? {
@@ -67,12 +67,12 @@ final class Gatekeeper: Sendable {
       return try Self.principal(credentials, rules)
     }
     guard !asks else {
-      throw AuthenticationFailure(.missing, "neither token nor certificate nor a known user")
+      throw AuthenticationFailure(.missing, "no token, no certificate and no known user")
     }
     return nil
   }
 
-  /// What stands behind `Bearer`.
+  /// Returns the token of a header `Bearer TOKEN`.
   private static func token(
     _ authorization: [String]
   ) throws(AuthenticationFailure) -> String {

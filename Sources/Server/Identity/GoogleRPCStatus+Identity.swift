@@ -2,12 +2,12 @@ import GRPCCore
 import GRPCProtobuf
 
 extension GoogleRPCStatus {
-  /// Nobody knows who calls.
+  /// The status of a call without valid credentials.
   static func unauthenticated(_ reason: AuthenticationFailure.Reason) -> GoogleRPCStatus {
     let message =
       switch reason {
       case .missing: "The call needs credentials."
-      case .invalid: "The token is not good."
+      case .invalid: "The token is invalid."
       case .expired: "The credentials have expired."
       }
     return GoogleRPCStatus(
@@ -15,11 +15,11 @@ extension GoogleRPCStatus {
       details: .errorInfo(reason: reason.rawValue, domain: Self.errorDomain, metadata: [:]))
   }
 
-  /// The caller is known, and may not.
+  /// The status of a call whose caller lacks the method's scopes.
   ///
   /// - Parameters:
-  ///   - scopes: One of which he would need.
-  ///   - method: What he asked for.
+  ///   - scopes: The scopes of which the caller needs one.
+  ///   - method: The method of the call.
   static func scopeMissing(_ scopes: Set<Scope>, method: String) -> GoogleRPCStatus {
     let names = scopes.sorted().map(\.rawValue).joined(separator: ", ")
     let message =

@@ -1,22 +1,23 @@
-/// Who may call by what his connection proves. Whoever brings a bearer token is who the token says.
+/// The scopes of callers that their connection identifies. A bearer token takes precedence over the
+/// connection.
 ///
-/// As soon as one way of proof is configured, here, by `ServerTLS.clientCertificates` or by an
-/// ``Authenticator``, whoever proves nothing is refused; health checks excepted. Without any, everybody
-/// may do everything.
+/// If at least one kind of credentials is configured, here, by `ServerTLS.clientCertificates` or by
+/// an ``Authenticator``, calls without credentials are refused, except health checks. Otherwise
+/// every caller has all scopes.
 public struct IdentityConfiguration: Sendable, Hashable {
-  /// - `unixUsers` (default: none): what processes of a user may do over Unix sockets, by user id.
+  /// - `unixUsers` (default: none): the scopes of a user's processes on Unix sockets, by user id.
   public var unixUsers: [UInt32: Set<Scope>] = [:]
-  /// - `unixGroups` (default: none): what processes of a group may do over Unix sockets, by group id.
-  ///   It is the process's effective group that counts, not those it is in besides. A process whose user
-  ///   is named too may do both.
+  /// - `unixGroups` (default: none): the scopes of a group's processes on Unix sockets, by group
+  ///   id. The group is the process's effective group, not a supplementary one. A process whose
+  ///   user has an entry too has the scopes of both.
   public var unixGroups: [UInt32: Set<Scope>] = [:]
-  /// - `certificates` (default: whoever has one is a participant): what clients with a certificate may
-  ///   do. The first rule that fits counts.
+  /// - `certificates` (default: the participant's scopes for every certificate): the scopes of
+  ///   clients with a certificate. The first rule that matches applies.
   public var certificates = [CertificateRule(name: "*", scopes: .participant)]
 
   /// The defaults.
   public init() {}
 
-  /// Whether Unix sockets ask for users or groups.
+  /// Whether callers on Unix sockets are identified by user or group.
   var asksForUnixPeers: Bool { !self.unixUsers.isEmpty || !self.unixGroups.isEmpty }
 }

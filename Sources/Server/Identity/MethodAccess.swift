@@ -1,18 +1,18 @@
 import GRPCCore
 
-/// What a method asks of its caller.
+/// The scopes that a method requires of its caller.
 package enum MethodAccess: Sendable, Hashable {
-  /// Nothing: whoever watches over a server has no credentials.
+  /// None: monitoring has no credentials.
   case everybody
   /// One of these scopes.
   case anyOf(Set<Scope>)
 
-  /// What a method of a server asks of its caller. One that is not in the table asks for
-  /// ``Scope/operate``: what somebody forgot is closed.
+  /// Looks up the scopes of a method. A method that is not in the table requires ``Scope/operate``,
+  /// so that a forgotten method is not open.
   ///
   /// - Parameters:
-  ///   - service: Its full name.
-  ///   - method: Its name.
+  ///   - service: The full name of the service.
+  ///   - method: The name of the method.
   package init(service: String, method: String) {
     self =
       switch (service, method) {
@@ -21,7 +21,7 @@ package enum MethodAccess: Sendable, Hashable {
         ("sidelight.v1.FrameFilter", "Apply"),
         ("sidelight.v1.FrameFilter", "CheckPipeline"):
         .anyOf([.stream])
-      // What a server is and can do concerns whoever may do anything with it.
+      // Every scope permits reading the capabilities of the server.
       case ("sidelight.v1.FrameFilter", "ListFilters"),
         ("sidelight.v1.FrameFilter", "DescribeFilter"),
         ("sidelight.v1.FrameFilter", "GetServerInfo"):

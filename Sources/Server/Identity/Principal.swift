@@ -1,18 +1,18 @@
-/// Who calls, once that is proven, and what he may do.
+/// An authenticated caller and its scopes.
 public struct Principal: Sendable, Hashable {
-  /// Names the caller for limits, owners of assets, logs and operators: `sub:alice@https://id.example`,
-  /// `cert:dns:camera-7.example`, `unix:uid=1000`. Two callers never have the same.
+  /// The unique name of the caller for limits, asset ownership, logs and operators:
+  /// `sub:alice@https://id.example`, `cert:dns:camera-7.example`, `unix:uid=1000`.
   public var name: String
-  /// What he may do.
+  /// The scopes of the caller.
   public var scopes: Set<Scope>
-  /// When the proof is no longer good, as time since 1970, with whatever leeway is given. Calls that
-  /// last until then are ended. None: never.
+  /// The time since 1970 at which the credentials expire, leeway included. Calls that last until
+  /// then are ended. `nil` disables expiry.
   public var expires: Duration?
 
   /// - Parameters:
-  ///   - name: Names the caller; unlike every other's.
-  ///   - scopes: What he may do.
-  ///   - expires: When the proof is no longer good, as time since 1970.
+  ///   - name: The unique name of the caller.
+  ///   - scopes: The scopes of the caller.
+  ///   - expires: The time since 1970 at which the credentials expire. `nil` disables expiry.
   public init(name: String, scopes: Set<Scope>, expires: Duration? = nil) {
     self.name = name
     self.scopes = scopes

@@ -1,21 +1,21 @@
-/// What a caller may be allowed to do. Which method needs which is `MethodAccess`'s table.
+/// A permission of a caller. `MethodAccess` has the scopes that each method requires.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
-  /// Filter: sessions, still images, pipelines to check.
+  /// Filter video and still images, and check pipelines.
   case stream
-  /// Put, list and delete assets of one's own.
+  /// Put, list and delete the caller's assets.
   case assets
-  /// See everybody's sessions, and force pipelines on them.
+  /// List the sessions of all callers, and override their pipelines.
   case operate
-  /// Ask what the server is: its limits, its filters, its contract.
+  /// Read the capabilities of the server: its limits, filters and contract.
   case introspect
 
-  /// By their names.
+  /// Compares scopes by name.
   public static func < (left: Scope, right: Scope) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Set<Scope> {
-  /// What a participant of a call needs.
+  /// The scopes of a participant, which uses the server but does not operate it.
   public static let participant: Set<Scope> = [.stream, .assets, .introspect]
-  /// Everything.
+  /// All scopes.
   public static let all = Set(Scope.allCases)
 }

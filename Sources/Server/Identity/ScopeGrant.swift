@@ -1,20 +1,20 @@
 public import SidelightWire
 
-/// What somebody may do, as people write it: `1000=stream+assets`, `dns:camera-7.example=stream`, or `1000`
-/// alone for a participant's scopes.
+/// The scopes of a user, group or certificate in text form: `1000=stream+assets`,
+/// `dns:camera-7.example=stream`, or `1000` alone for a participant's scopes.
 public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
-  /// Who.
+  /// The user id, group id or certificate name.
   public var name: String
-  /// What he may do.
+  /// The scopes.
   public var scopes: Set<Scope>
 
   /// Reads a grant.
   ///
   /// - Parameters:
-  ///   - text: A name; `=` and scopes, joined by `+` or commas, or `all`, may follow. Names may have `=`
-  ///     in them, scopes have not; after such a name there must be scopes.
-  ///   - setting: Whose value it is, for faults.
-  /// - Throws: `ConfigurationFault` that names the scopes there are.
+  ///   - text: A name, optionally with `=` and either `all` or scopes joined by `+` or commas. A
+  ///     name that contains `=` must have scopes after it.
+  ///   - setting: The setting that has the value, for errors.
+  /// - Throws: `ConfigurationFault` that lists the valid scopes.
   public init(_ text: String, setting: String) throws(ConfigurationFault) {
     let equals = text.lastIndex(of: "=")
     let tail = equals.map { text[text.index(after: $0)...] }
@@ -33,7 +33,7 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// As it is read.
+  /// The form that ``init(_:setting:)`` reads.
   public var description: String {
     "\(self.name)=\(self.scopes.map(\.rawValue).sorted().joined(separator: "+"))"
   }

@@ -97,7 +97,7 @@ package final class FrameScheduler: Sendable {
         + "no more are started.")
   }
 
-  /// The threads that overdue work occupies, which replacement threads stand in for.
+  /// The number of threads that overdue work occupies and that replacement threads replace.
   package var overdueThreadCount: Int { self.overdueThreads.withLock { $0 } }
 
   /// The number of frames that wait for their turn.
@@ -187,7 +187,8 @@ package final class FrameScheduler: Sendable {
 private final class Turn: Sendable {
   enum State {
     case running
-    /// Its time is over, and replacement threads stand in for those that it occupies.
+    /// The time limit has passed, and replacement threads replace the threads that the turn
+    /// occupies.
     case overdue(since: Duration, replacements: Int)
     case over
   }

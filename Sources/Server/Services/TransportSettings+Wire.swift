@@ -3,7 +3,7 @@ import SidelightWire
 import SwiftProtobuf
 
 extension Sidelight_V1_TransportSettings {
-  /// What is in force under a configuration.
+  /// Creates the settings in force from a configuration.
   init(_ configuration: ServerConfiguration) {
     let transport = configuration.transport
     self.init()

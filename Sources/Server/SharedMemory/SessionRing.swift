@@ -27,11 +27,11 @@ final class SessionRing: Sendable {
 
   /// A frame names an input slot, which is the server's from now on, until ``giveBack(inputOf:)``.
   ///
-  /// The client can write it all the same, whatever was agreed: what is read may change at any
+  /// The client can still write to the slot, against the protocol: the bytes may change at any
   /// time.
   ///
   /// - Parameter arrival: The frame's place in the order of arrival.
-  /// - Returns: The bytes that are meant.
+  /// - Returns: The bytes that the reference names.
   /// - Throws: ``FieldFault`` whose field is relative to the image.
   func take(
     _ reference: Sidelight_V1_SharedMemorySlot, for arrival: UInt64
@@ -45,7 +45,8 @@ final class SessionRing: Sendable {
     return self.ring.buffer(slot: slot, byteCount: byteCount)
   }
 
-  /// A frame's fate is decided: its slot, if it has one, is the client's as soon as it is told.
+  /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
+  /// the outcome on.
   func giveBack(inputOf arrival: UInt64) {
     self.ledger.withLock { $0.giveBack(inputOf: arrival) }
   }
@@ -54,15 +55,15 @@ final class SessionRing: Sendable {
 
   /// A slot that a picture is written to.
   struct Output: Sendable {
-    /// How clients know it.
+    /// The slot's index on the wire.
     let slot: Int
-    /// Where to write.
+    /// The memory to write to.
     let memory: PixelBuffer
     fileprivate let reservation: SlotLedger.Reservation
   }
 
-  /// A slot for a picture; `nil` if none is free or it is too small. Unless it is
-  /// handed over, it is free again when nobody refers to the memory any more.
+  /// Reserves a slot for a picture; returns `nil` if none is free or the picture is too large. A
+  /// slot that is not handed over is free again when its memory is no longer referenced.
   func makeOutput(byteCount: Int) -> Output? {
     guard byteCount <= self.layout.slotBytes,
       let reservation = self.ledger.withLock({ $0.reserveOutput() })
@@ -74,13 +75,13 @@ final class SessionRing: Sendable {
     return Output(slot: slot, memory: memory, reservation: reservation)
   }
 
-  /// A slot is about to be named in a frame's outcome: it is the client's until that is
-  /// acknowledged.
+  /// Records that a frame's outcome is about to name the slot, which belongs to the client until
+  /// the client acknowledges the outcome.
   func handOver(_ output: Output, sequence: UInt64) {
     self.ledger.withLock { $0.handOver(output.reservation, sequence: sequence) }
   }
 
-  /// The client has consumed pictures. Slots that are none do no harm.
+  /// Frees the slots of pictures that the client has consumed. Invalid slot numbers are ignored.
   func acknowledge(_ ack: Sidelight_V1_Ack) {
     let held = Set(ack.heldSlots.map { Int($0) - self.layout.inputSlots })
     self.ledger.withLock { $0.acknowledge(ack.sequence, except: held) }

@@ -15,8 +15,8 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   public var maxBytes = 4 << 30
   /// - `tokenLifetime` (duration, default: 10 s): how long after `opened` a ring can be fetched.
   public var tokenLifetime = Duration.seconds(10)
-  /// - `allowedUserIDs` (default: none): users beside the server's own and root whose processes may
-  ///   fetch rings, for clients in containers of their own. They must be able to reach
+  /// - `allowedUserIDs` (default: none): users whose processes may fetch rings, in addition to the
+  ///   server's user and root, for clients in other containers. They must be able to reach
   ///   `socketPath`.
   public var allowedUserIDs: Set<UInt32> = []
   /// - `maxPendingConnections` (count, default: 16): connections to the descriptor socket without a
@@ -29,7 +29,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// Whether this system shares memory like this: Linux does. Elsewhere clients are told that there
-  /// is none.
+  /// Whether the system supports this kind of shared memory: Linux does. On other systems the
+  /// server offers clients no shared memory.
   public static var isSupported: Bool { SharedMemoryRing.isSupported }
 }

@@ -6,7 +6,7 @@ import Synchronization
 package import Tracing
 
 /// Starts a span for each frame, as a child of the frame's own trace context. A call can last for
-/// hours, and its metadata has only one parent, so each frame has a context of its own.
+/// hours, and its metadata has only one parent, so each frame has a separate context.
 package struct FrameTracing: Sendable {
   /// The tracer. `nil` disables spans.
   package let tracer: (any Tracer)?

@@ -5,7 +5,7 @@ import NIOPosix
 import ServiceLifecycle
 package import SidelightWire
 
-/// One address of a server: a gRPC server of its own, with windows and limits set for video.
+/// One address of a server: a separate gRPC server, with windows and limits set for video.
 package final class Listener: Sendable {
   /// The socket of a listener.
   package struct Socket: Sendable {
@@ -39,7 +39,8 @@ package final class Listener: Sendable {
   ///   - guards: The guards of the server.
   ///   - certificates: The certificates of TCP addresses; `nil` disables TLS.
   ///   - services: The services of the server.
-  ///   - interceptors: The interceptors of the server. Those of the transport come first.
+  ///   - interceptors: The interceptors of the server. The transport's interceptors run before
+  ///     them.
   package init(
     _ socket: Socket, transport: TransportConfiguration, guards: Guards,
     certificates: CertificateStore? = nil,
@@ -212,7 +213,7 @@ package final class Listener: Sendable {
 }
 
 extension HTTP2ServerTransport.Custom.Config {
-  /// The same settings for a listener of our own.
+  /// Creates the same settings for a custom listener.
   fileprivate init(_ posix: HTTP2ServerTransport.Posix.Config) {
     self.init(
       compression: posix.compression, connection: posix.connection, http2: posix.http2,

@@ -67,7 +67,7 @@ struct CallRefusal: Sendable {
       by: .unfinishedMessages,
       status: GoogleRPCStatus(
         code: .resourceExhausted,
-        message: "There is no room for \(length) bytes beside the messages that are on their way.",
+        message: "There is no room for \(length) bytes in addition to the unfinished messages.",
         details: .quotaFailure(violations: [
           .init(
             subject: "address",

@@ -11,7 +11,7 @@ import SidelightWire
 ///
 /// On a server it is also the guard that resets a call whose peer takes nothing that is written to
 /// it (``Guard/callStall``), and one that has its status and whose client does not close its side
-/// (``Guard/linger``). Standing next to HTTP/2, it sees what other guards write too.
+/// (``Guard/linger``). It is next to HTTP/2, so that it also sees the writes of other guards.
 final class CallWriter: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// Large outbound messages, for which handles of 32 bytes pass through gRPC (the claim check
-/// pattern, enterpriseintegrationpatterns.com/patterns/messaging/StoreInLibrary.html).
+/// Large outbound messages, for which handles of 32 bytes pass through gRPC. For the
+/// pattern see enterpriseintegrationpatterns.com/patterns/messaging/StoreInLibrary.html.
 ///
 /// gRPC copies every message behind its prefix, however large. A serializer that leaves the message
 /// here gives gRPC 32 bytes to copy, and ``MessageSubstitutionHandler``, between gRPC and HTTP/2,

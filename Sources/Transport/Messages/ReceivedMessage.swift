@@ -62,7 +62,7 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
     guard byteCount > self.maxBytesBesidePixels else { return }
     throw RPCError(
       code: .resourceExhausted,
-      message: "The message has \(byteCount) bytes beside its pixels; the limit "
+      message: "The message has \(byteCount) bytes besides its pixels; the limit "
         + "(max_control_message_bytes) is \(self.maxBytesBesidePixels).")
   }
 

@@ -103,8 +103,8 @@ package enum GRPCBytes {
 ///
 /// NIO lends a pointer into a `ByteBuffer` only for the length of a closure, unless the buffer's
 /// storage is retained for as long as the pointer is used. This type retains it. The bytes do not
-/// move: nothing changes the buffer itself, and a copy of it that is changed gets a storage of its
-/// own.
+/// move: nothing changes the buffer itself, and a copy of it gets separate storage when it is
+/// changed.
 @safe
 struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who writes, and when
   /// The bytes as the transport sends them. Its readable bytes are ``bytes``.

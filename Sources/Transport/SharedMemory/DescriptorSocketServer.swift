@@ -12,7 +12,7 @@ import SidelightWire
 
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///
-/// It runs on a thread of its own: a descriptor can only be passed by a system call that the event
+/// It runs on a separate thread: a descriptor can only be passed by a system call that the event
 /// loops do not make, and each session uses the socket once.
 package struct DescriptorSocketServer: Sendable {
   /// The limits of a descriptor socket.

@@ -1,15 +1,15 @@
 /// The owner of each slot of a ring, as the server sees it. A pure state machine.
 ///
-/// Input slot: client's -> server's, when a frame names it -> client's, when that frame's fate is
-/// decided. Output slot: free -> being written -> client's, when it is named in an outcome -> free,
-/// when the client acknowledges; or from being written back to free, if the picture does not go
-/// out.
+/// Input slot: client's -> server's, when a frame names it -> client's, when that frame's outcome
+/// is decided. Output slot: free -> being written -> client's, when it is named in an outcome ->
+/// free, when the client acknowledges; or from being written back to free, if the picture does not
+/// go out.
 package struct SlotLedger: Sendable {
   private enum Output: Hashable {
     case free
-    /// Under which number it is written.
+    /// The slot is being written, under this number.
     case written(UInt64)
-    /// In which frame's outcome it was named.
+    /// The outcome of this frame named the slot.
     case client(sequence: UInt64)
   }
 
@@ -17,7 +17,8 @@ package struct SlotLedger: Sendable {
   package struct Reservation: Sendable, Hashable {
     /// The slot, counted from the first output slot.
     package let index: Int
-    /// No two are alike, so that one which is over cannot free the slot under the next.
+    /// The unique number of the reservation, so that an old reservation cannot free the slot of a
+    /// newer one.
     let number: UInt64
   }
 
@@ -33,17 +34,18 @@ package struct SlotLedger: Sendable {
 
   // MARK: Input slots
 
-  /// A frame names an input slot, which is the server's from now on.
+  /// Records that a frame names an input slot, which belongs to the server from now on.
   ///
   /// - Parameter arrival: The frame's place in the order of arrival.
-  /// - Returns: The frame that has the slot already, if it is not the client's to give.
+  /// - Returns: The frame that already has the slot; `nil` if the slot belonged to the client.
   package mutating func take(input index: Int, for arrival: UInt64) -> UInt64? {
     if let holder = self.inputs[index] { return holder }
     self.inputs[index] = arrival
     return nil
   }
 
-  /// A frame's fate is decided: its slot, if it has one, is the client's as soon as it is told.
+  /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
+  /// the outcome on.
   package mutating func giveBack(inputOf arrival: UInt64) {
     guard let index = self.inputs.firstIndex(of: arrival) else { return }
     self.inputs[index] = nil
@@ -51,7 +53,7 @@ package struct SlotLedger: Sendable {
 
   // MARK: Output slots
 
-  /// An output slot to be written, the same as often as can be, since its pages are there already;
+  /// Reserves the first free output slot, whose pages are most likely to exist already; returns
   /// `nil` if none is free.
   package mutating func reserveOutput() -> Reservation? {
     guard let index = self.outputs.firstIndex(of: .free) else { return nil }
@@ -60,20 +62,21 @@ package struct SlotLedger: Sendable {
     return Reservation(index: index, number: self.nextNumber)
   }
 
-  /// Nobody at the server refers to the slot any more. It is free, unless it is the client's.
+  /// Records that the server no longer references the slot. It is free unless it belongs to the
+  /// client.
   package mutating func release(_ reservation: Reservation) {
     guard self.outputs[reservation.index] == .written(reservation.number) else { return }
     self.outputs[reservation.index] = .free
   }
 
-  /// The slot is about to be named in a frame's outcome.
+  /// Records that a frame's outcome is about to name the slot.
   package mutating func handOver(_ reservation: Reservation, sequence: UInt64) {
     guard self.outputs[reservation.index] == .written(reservation.number) else { return }
     self.outputs[reservation.index] = .client(sequence: sequence)
   }
 
-  /// The client has consumed the picture of that number, and all before it, but still reads some of
-  /// them. Numbers that were never sent do no harm.
+  /// Frees the slots of a picture and of all before it, except slots that the client still reads.
+  /// Numbers that were never sent are ignored.
   ///
   /// - Parameter held: The slots that it reads, counted from the first output slot.
   package mutating func acknowledge(_ sequence: UInt64, except held: Set<Int> = []) {
@@ -82,6 +85,6 @@ package struct SlotLedger: Sendable {
     }
   }
 
-  /// Output slots that are not free.
+  /// The number of output slots that are not free.
   package var outputsHeld: Int { self.outputs.count { $0 != .free } }
 }

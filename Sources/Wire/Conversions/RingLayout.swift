@@ -9,19 +9,19 @@ package struct RingLayout: Sendable, Hashable {
   /// Slots from the server to the client; their indices follow.
   package let outputSlots: Int
 
-  /// The most slots of either way.
+  /// The most slots in each direction.
   package static let maxSlots = 64
   /// The largest slot: 1 GiB, more than 16384 x 16384 luma and chroma.
   package static let maxSlotBytes = 1 << 30
-  /// What the sizes of slots are multiples of: the largest page of the systems that we know.
+  /// The unit of slot sizes: the largest page size of the supported systems.
   package static let pageBytes = 65536
 
-  /// All slots.
+  /// The number of all slots.
   package var slotCount: Int { self.inputSlots + self.outputSlots }
-  /// Bytes of the whole ring.
+  /// The bytes of the whole ring.
   package var byteCount: Int { self.slotBytes * self.slotCount }
 
-  /// What a client asks for, with its defaults.
+  /// Reads a client's request, with defaults for omitted fields.
   ///
   /// - Throws: ``FieldFault`` whose field is relative to the request.
   package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldFault) {
@@ -36,11 +36,11 @@ package struct RingLayout: Sendable, Hashable {
       outputSlots: request.outputSlots == 0 ? 6 : request.outputSlots)
   }
 
-  /// What a server offers.
+  /// Reads a server's offer.
   ///
   /// - Throws: ``FieldFault`` whose field is relative to the offer.
   package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldFault) {
-    // Another server may have another page, but none maps less than this.
+    // The page size of the other host may differ; 4096 is the smallest.
     guard (1 ... UInt64(Self.maxSlotBytes)).contains(offer.slotBytes),
       offer.slotBytes.isMultiple(of: 4096)
     else {
@@ -64,7 +64,7 @@ package struct RingLayout: Sendable, Hashable {
 }
 
 extension RingLayout {
-  /// Which way a slot's pixels go.
+  /// The direction of a slot's pixels.
   package enum Way: Sendable, Hashable {
     /// From the client to the server.
     case input
@@ -72,7 +72,7 @@ extension RingLayout {
     case output
   }
 
-  /// The indices of one way's slots.
+  /// Returns the indices of the slots of one direction.
   package func indices(of way: Way) -> Range<Int> {
     switch way {
     case .input: 0 ..< self.inputSlots
@@ -80,12 +80,12 @@ extension RingLayout {
     }
   }
 
-  /// Checks a descriptor that the other side sent, whatever it says.
+  /// Validates a reference that the peer sent.
   ///
   /// - Parameters:
-  ///   - reference: As it came.
-  ///   - ways: Those that its slot may go.
-  /// - Returns: The slot, and the bytes of it that are meant.
+  ///   - reference: The reference, not yet validated.
+  ///   - ways: The directions that the slot may have.
+  /// - Returns: The slot, and the number of its bytes that the reference names.
   /// - Throws: ``FieldFault`` whose field is relative to the image.
   package func check(
     _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Way...

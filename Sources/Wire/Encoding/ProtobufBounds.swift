@@ -1,18 +1,18 @@
 /// Counts the fields of a protobuf message, and of the messages in it, before it is decoded: an
 /// empty sub-message has two bytes on the wire, and a hundred times as many in memory.
 ///
-/// It reads tags and lengths alone, in pieces of any size, and jumps over everything else. What
-/// cannot be read is left for the decoder to refuse.
+/// It reads only tags and lengths, in pieces of any size, and skips the rest. The decoder refuses
+/// messages that it cannot read.
 package struct ProtobufBounds: Sendable {
-  /// Why a message is not to be decoded.
+  /// A reason not to decode a message.
   package enum Fault: Error, Hashable, Sendable {
-    /// It has more fields than the limit.
+    /// The message has more fields than the limit.
     case tooManyFields(limit: Int)
-    /// Its messages are nested deeper than the limit.
+    /// The message is nested deeper than the limit.
     case tooDeep(limit: Int)
   }
 
-  /// Messages in messages beyond which SwiftProtobuf refuses to decode.
+  /// The nesting depth beyond which SwiftProtobuf refuses to decode.
   package static let maxDepth = 100
 
   private enum Step {
@@ -32,15 +32,15 @@ package struct ProtobufBounds: Sendable {
   private var isReadable = true
 
   /// - Parameters:
-  ///   - shape: What the message is.
-  ///   - length: Its bytes, all in all.
-  ///   - maxFields: The most fields that it may have.
+  ///   - shape: The shape of the message.
+  ///   - length: The bytes of the whole message.
+  ///   - maxFields: The most fields that the message may have.
   package init(shape: MessageShape, length: Int, maxFields: Int) {
     self.maxFields = maxFields
     self.open = [(shape, length)]
   }
 
-  /// Checks a message that is there as a whole.
+  /// Checks a complete message.
   package static func check(
     _ bytes: Span<UInt8>, as shape: MessageShape, maxFields: Int
   ) throws(Fault) {
@@ -48,8 +48,8 @@ package struct ProtobufBounds: Sendable {
     try bounds.scan(bytes)
   }
 
-  /// Moves over the bytes that follow those before. It runs on the thread that carries other calls
-  /// too, so it has to be quick with whatever comes.
+  /// Scans the next bytes. It runs on an event loop that carries other calls too, so it must be
+  /// quick for every input.
   package mutating func scan(_ bytes: Span<UInt8>) throws(Fault) {
     var index = 0
     while self.isReadable, index < bytes.count {

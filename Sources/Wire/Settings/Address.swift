@@ -31,7 +31,7 @@ public enum Address: Sendable, Hashable, CustomStringConvertible {
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = host.dropFirst().dropLast()
     } else if host.contains(":") {
-      throw AddressError(text: text, reason: "an IPv6 address stands in brackets: [::1]:50051")
+      throw AddressError(text: text, reason: "an IPv6 address must be in brackets: [::1]:50051")
     }
     guard !host.isEmpty else { throw AddressError(text: text, reason: "the host is missing") }
     self = .tcp(host: String(host), port: port)
@@ -50,9 +50,9 @@ public enum Address: Sendable, Hashable, CustomStringConvertible {
 public struct AddressError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public let text: String
-  /// What is wrong with the text.
+  /// The error in the text.
   public let reason: String
 
-  /// The text, and what is wrong with it.
+  /// The text and its error.
   public var description: String { "'\(self.text)' is no address: \(self.reason)" }
 }

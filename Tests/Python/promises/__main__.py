@@ -68,7 +68,7 @@ def table(rows: list[Row], machine: Machine, command: str) -> str:
     lines = [
         f"Written by `{command}`. {machine} Server and clients share the machine, over loopback.",
         "",
-        "| # | promise | | measured | limit | how |",
+        "| # | objective | | measured | limit | how |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:

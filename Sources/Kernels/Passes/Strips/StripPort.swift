@@ -73,7 +73,7 @@ struct PixelRows {
       case (.rgb24, .deep): unsafe (rows.load_rgb_i16, rows.store_rgb_i16)
       case (.gray8, .eight): unsafe (rows.load_gray_u8, rows.store_gray_u8)
       case (.gray8, .deep): unsafe (rows.load_gray_i16, rows.store_gray_i16)
-      case (.i420, _), (.nv12, _): preconditionFailure("YUV has rows of its own")
+      case (.i420, _), (.nv12, _): preconditionFailure("YUV is loaded and stored by separate rows")
       }
   }
 

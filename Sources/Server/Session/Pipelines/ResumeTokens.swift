@@ -8,7 +8,7 @@ import SwiftProtobuf
 ///
 /// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
 /// proves that a server with the key wrote it, so that a client cannot remove an operator's
-/// override with a token of its own. A token from before an override is valid until it expires: the
+/// override with a forged token. A token from before an override is valid until it expires: the
 /// server of the override finds the override by the token's lineage (``OverrideStore``), and on
 /// other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {

@@ -11,7 +11,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// - Parameters:
   ///   - depth: The elements that may wait, at least 1.
   ///   - policy: The elements to displace when the mailbox is full.
-  ///   - standing: What an element may claim against others.
+  ///   - evictionPriority: Returns the eviction priority of an element.
   package init(
     depth: Int = 1, policy: DropPolicy = .newestWins,
     evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority()
