@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz siege soak endurance promises static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -30,17 +30,17 @@ test-arm64: ## Compare the pixel rows of all instruction sets, arm64 under an em
 fuzz: ## Fuzz the readers of untrusted input with libFuzzer (TARGET=jpeg SECONDS=60; default: all targets)
 	@dev/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
 
-siege: ## Run the stress test: every attack next to 100 sessions, 10 minutes (ARGUMENTS="--minutes 1" is shorter)
-	@dev/siege $(ARGUMENTS)
+stress: ## Run the stress test: every attack next to 100 sessions, 10 minutes (ARGUMENTS="--minutes 1" is shorter)
+	@dev/stress $(ARGUMENTS)
 
-soak: ## Send a million frames of a random client, and compare the server with a model
-	@dev/soak
+model-test: ## Send a million frames of a random client, and compare the server with a model
+	@dev/model-test
 
-endurance: ## Run a server at 70 % load for MINUTES=10, and write docs/benchmarks/endurance.md
-	@dev/endurance $(or $(MINUTES),10) $(ARGUMENTS)
+soak-test: ## Run a server at 70 % load for MINUTES=10, and write docs/benchmarks/soak.md
+	@dev/soak-test $(or $(MINUTES),10) $(ARGUMENTS)
 
-promises: ## Measure each service-level objective, and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 6 minutes)
-	@dev/promises $(ARGUMENTS)
+slo: ## Measure each service-level objective, and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 6 minutes)
+	@dev/slo $(ARGUMENTS)
 
 static: ## Build the command with a static Swift runtime, as deploy/Dockerfile does (over ten minutes)
 	@dev/static

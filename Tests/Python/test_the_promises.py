@@ -68,6 +68,6 @@ def test_the_table_says_what_was_missed_and_what_was_not_measured():
         Row(2, "p", "f", "l", False, "h"),
         Row(3, "p", "", "l", None, "why"),
     ]
-    lines = table(rows, Machine.now(), "make promises").splitlines()[-3:]
+    lines = table(rows, Machine.now(), "make slo").splitlines()[-3:]
     assert lines[0] == r"| 1 | one \| two | ok | figure | limit | how |"
     assert "**missed**" in lines[1] and "not measured" in lines[2]

@@ -135,7 +135,7 @@ package nonisolated struct Sidelight_V1_ApplyResponse: Sendable {
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
   package mutating func clearImage() {self._image = nil}
 
-  /// What the server did with the image.
+  /// The result of the server for the image.
   package var disposition: Sidelight_V1_Disposition = .unspecified
 
   /// The time that the server spent. `queue_us` is always 0.

@@ -26,7 +26,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 package nonisolated enum Sidelight_V1_WorkingSpace: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// That of the enclosing pipeline, else WORKING_SPACE_SRGB_GAMMA.
+  /// The space of the enclosing pipeline, else WORKING_SPACE_SRGB_GAMMA.
   case unspecified // = 0
 
   /// Gamma-encoded sRGB, as stored.

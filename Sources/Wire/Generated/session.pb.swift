@@ -81,7 +81,7 @@ package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.Case
 
 }
 
-/// What the server did with a frame that comes back.
+/// The kind of result of a frame that comes back.
 package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
@@ -1225,7 +1225,7 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
     set {_uniqueStorage()._revision = newValue}
   }
 
-  /// What the server did with the frame.
+  /// The kind of result.
   package var disposition: Sidelight_V1_Disposition {
     get {_storage._disposition}
     set {_uniqueStorage()._disposition = newValue}

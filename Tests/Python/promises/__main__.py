@@ -1,6 +1,6 @@
 """Measures each service-level objective, and writes the table into docs/design/reliability.md.
 
-`dev/promises [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
+`dev/slo [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
 """
 
 import argparse
@@ -95,7 +95,7 @@ def main() -> int:
     machine = Machine.now()
     rows = measure(Settings(arguments.quick, arguments.minutes), arguments.only)
     told = [each for each in sys.argv[1:] if not each.startswith("--output")]
-    command = "make promises" + (f' ARGUMENTS="{" ".join(told)}"' if told else "")
+    command = "make slo" + (f' ARGUMENTS="{" ".join(told)}"' if told else "")
     text = table(rows, machine, command)
     if arguments.output or arguments.only:
         if arguments.output:

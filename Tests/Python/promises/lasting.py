@@ -91,7 +91,7 @@ def identity(settings: Settings) -> Row:
 
 
 def soak(settings: Settings) -> Row:
-    """Row 15: a short form of `make endurance`."""
+    """Row 15: a short form of `make soak-test`."""
     minutes = settings.either(0.25, 2)
     with Server() as server:
         found = endurance.endure(server, minutes)
@@ -105,5 +105,5 @@ def soak(settings: Settings) -> Row:
         f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; "
         f"{endurance.MOST_DRIFT:g} times",
         not found.failures,
-        "a short form of `make endurance`",
+        "a short form of `make soak-test`",
     )

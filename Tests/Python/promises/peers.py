@@ -165,7 +165,7 @@ def pings(settings: Settings) -> Row:
         "no GOAWAY, no frame lost",
         holds,
         "a raw client that pings as grpc-go does (Go is not installed here); "
-        "`dev/promises --minutes 10` takes ten minutes",
+        "`dev/slo --minutes 10` takes ten minutes",
     )
 
 
