@@ -40,7 +40,7 @@ func expected(_ messages: [Request]) -> [UInt8]? {
   return file.count == header.sizeBytes ? file : nil
 }
 
-func take(_ messages: [Request]) throws(AssetFault) -> AssetUpload.Contents {
+func take(_ messages: [Request]) throws(AssetError) -> AssetUpload.Contents {
   var upload = try AssetUpload(messages.first, maxFileBytes: maxFileBytes)
   for message in messages.dropFirst() { try upload.append(message) }
   return try upload.finish()
@@ -49,7 +49,7 @@ func take(_ messages: [Request]) throws(AssetFault) -> AssetUpload.Contents {
 fuzz { input in
   let messages = messages(input)
   let expected = expected(messages)
-  do throws(AssetFault) {
+  do throws(AssetError) {
     let contents = try take(messages)
     precondition(contents.bytes == expected, "another file has come")
     precondition(contents.name == messages[0].header.name)

@@ -1,0 +1,1 @@
+../../Sources/Server/Assets/AssetError.swift

@@ -1,1 +1,0 @@
-../../Sources/Server/Assets/AssetName.swift

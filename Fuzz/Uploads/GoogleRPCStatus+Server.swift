@@ -1,1 +1,0 @@
-../../Sources/Server/Services/GoogleRPCStatus+Server.swift

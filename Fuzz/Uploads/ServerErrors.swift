@@ -1,0 +1,1 @@
+../../Sources/Server/Services/ServerErrors.swift
