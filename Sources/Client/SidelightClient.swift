@@ -40,7 +40,7 @@ public struct SidelightClient: Sendable {
   ///   - tracer: The tracer whose context travels in frames. `nil` means that of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
+  /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
   public static func connect<Result: Sendable>(
     to address: Address,
@@ -64,7 +64,7 @@ public struct SidelightClient: Sendable {
   ///   - tracer: The tracer whose context travels in frames. `nil` means that of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
-  /// - Throws: `ConfigurationFault` if a setting of `transport` or `security` is out of its range;
+  /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
   public static func connect<Result: Sendable>(
     to addresses: [Address],

@@ -171,7 +171,7 @@ public struct Settings: Sendable {
     needs("token.issuer", ["token.audience", "token.keys"])
     needs("token.audience", ["token.issuer"])
     needs("token.keys", ["token.issuer"])
-    do throws(ConfigurationFault) {
+    do throws(ConfigurationError) {
       try self.configuration.tokens?.validate()
     } catch {
       errors.append(

@@ -24,7 +24,7 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameters:
   ///   - configuration: The requirements on tokens.
   ///   - logger: The logger for keys that are read or skipped.
-  /// - Throws: `ConfigurationFault` if a setting is out of range, ``KeySetError`` if there are no
+  /// - Throws: `ConfigurationError` if a setting is out of range, ``KeySetError`` if there are no
   ///   valid keys. A server should not start without them.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
     self.rules = Mutex(try await Self.read(configuration, logger: logger))
@@ -123,19 +123,19 @@ public struct TokenConfiguration: Sendable, Hashable {
 
   /// Validates all values.
   ///
-  /// - Throws: `ConfigurationFault` with the setting that is out of range.
-  public func validate() throws(ConfigurationFault) {
+  /// - Throws: `ConfigurationError` with the setting that is out of range.
+  public func validate() throws(ConfigurationError) {
     // The issuer follows the last @ of a caller's name. An issuer without @ keeps subjects of
     // different issuers distinct.
     guard !self.issuer.isEmpty, self.issuer.utf8.count <= 256, !self.issuer.contains("@") else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "token.issuer", value: self.issuer, range: "1 to 256 bytes without @")
     }
     guard !self.audience.isEmpty else {
-      throw ConfigurationFault(setting: "token.audience", value: "", range: "a name")
+      throw ConfigurationError(setting: "token.audience", value: "", range: "a name")
     }
     guard (.zero ... .seconds(300)).contains(self.leeway) else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "token.leeway", value: "\(self.leeway)", range: "0 to 300 seconds")
     }
   }

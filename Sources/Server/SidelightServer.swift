@@ -24,7 +24,7 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
-  private let gatekeeper: Gatekeeper
+  private let gatekeeper: Authorizer
   /// The certificates of TCP addresses; `nil` disables TLS.
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
@@ -63,14 +63,14 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
-    let gatekeeper = Gatekeeper(authenticator: authenticator, configuration: configuration)
+    let gatekeeper = Authorizer(authenticator: authenticator, configuration: configuration)
     self.gatekeeper = gatekeeper
     let certificates = configuration.tls.map {
       CertificateStore($0, now: { clock.sinceEpoch }, logger: logger)
     }
     self.certificates = certificates
     let interceptors: [any ServerInterceptor] = [
-      UnreadableMessages(), CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
+      UnreadableMessageInterceptor(), CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
       AuthenticationInterceptor(gatekeeper: gatekeeper, clock: clock, logger: logger),
     ]
     let own = [
@@ -105,8 +105,8 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins. Sessions then
   /// have `drainTimeout` to finish the frames in flight. A second call throws.
   ///
-  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFault` if a certificate or key
-  ///   is invalid, `ConfigurationFault` if a setting is out of its range, `RuntimeError` if the
+  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or key
+  ///   is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
   ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }
@@ -239,8 +239,8 @@ public final class SidelightServer: Service {
   ///
   /// - Parameter settings: The files, and the requirements for client certificates. `nil` keeps the
   ///   settings.
-  /// - Throws: `TLSFault` if a file is invalid. Nothing changes then.
-  public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFault) {
+  /// - Throws: `TLSFileError` if a file is invalid. Nothing changes then.
+  public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFileError) {
     try self.certificates?.load(settings)
     if let settings, settings.clientCertificates != .none { self.gatekeeper.ask() }
   }

@@ -89,7 +89,7 @@ struct Apply: AsyncParsableCommand {
       output: self.isPNG
         ? OutputShape(coding: .png)
         : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)),
-      at: FrameMoment(index: self.frameIndex))
+      at: FrameTime(index: self.frameIndex))
   }
 
   /// The server checks the names of filters, since it may have custom ones.

@@ -6,7 +6,7 @@ import Testing
 @Suite("A Y4M stream")
 struct Y4MStreamTests {
   /// Bytes that are read in pieces and written to.
-  final class Tape: Sendable {
+  final class MemoryFile: Sendable {
     let content: Mutex<[UInt8]>
     let piece: Int
 
@@ -40,7 +40,7 @@ struct Y4MStreamTests {
       + Array("FRAME Ippp XA=1\n".utf8) + samples.map { $0 + 100 } + Array("FRAME\n".utf8) + samples
   }
 
-  static func readAll(_ tape: Tape) throws -> [Frame] {
+  static func readAll(_ tape: MemoryFile) throws -> [Frame] {
     var reader = try Y4MReader(pool: Scene.pool) { tape.read(&$0) }
     var frames: [Frame] = []
     while let frame = try reader.next() { frames.append(frame) }
@@ -49,7 +49,7 @@ struct Y4MStreamTests {
 
   @Test("is read the same in pieces of any length", arguments: [1, 2, 3, 7, 16, 17, 60, .max])
   func pieces(length: Int) throws {
-    let frames = try Self.readAll(Tape(Self.stream(), piece: length))
+    let frames = try Self.readAll(MemoryFile(Self.stream(), piece: length))
     #expect(frames.map(Scene.packed) == [Array(0 ... 16), Array(100 ... 116), Array(0 ... 16)])
     #expect(frames.allSatisfy { $0.format == .i420 && $0.size == FrameSize(width: 3, height: 3) })
     #expect(frames.allSatisfy { $0.color.range == .video })
@@ -57,7 +57,7 @@ struct Y4MStreamTests {
 
   @Test("in full range gives frames in full range")
   func fullRange() throws {
-    let frames = try Self.readAll(Tape(Self.stream(" XCOLORRANGE=FULL")))
+    let frames = try Self.readAll(MemoryFile(Self.stream(" XCOLORRANGE=FULL")))
     #expect(frames.count == 3)
     #expect(frames.allSatisfy { $0.color.range == .full })
   }
@@ -71,7 +71,7 @@ struct Y4MStreamTests {
       let frames = try (0 ..< 3).map { _ in
         try Scene.noise(chroma.pixelFormat, size, color: ColorDescription(range: .full))
       }
-      let tape = Tape(piece: 1000)
+      let tape = MemoryFile(piece: 1000)
       var writer = Y4MWriter(header: header) { tape.write($0) }
       for frame in frames { try writer.write(frame) }
       try writer.finish()
@@ -87,7 +87,7 @@ struct Y4MStreamTests {
 
   @Test("is written byte for byte as the format says")
   func bytes() throws {
-    let tape = Tape()
+    let tape = MemoryFile()
     let header = Y4MHeader(size: FrameSize(width: 3, height: 3), frameRate: Rational(25, 1))
     var writer = Y4MWriter(header: header) { tape.write($0) }
     for start in [0, 100] as [UInt8] {
@@ -106,7 +106,7 @@ struct Y4MStreamTests {
 
   @Test("without frames is a header, both ways")
   func empty() throws {
-    let tape = Tape()
+    let tape = MemoryFile()
     let header = Y4MHeader(size: FrameSize(width: 3, height: 3), frameRate: nil)
     try Y4MWriter(header: header) { tape.write($0) }.finish()
     #expect(tape.content.withLock { String(decoding: $0, as: UTF8.self) } == header.line + "\n")
@@ -119,7 +119,7 @@ struct Y4MStreamTests {
     let header = 34
     let ends = [header, header + 6 + 17, header + 6 + 17 + 16 + 17, stream.count]
     for count in 0 ..< stream.count {
-      let tape = Tape(Array(stream.prefix(count)), piece: 5)
+      let tape = MemoryFile(Array(stream.prefix(count)), piece: 5)
       if ends.contains(count) {
         #expect(try Self.readAll(tape).count == ends.firstIndex(of: count))
       } else {
@@ -131,7 +131,7 @@ struct Y4MStreamTests {
 
   @Test("that ends within a frame says which one and by how much")
   func truncatedMessage() throws {
-    let tape = Tape(Array(Self.stream().dropLast(5)))
+    let tape = MemoryFile(Array(Self.stream().dropLast(5)))
     let error = #expect(throws: CodecError.self) { try Self.readAll(tape) }
     #expect(error?.message == "the stream ends 5 bytes before the end of frame 2")
   }
@@ -140,7 +140,7 @@ struct Y4MStreamTests {
   func desynchronized() throws {
     for line in ["FRAMES\n", "frame\n", "\n", "FRAM\n"] {
       let bytes = Array("YUV4MPEG2 W1 H1 Cmono\nFRAME\nx\(line)x".utf8)
-      let error = #expect(throws: CodecError.self) { try Self.readAll(Tape(bytes)) }
+      let error = #expect(throws: CodecError.self) { try Self.readAll(MemoryFile(bytes)) }
       #expect(error?.code == .corrupt)
       #expect(error?.message.contains("frame 1") == true)
     }
@@ -151,12 +151,12 @@ struct Y4MStreamTests {
     let endless = Array(repeating: UInt8(ascii: "X"), count: 5000)
     for start in ["YUV4MPEG2 ", "YUV4MPEG2 W1 H1 Cmono\nFRAME "] {
       let error = #expect(throws: CodecError.self) {
-        try Self.readAll(Tape(Array(start.utf8) + endless))
+        try Self.readAll(MemoryFile(Array(start.utf8) + endless))
       }
       #expect(error?.code == .limitExceeded)
       #expect(error?.message.contains("4096") == true)
     }
-    let tape = Tape(endless, piece: 10)
+    let tape = MemoryFile(endless, piece: 10)
     let error = #expect(throws: CodecError.self) { try Self.readAll(tape) }
     #expect(error?.code == .unknownFormat)
     #expect(tape.content.withLock { $0.count } == 4990)
@@ -169,7 +169,7 @@ struct Y4MStreamTests {
       ("W9223372036854775807 H9223372036854775807", "16384"),
     ] {
       let error = #expect(throws: CodecError.self) {
-        try Self.readAll(Tape(Array("YUV4MPEG2 \(tags)\n".utf8)))
+        try Self.readAll(MemoryFile(Array("YUV4MPEG2 \(tags)\n".utf8)))
       }
       #expect(error?.code == .limitExceeded)
       #expect(error?.message.contains(words) == true)
@@ -193,7 +193,7 @@ struct Y4MStreamTests {
     ]
     for (frame, words) in zip(frames, ["nv12", "4x5", "full"]) {
       let error = #expect(throws: CodecError.self) {
-        let tape = Tape()
+        let tape = MemoryFile()
         var writer = Y4MWriter(header: Y4MHeader(size: size, frameRate: nil)) { tape.write($0) }
         try writer.write(frame)
       }

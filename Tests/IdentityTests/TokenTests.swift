@@ -216,7 +216,7 @@ import Testing
     ] as [(String, (inout TokenConfiguration) -> Void)] {
       var configuration = self.configuration
       spoil(&configuration)
-      let fault = await #expect(throws: ConfigurationFault.self) {
+      let fault = await #expect(throws: ConfigurationError.self) {
         _ = try await TokenAuthenticator(configuration, logger: .silent)
       }
       #expect(fault?.setting == setting)

@@ -66,11 +66,11 @@ import Testing
     .vignetteEffect(center: Self.point, radius: .shortSide(0.25), intensity: 2, falloff: 0.25),
     .vintage(),
     .vintageWarm(),
-    .whitePointAdjust(color: Color(red: 1, green: 0.5, blue: 0)),
+    .whitePointAdjust(color: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .zoomBlur(center: Self.point, amount: 21, border: .transparent),
   ]
 
-  private static let point = Point(x: .width(0.25), y: .height(0.5))
+  private static let point = FramePoint(x: .width(0.25), y: .height(0.5))
 
   private static func numbers(_ count: Int) -> [Double] {
     (0 ..< count).map { Double($0) / 8 }
@@ -126,8 +126,8 @@ import Testing
       Stage.zoomBlur(center: .center, amount: -3.5)
         == .filter("zoomBlur", ["center": .point(.center), "amount": .number(-3.5)]))
     #expect(
-      Stage.whitePointAdjust(color: Color(red: 1, green: 0.9, blue: 0.8))
-        == .filter("whitePointAdjust", ["color": .color(Color(red: 1, green: 0.9, blue: 0.8))]))
+      Stage.whitePointAdjust(color: RGBAColor(red: 1, green: 0.9, blue: 0.8))
+        == .filter("whitePointAdjust", ["color": .color(RGBAColor(red: 1, green: 0.9, blue: 0.8))]))
     #expect(
       Stage.temperatureAndTint(neutral: [5500, 0])
         == .filter("temperatureAndTint", ["neutral": .vector([5500, 0])]))
@@ -141,7 +141,7 @@ import Testing
   @Test("Modifiers set the properties of a stage")
   func modifiers() {
     let region = Region(
-      origin: Point(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16))
+      origin: FramePoint(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16))
     #expect(
       Stage.sepiaTone().named("look").mix(0.5).region(0, 8, .width(0.5), 16).off.onFailure(.blur)
         == Stage(

@@ -18,22 +18,22 @@ import Testing
   struct Broken: Error {}
 
   /// Reports which frames it saw; fails for the frames configured to fail.
-  struct Witness: FrameAnalysis {
+  struct RecordingAnalysis: FrameAnalysis {
     var everyNth = 1
     var fails = false
 
-    func analyze(_ frame: Frame, at moment: FrameMoment) throws -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at moment: FrameTime) throws -> [String: AnalysisValue] {
       if self.fails { throw Broken() }
       return [
         "index": .number(Double(moment.index)), "words": .text("seen"),
         "face": .region(
-          Region(origin: Point(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
+          Region(origin: FramePoint(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
           confidence: 0.5, id: 7),
       ]
     }
   }
 
-  static func catalogue(_ witness: Witness) -> FilterCatalogue {
+  static func catalogue(_ witness: RecordingAnalysis) -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("witness", "Sees.", analysis: witness))
     return catalogue
@@ -90,7 +90,7 @@ import Testing
   @Test("The pixels are the sender's, and the frame has its outcome as without analyses")
   func untouched() async throws {
     let answers = try await Self.converse(
-      [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(Witness()))
+      [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(RecordingAnalysis()))
     #expect(answers.frames.first?.disposition == .passedThrough)
     #expect(answers.frames.first?.image == Self.grey(9))
     let analysis = try #require(answers.analyses.first)
@@ -110,7 +110,7 @@ import Testing
       [
         Stage(.filter(FilterCall(name: "witness")), id: "eye"),
         Stage(.filter(FilterCall(name: "brightnessStatistics")), isActive: false),
-      ], images, catalogue: Self.catalogue(Witness(everyNth: 3)), everyNth: 3)
+      ], images, catalogue: Self.catalogue(RecordingAnalysis(everyNth: 3)), everyNth: 3)
     #expect(answers.analyses.map(\.sequence) == [1, 4, 7])
     #expect(answers.analyses.allSatisfy { $0.stage == "eye" })
   }
@@ -119,7 +119,7 @@ import Testing
   func analysisOnly() async throws {
     let answers = try await Self.converse(
       [.filter("witness"), .filter("colorInvert")], [Self.grey(9)],
-      catalogue: Self.catalogue(Witness())
+      catalogue: Self.catalogue(RecordingAnalysis())
     ) { $0.analysisOnly = true }
     #expect(answers.analyses.count == 1)
     #expect(answers.frames.first?.image.pixels == nil)
@@ -128,7 +128,7 @@ import Testing
 
   @Test("An analysis that fails is reported once, and costs no frame")
   func failure() async throws {
-    let catalogue = Self.catalogue(Witness(fails: true))
+    let catalogue = Self.catalogue(RecordingAnalysis(fails: true))
     let answers = try await withServer(catalogue: catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.converseInTurn(
@@ -175,20 +175,20 @@ import Testing
 
     init(_ arguments: Arguments) { self.start = arguments.number("start") }
 
-    func nodes(for geometry: FrameGeometry) -> [Node] { [.analysis(Analysis(start: self.start))] }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(Analysis(start: self.start))] }
 
     struct Analysis: FrameAnalysis {
       let everyNth = 1
       let start: Double
 
-      func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] { [:] }
+      func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] { [:] }
       func makeAnalyzer() -> any FrameAnalyzer { Analyzer(count: self.start) }
     }
 
     struct Analyzer: FrameAnalyzer {
       var count: Double
 
-      mutating func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+      mutating func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
         defer { self.count += 1 }
         return ["count": .number(self.count)]
       }
@@ -242,7 +242,7 @@ import Testing
   func stuckAnalysis() async throws {
     let clock = ManualClock()
     let gate = AnalysisGate()
-    var catalogue = Self.catalogue(Witness())
+    var catalogue = Self.catalogue(RecordingAnalysis())
     catalogue.register(CustomFilter("stuck", "Waits.", analysis: gate))
     let answers = try await withServer(
       catalogue: catalogue, clock: clock.sessionClock
@@ -319,7 +319,7 @@ final class AnalysisGate: FrameAnalysis {
   let everyNth = 1
   private let (opened, opening) = AsyncStream<Never>.makeStream()
 
-  func analyze(_ frame: Frame, at moment: FrameMoment) async -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at moment: FrameTime) async -> [String: AnalysisValue] {
     for await _ in self.opened {}
     return [:]
   }

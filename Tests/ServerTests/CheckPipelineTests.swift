@@ -50,7 +50,7 @@ import Testing
         Stage(
           .pipeline([inner]), mix: 0.123456789012345,
           region: Region(
-            origin: Point(x: Length(1), y: Length(1)), width: Length(9), height: Length(9)))
+            origin: FramePoint(x: Length(1), y: Length(1)), width: Length(9), height: Length(9)))
       }
     }
     func mixed(_ name: String) -> Stage {
@@ -121,6 +121,6 @@ import Testing
   }
 
   private struct Brighter: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
   }
 }

@@ -31,7 +31,7 @@ import Testing
   func updateAndActivate() async throws {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       var pictures: [[UInt8]] = []
       let changes: [(FilterSession) -> UInt64] = [
         { $0.update(["intensity": .number(0)], ofStage: "warm") },
@@ -60,7 +60,7 @@ import Testing
   @Test("A change for another revision than that in force is refused, and so is one that cannot be")
   func refusedChanges() async throws {
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       for (requestID, cause, words) in [
         (session.select([], ifRevision: 7), RejectedChange.Cause.otherRevision, "7"),
         (session.update(["intensity": .text("much")], ofStage: "warm"), .invalid, "intensity"),
@@ -82,7 +82,7 @@ import Testing
   func pause(passThrough: Bool) async throws {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       session.pause(passThrough: passThrough)
       #expect(try await told.state() == .paused)
       await session.send(VideoFrame(shot))
@@ -135,7 +135,7 @@ import Testing
     // The server's clock does not advance: a second frame is always too early, and none is late.
     let shot = try picture()
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
       let first = try await told.filtered()
       #expect(first?.sequence == 1)
@@ -154,7 +154,7 @@ import Testing
     try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) { _, address in
       let options = SessionOptions(pipeline: [.filter("gate")], budget: .seconds(60))
       try await ClientTestClock().withSession(at: [address], options) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in gate.entered.prefix(1) {}
         await session.send(VideoFrame(shot, budget: .milliseconds(5)))
@@ -180,7 +180,7 @@ import Testing
     try await Self.withSession(
       SessionOptions(pipeline: [.filter("broken")], failurePolicy: policy), catalogue: catalogue
     ) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
       let outcome = try #require(try await told.outcome())
       switch (policy, outcome) {
@@ -206,7 +206,7 @@ import Testing
     try await Self.withSession(
       SessionOptions(pipeline: Self.pipeline, analysisOnly: true)
     ) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
       let frame = try #require(try await told.filtered())
       let isIdentical = frame.picture.bytes == shot.bytes
@@ -221,7 +221,7 @@ import Testing
     try await Self.withSession(
       SessionOptions(dropPolicy: .neverDrop, outputWindow: 1)
     ) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       // The sending side stays open: without acknowledgements the second would never come.
       for sequence: UInt64 in 1 ... 10 {
         await session.send(VideoFrame(shot))
@@ -266,7 +266,7 @@ import Testing
       #expect(await third.value == nil)
       #expect(session.counts.submitted == 2)
       gate.open(for: 10)
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       #expect(try await told.filtered()?.sequence == 1)
       #expect(await session.send(VideoFrame(shot)) == 3)
       session.finish()
@@ -294,7 +294,7 @@ import Testing
         session.finish()
         return numbers
       }
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       try await told.drain()
       #expect(told.outcomes == Array(1 ... 200))
       #expect(await sending.sorted() == Array(1 ... 200))
@@ -305,7 +305,7 @@ import Testing
   func counts() async throws {
     let shot = try picture(16, 8)
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       for index in 0 ..< 60 {
         // More at once than may be in flight: some are displaced, here or at the server.
         for _ in 0 ..< 8 { await session.send(VideoFrame(shot)) }

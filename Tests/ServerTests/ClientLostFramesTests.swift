@@ -19,7 +19,7 @@ import Testing
       var options = Reconnecting.options([.filter("colorInvert")], failOpen: failOpen)
       options.outputWindow = 1
       try await clock.withSession(at: addresses, options) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         // The first comes back and is not taken, so the second is held at the server.
         await session.send(VideoFrame(shots[1]))
         while session.counts.filtered == 0 { await Task.yield() }
@@ -89,7 +89,7 @@ import Testing
         await first.kill()
         // Taking an outcome before the loss shows would give the third frame a credit.
         while session.counts.dropped.isEmpty { await Task.yield() }
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         #expect(try await told.filtered()?.sequence == 1)
         let lost = try #require(try await told.dropped())
         #expect(lost.sequence == 2)
@@ -114,7 +114,7 @@ import Testing
       let error = await Reconnecting.status {
         try await SidelightClient.connect(to: try await first.address) { client in
           try await client.withSession(options) { session in
-            var told = ToldEvents(session)
+            var told = ReceivedEvents(session)
             await session.send(VideoFrame(shot))
             while session.counts.filtered == 0 { await Task.yield() }
             await session.send(VideoFrame(shot))

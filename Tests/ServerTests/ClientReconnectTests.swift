@@ -20,7 +20,7 @@ import Testing
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options([.filter("gate")])) {
         session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in gate.entered { break }
         first.drain()
@@ -52,7 +52,7 @@ import Testing
       let error = await Reconnecting.status {
         try await clock.withSession(at: [address], Reconnecting.options(maxAttempts: 2)) {
           session in
-          var told = ToldEvents(session)
+          var told = ReceivedEvents(session)
           await session.send(VideoFrame(shot))
           _ = try await told.filtered()
           await first.kill()
@@ -79,7 +79,7 @@ import Testing
     try await Reconnecting.withServers { first, _ in
       let address = try await first.address
       try await clock.withSession(at: [address], Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         await first.kill()
         _ = try await told.interrupted()
         session.finish()
@@ -109,7 +109,7 @@ import Testing
         for await _ in opened {}
         group.addTask {
           try await clock.withSession(at: [address], Reconnecting.options()) { session in
-            var told = ToldEvents(session)
+            var told = ReceivedEvents(session)
             let restored = try await told.restored()
             #expect(restored?.isResumed == false)
           }

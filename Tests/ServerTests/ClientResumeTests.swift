@@ -27,7 +27,7 @@ import Testing
       let address = try await first.address
       let addresses = isSameAddress ? [address] : [address, try await other.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         session.select([
           Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
           Stage(.filter(FilterCall(name: "colorInvert")), id: "inverted"),
@@ -74,7 +74,7 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         _ = try await told.filtered()
         // No frame is filtered with it, so the server does not say that it is in force.
@@ -110,7 +110,7 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         session.pause()
         #expect(try await told.state() == .paused)
         await first.kill()
@@ -134,7 +134,7 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         try await Reconnecting.override(
           session.id, at: addresses[0], with: [.filter("colorInvert")])
         #expect(try await told.state() == .overridden(reason: "indecent"))
@@ -173,7 +173,7 @@ import Testing
     ) { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         session.select([
           Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
           Stage(.filter(FilterCall(name: "colorInvert")), id: "inverted"),

@@ -36,7 +36,7 @@ struct ClientSharedMemoryTests {
   /// Sends a picture, and waits for it to come back.
   static func roundTrip(
     _ picture: Frame, _ session: FilterSession,
-    _ told: inout ToldEvents
+    _ told: inout ReceivedEvents
   ) async throws -> Frame {
     await session.send(VideoFrame(picture))
     let frame = try await told.filtered()
@@ -52,7 +52,7 @@ struct ClientSharedMemoryTests {
     let inverted: Pipeline = [.filter("colorInvert")]
     try await Self.withSession(Self.options(inverted), listeningOn: address) { session in
       #expect(session.usesSharedMemory)
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       for seed: UInt64 in 1 ... 30 {
         let sent = try picture(64, 48, seed: seed)
         let result = try await Self.roundTrip(sent, session, &told)
@@ -80,7 +80,7 @@ struct ClientSharedMemoryTests {
         try await SidelightClient.connect(to: address) { client in
           try await client.withSession(options) { session in
             #expect(!session.usesSharedMemory)
-            var told = ToldEvents(session)
+            var told = ReceivedEvents(session)
             let result = try await Self.roundTrip(sent, session, &told)
             let isIdentical = result.bytes == sent.bytes
             #expect(isIdentical)
@@ -102,7 +102,7 @@ struct ClientSharedMemoryTests {
   func madeInPlace() async throws {
     let sent = try picture(64, 48)
     try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       var made = try session.makeFrame(sent.geometry)
       made.copy(sent)
       let frame = made.finish()
@@ -122,7 +122,7 @@ struct ClientSharedMemoryTests {
     let small = try picture(64, 48)
     let large = try picture(256, 128)
     try await Self.withSession { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       var frames: [Frame] = []
       for _ in 0 ..< 8 {
         var frame = try session.makeFrame(small.geometry)
@@ -146,7 +146,7 @@ struct ClientSharedMemoryTests {
     arguments: [nil, 1])
   func kept(window: Int?) async throws {
     try await Self.withSession(Self.options([.filter("colorInvert")], window: window)) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       let first = try await Self.roundTrip(try picture(64, 48), session, &told)
       let bytes = first.bytes
       // As a renderer does, the last picture is let go when the next is there.
@@ -165,7 +165,7 @@ struct ClientSharedMemoryTests {
   func outliving() async throws {
     let sent = try picture(64, 48)
     let results = try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
-      var told = ToldEvents(session)
+      var told = ReceivedEvents(session)
       var made = try session.makeFrame(sent.geometry)
       made.copy(sent)
       let frame = made.finish()
@@ -190,7 +190,7 @@ struct ClientSharedMemoryTests {
       options.reconnect = ReconnectPolicy()
       options.dropPolicy = .newestWins
       try await clock.withSession(at: addresses, options) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         var made = try session.makeFrame(sent.geometry)
         made.copy(sent)
         let frame = made.finish()

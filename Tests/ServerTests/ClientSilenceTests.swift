@@ -68,7 +68,7 @@ import Testing
       try await clock.withSession(
         at: addresses, SessionOptions(reconnect: ReconnectPolicy())
       ) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         let restored = try #require(try await told.restored())
         #expect(restored.address == addresses[1])
         #expect(!restored.isResumed)
@@ -85,7 +85,7 @@ import Testing
       try await clock.withSession(
         at: addresses, SessionOptions(reconnect: ReconnectPolicy())
       ) { session in
-        var told = ToldEvents(session)
+        var told = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in heard {}
         await clock.pass(.seconds(5))

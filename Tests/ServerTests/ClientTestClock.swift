@@ -70,7 +70,7 @@ final class ClientTestClock: Sendable {
 }
 
 /// One task's view of what a session tells.
-struct ToldEvents {
+struct ReceivedEvents {
   private var iterator: any AsyncIteratorProtocol<SessionEvent, any Error>
   /// The numbers of the frames whose outcome was reported.
   private(set) var outcomes: [UInt64] = []

@@ -64,7 +64,7 @@ import Tracing
   }
 
   /// Holds callers back until the test lets them in.
-  struct Doorkeeper: Authenticator {
+  struct ToggleAuthenticator: Authenticator {
     let isOpen: AsyncStream<Never>
 
     func authenticate(
@@ -106,7 +106,7 @@ import Tracing
     let (isOpen, door) = AsyncStream<Never>.makeStream()
     let counter = FrameCounter()
     return try await withServer(
-      configuration, authenticator: Doorkeeper(isOpen: isOpen), tracer: counter
+      configuration, authenticator: ToggleAuthenticator(isOpen: isOpen), tracer: counter
     ) { _, address in
       try await withRawPeer(address) { flooder in
         try await withRawPeer(address) { other in

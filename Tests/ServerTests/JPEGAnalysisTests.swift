@@ -11,7 +11,7 @@ import Testing
   private static func buffers(_ pipeline: Pipeline) async throws -> Int {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     return try await withServer(
-      catalogue: AnalysisTests.catalogue(AnalysisTests.Witness())
+      catalogue: AnalysisTests.catalogue(AnalysisTests.RecordingAnalysis())
     ) { server, address in
       try await withStub(address) { stub in
         let answers = try await stub.converseInTurn(
@@ -33,7 +33,7 @@ import Testing
   @Test("An analysis does not wait for a file that never reaches the worker")
   func leftAlone() async throws {
     let gate = Gate()
-    var catalogue = AnalysisTests.catalogue(AnalysisTests.Witness())
+    var catalogue = AnalysisTests.catalogue(AnalysisTests.RecordingAnalysis())
     catalogue.register(gate.filter)
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let answers = try await withServer(catalogue: catalogue) { _, address in
@@ -70,7 +70,7 @@ import Testing
     let whole = try Sidelight_V1_Image.jpeg(64, 48)
     let cut = Sidelight_V1_Image.jpeg([UInt8](whole.inline.dropLast(20)))
     let answers = try await withServer(
-      catalogue: AnalysisTests.catalogue(AnalysisTests.Witness())
+      catalogue: AnalysisTests.catalogue(AnalysisTests.RecordingAnalysis())
     ) { _, address in
       try await withStub(address) { stub in
         try await stub.converseInTurn(

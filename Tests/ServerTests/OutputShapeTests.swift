@@ -22,7 +22,7 @@ import Testing
   func refused(
     _ configure: @Sendable (inout Sidelight_V1_OutputSpec) -> Void, field: String, word: String
   ) {
-    let fault = #expect(throws: FieldFault.self) { try Self.shape(configure) }
+    let fault = #expect(throws: FieldViolation.self) { try Self.shape(configure) }
     #expect(fault?.field == field)
     #expect(fault?.reason.contains(word) == true)
     #expect(fault?.code == .invalidArgument)

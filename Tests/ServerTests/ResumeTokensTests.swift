@@ -34,7 +34,7 @@ import Testing
     let done = Self.tokens(Self.key("b", 2))
     #expect(throws: Never.self) { try rotated.verify(old, at: 0) }
     #expect(throws: Never.self) { try done.verify(new, at: 0) }
-    #expect(throws: FieldFault.self) { try done.verify(old, at: 0) }
+    #expect(throws: FieldViolation.self) { try done.verify(old, at: 0) }
   }
 
   @Test("A token is good until its time, and not after")
@@ -42,7 +42,7 @@ import Testing
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)
     #expect(throws: Never.self) { try tokens.verify(token, at: 99) }
-    let fault = #expect(throws: FieldFault.self) { try tokens.verify(token, at: 100) }
+    let fault = #expect(throws: FieldViolation.self) { try tokens.verify(token, at: 100) }
     #expect(fault?.code == .failedPrecondition)
     #expect(fault?.reason.contains("expired") == true)
   }
@@ -60,25 +60,25 @@ import Testing
           (try? Sidelight_V1_ResumeToken(serializedBytes: touched))
             != (try? Sidelight_V1_ResumeToken(serializedBytes: token))
         else { continue }
-        #expect(throws: FieldFault.self) { try tokens.verify(touched, at: 0) }
+        #expect(throws: FieldViolation.self) { try tokens.verify(touched, at: 0) }
       }
     }
     for length in 0 ..< token.count {
-      #expect(throws: FieldFault.self) { try tokens.verify(token.prefix(length), at: 0) }
+      #expect(throws: FieldViolation.self) { try tokens.verify(token.prefix(length), at: 0) }
     }
   }
 
   @Test("Another server's key of the same name does not help, nor does a token without a signature")
   func forgery() {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
-    #expect(throws: FieldFault.self) { try Self.tokens(Self.key("a", 2)).verify(token, at: 0) }
-    #expect(throws: FieldFault.self) { try Self.tokens().verify(token, at: 0) }
+    #expect(throws: FieldViolation.self) { try Self.tokens(Self.key("a", 2)).verify(token, at: 0) }
+    #expect(throws: FieldViolation.self) { try Self.tokens().verify(token, at: 0) }
     let bare =
       try? Sidelight_V1_ResumeToken.with {
         $0.keyID = "a"
         $0.state = try Self.state.serializedBytes()
       }.serializedBytes() as Data
-    #expect(throws: FieldFault.self) {
+    #expect(throws: FieldViolation.self) {
       try Self.tokens(Self.key("a", 1)).verify(bare ?? Data(), at: 0)
     }
     #expect(Self.tokens().sign(Self.state).isEmpty)

@@ -190,7 +190,7 @@ struct SharedMemoryTests {
   func analysis() async throws {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
-    catalogue.register(CustomFilter("look", "Looks.", analysis: GatedLook(gate: gate)))
+    catalogue.register(CustomFilter("look", "Looks.", analysis: GatedAnalysis(gate: gate)))
     try await withServer(.withSharedMemory(), catalogue: catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("look")], inputs: 1) { client in
@@ -213,7 +213,7 @@ struct SharedMemoryTests {
   func noCopyInVain() async throws {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
-    catalogue.register(CustomFilter("look", "Looks.", analysis: GatedLook(gate: gate)))
+    catalogue.register(CustomFilter("look", "Looks.", analysis: GatedAnalysis(gate: gate)))
     try await withServer(.withSharedMemory(), catalogue: catalogue) { server, address in
       @Sendable func copies() -> Int {
         let statistics = server.poolStatistics
@@ -285,11 +285,11 @@ struct SharedMemoryTests {
 }
 
 /// Tells the first sample, once the test lets it.
-private struct GatedLook: FrameAnalysis {
+private struct GatedAnalysis: FrameAnalysis {
   let gate: Gate
   var everyNth: Int { 1 }
 
-  func analyze(_ frame: Frame, at moment: FrameMoment) throws -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at moment: FrameTime) throws -> [String: AnalysisValue] {
     self.gate.hold()
     return ["first": .number(Double(frame.bytes[0]))]
   }

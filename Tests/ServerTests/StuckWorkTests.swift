@@ -45,7 +45,7 @@ import Testing
         #expect(server.sessionCount == 0)
         try await Self.expectService(of: stub)
         gate.open(for: 1)
-        try await LifeTests.expectNothingLeft(in: server)
+        try await SessionLifetimeTests.expectNothingLeft(in: server)
       }
     }
   }
@@ -74,7 +74,7 @@ import Testing
         #expect(gate.entryCount == 1)
         try await Self.expectService(of: stub)
         gate.open(for: 1)
-        try await LifeTests.expectNothingLeft(in: server)
+        try await SessionLifetimeTests.expectNothingLeft(in: server)
       }
     }
   }
@@ -107,7 +107,7 @@ import Testing
     let everyNth = 1
     let gate: Gate
 
-    func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
       self.gate.hold()
       return [:]
     }

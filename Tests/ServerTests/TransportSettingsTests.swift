@@ -72,11 +72,11 @@ import Tracing
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     configuration.transport.http2FrameBytes = 1
     let server = SidelightServer(configuration: configuration)
-    let fault = await #expect(throws: ConfigurationFault.self) { try await server.run() }
+    let fault = await #expect(throws: ConfigurationError.self) { try await server.run() }
     #expect(fault?.setting == "transport.http2FrameBytes")
 
     let address = Address.tcp(host: "127.0.0.1", port: 9)
-    await #expect(throws: ConfigurationFault.self) {
+    await #expect(throws: ConfigurationError.self) {
       try await SidelightClient.connect(to: address, transport: configuration.transport) { _ in }
     }
   }

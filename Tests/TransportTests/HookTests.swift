@@ -200,7 +200,7 @@ import Testing
       transport: transport,
       guards: Guards(
         configuration: GuardConfiguration(), maxMessageBytes: transport.maxMessageBytes,
-        ledger: ConnectionLedger(logger: logger)), services: [Service(handler: handler)])
+        ledger: ConnectionCounters(logger: logger)), services: [Service(handler: handler)])
     return try await EventLoops.with(nil) { loops in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try? await listener.serve(on: loops) }

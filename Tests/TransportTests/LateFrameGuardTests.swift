@@ -39,7 +39,7 @@ import Testing
     _ error: any Error = NIOHTTP2Errors.noSuchStream(streamID: 1), makesRoom: Bool = false,
     _ body: (ChannelPipeline) -> Void
   ) throws -> [Int] {
-    let (channel, watch) = (EmbeddedChannel(), DecodingWatch())
+    let (channel, watch) = (EmbeddedChannel(), DecodingObserver())
     defer { _ = try? channel.finish() }
     var (passed, leftOut) = (0, 0)
     try channel.pipeline.syncOperations.addHandlers([

@@ -12,8 +12,8 @@ import Testing
     return switch kind {
     case .number: .number(0.123456789)
     case .length: .length(length)
-    case .point: .point(Point(x: length, y: length))
-    case .color: .color(Color(red: 0.1, green: 0.2, blue: 0.3, alpha: 0.4))
+    case .point: .point(FramePoint(x: length, y: length))
+    case .color: .color(RGBAColor(red: 0.1, green: 0.2, blue: 0.3, alpha: 0.4))
     case .vector(let count): .vector(Array(repeating: 0.123456789, count: count))
     case .flag: .flag(true)
     case .choice(let names): .text(names.max { $0.utf8.count < $1.utf8.count } ?? "")
@@ -36,7 +36,7 @@ import Testing
             }))),
       id: String("\(number)".padding(toLength: 64, withPad: "x", startingAt: 0)),
       isActive: false, mix: 0.123456789,
-      region: Region(origin: Point(x: length, y: length), width: length, height: length),
+      region: Region(origin: FramePoint(x: length, y: length), width: length, height: length),
       failurePolicy: .blur)
   }
 
@@ -75,7 +75,7 @@ import Testing
     let large = Self.pipeline(ofBytes: ContractLimits.maxPipelineBytes + 64)
     #expect(large.stages.count <= Pipeline.maxStages)
     let count = Sidelight_V1_Pipeline(large).byteCount
-    let fault = #expect(throws: FieldFault.self) { try Pipeline(Sidelight_V1_Pipeline(large)) }
+    let fault = #expect(throws: FieldViolation.self) { try Pipeline(Sidelight_V1_Pipeline(large)) }
     #expect(fault?.field == "stages")
     #expect(fault?.reason == "take \(count) bytes in all; the limit is 65536")
   }
@@ -88,7 +88,7 @@ import Testing
       Stage(
         .filter(FilterCall(name: "f", parameters: ["a": .length(Length(1, .width))])), id: "i",
         region: Region(
-          origin: Point(x: Length(1), y: Length(2)), width: Length(1), height: Length(1)))
+          origin: FramePoint(x: Length(1), y: Length(2)), width: Length(1), height: Length(1)))
     ])
     func padded<M: Message>(_ message: M) throws -> M {
       try M(serializedBytes: try message.serializedBytes() as Data + unknown)
@@ -116,7 +116,7 @@ import Testing
       bytes += try stage.serializedBytes() as Data
     }
     let stage = try Sidelight_V1_Stage(serializedBytes: bytes)
-    let fault = #expect(throws: FieldFault.self) { try Pipeline(.with { $0.stages = [stage] }) }
+    let fault = #expect(throws: FieldViolation.self) { try Pipeline(.with { $0.stages = [stage] }) }
     #expect(fault?.field == "stages[0].filter.parameters")
     #expect(fault?.reason == "has 65 entries; the limit is 64")
   }

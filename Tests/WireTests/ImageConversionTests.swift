@@ -50,7 +50,7 @@ import Testing
       image.format = .gray8
       image.width = width
       image.height = height
-      let fault = #expect(throws: FieldFault.self) { try image.makeFrame(limits: Self.limits) }
+      let fault = #expect(throws: FieldViolation.self) { try image.makeFrame(limits: Self.limits) }
       #expect(["width", "height"].contains(fault?.field))
     }
   }

@@ -12,13 +12,13 @@ import Testing
             name: "anything",
             parameters: [
               "number": .number(-0.25), "length": .length(Length(0.5, .shortSide)),
-              "point": .point(Point(x: Length(3), y: Length(0.5, .height))),
-              "color": .color(Color(red: 1.5, green: 0, blue: -1, alpha: 0)),
+              "point": .point(FramePoint(x: Length(3), y: Length(0.5, .height))),
+              "color": .color(RGBAColor(red: 1.5, green: 0, blue: -1, alpha: 0)),
               "vector": .vector([1, 2, 3]), "flag": .flag(false), "text": .text("é"),
             ])),
         id: "first", isActive: false, mix: 0,
         region: Region(
-          origin: Point(x: Length(0), y: Length(1)), width: Length(0.5, .width),
+          origin: FramePoint(x: Length(0), y: Length(1)), width: Length(0.5, .width),
           height: Length(2))),
       Stage(.pipeline([.filter("inner"), Stage(.pipeline([]))])),
     ])
@@ -51,7 +51,7 @@ import Testing
   @Test("Nesting beyond the limit is refused before it is followed")
   func depth() throws {
     _ = try Pipeline(Self.nested(Pipeline.maxDepth))
-    let fault = #expect(throws: FieldFault.self) { try Pipeline(Self.nested(50)) }
+    let fault = #expect(throws: FieldViolation.self) { try Pipeline(Self.nested(50)) }
     #expect(fault?.reason.contains("8") == true)
   }
 
@@ -64,7 +64,7 @@ import Testing
     var outer = Sidelight_V1_Stage()
     outer.pipeline.stages = [inner]
     wire.stages = [outer]
-    let fault = #expect(throws: FieldFault.self) { try Pipeline(wire) }
+    let fault = #expect(throws: FieldViolation.self) { try Pipeline(wire) }
     #expect(
       fault?.field == "stages[0].pipeline.stages[0].filter.parameters[\"radius\"].kind")
   }
@@ -73,12 +73,12 @@ import Testing
   func unknownValues() {
     var empty = Sidelight_V1_Pipeline()
     empty.stages = [Sidelight_V1_Stage()]
-    #expect(throws: FieldFault.self) { try Pipeline(empty) }
+    #expect(throws: FieldViolation.self) { try Pipeline(empty) }
     var unit = Sidelight_V1_ParameterValue()
     unit.length.unit = .UNRECOGNIZED(77)
-    #expect(throws: FieldFault.self) { try ParameterValue(unit) }
+    #expect(throws: FieldViolation.self) { try ParameterValue(unit) }
     var space = Sidelight_V1_Pipeline()
     space.workingSpace = .UNRECOGNIZED(77)
-    #expect(throws: FieldFault.self) { try Pipeline(space) }
+    #expect(throws: FieldViolation.self) { try Pipeline(space) }
   }
 }

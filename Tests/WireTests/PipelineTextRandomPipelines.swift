@@ -56,7 +56,7 @@ struct RandomPipelines: RandomNumberGenerator {
     case 2: .point(self.point())
     case 3:
       .color(
-        Color(
+        RGBAColor(
           red: self.channel(), green: self.channel(), blue: self.channel(),
           alpha: self.oneIn(2) ? 1 : self.channel()))
     case 4: .vector((0 ..< self.upTo(10)).map { _ in self.number() })
@@ -97,8 +97,8 @@ struct RandomPipelines: RandomNumberGenerator {
     Length(self.number(), Length.Unit.allCases[self.upTo(3)])
   }
 
-  private mutating func point() -> Point {
-    Point(x: self.length(), y: self.length())
+  private mutating func point() -> FramePoint {
+    FramePoint(x: self.length(), y: self.length())
   }
 
   private mutating func upTo(_ most: Int) -> Int { Int.random(in: 0 ... most, using: &self) }

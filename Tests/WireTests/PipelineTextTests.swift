@@ -58,7 +58,7 @@ struct PipelineTextTests {
   func space(text: String) throws {
     #expect(
       try Pipeline(text: text) == [
-        .filter("a", ["b": .number(1), "c": .point(Point(x: Length(2), y: Length(3)))]),
+        .filter("a", ["b": .number(1), "c": .point(FramePoint(x: Length(2), y: Length(3)))]),
         Stage(.pipeline([.filter("d")]), isActive: false, mix: 0.5),
         Stage(.filter(FilterCall(name: "e")), id: "id"),
       ])
@@ -77,17 +77,17 @@ struct PipelineTextTests {
       ("0.1min", .length(Length(0.1, .shortSide)), nil),
       ("1e2w", .length(Length(100, .width)), "100w"),
       ("(0.5w, 0.5h)", .point(.center), nil),
-      ("(500, 0.1min)", .point(Point(x: Length(500), y: Length(0.1, .shortSide))), nil),
-      ("(500px, -1)", .point(Point(x: Length(500), y: Length(-1))), "(500, -1)"),
-      ("#ff8000", .color(Color(red: 1, green: 128.0 / 255, blue: 0)), nil),
+      ("(500, 0.1min)", .point(FramePoint(x: Length(500), y: Length(0.1, .shortSide))), nil),
+      ("(500px, -1)", .point(FramePoint(x: Length(500), y: Length(-1))), "(500, -1)"),
+      ("#ff8000", .color(RGBAColor(red: 1, green: 128.0 / 255, blue: 0)), nil),
       (
-        "#FF800080", .color(Color(red: 1, green: 128.0 / 255, blue: 0, alpha: 128.0 / 255)),
+        "#FF800080", .color(RGBAColor(red: 1, green: 128.0 / 255, blue: 0, alpha: 128.0 / 255)),
         "#ff800080"
       ),
-      ("#0a0b0cff", .color(Color(red: 10.0 / 255, green: 11.0 / 255, blue: 12.0 / 255)), "#0a0b0c"),
-      ("color(1, 0.5, 0)", .color(Color(red: 1, green: 0.5, blue: 0)), nil),
-      ("color(1.5, -0.5, 0, 0.3)", .color(Color(red: 1.5, green: -0.5, blue: 0, alpha: 0.3)), nil),
-      ("color(0, 0, 1, 1)", .color(Color(red: 0, green: 0, blue: 1)), "#0000ff"),
+      ("#0a0b0cff", .color(RGBAColor(red: 10.0 / 255, green: 11.0 / 255, blue: 12.0 / 255)), "#0a0b0c"),
+      ("color(1, 0.5, 0)", .color(RGBAColor(red: 1, green: 0.5, blue: 0)), nil),
+      ("color(1.5, -0.5, 0, 0.3)", .color(RGBAColor(red: 1.5, green: -0.5, blue: 0, alpha: 0.3)), nil),
+      ("color(0, 0, 1, 1)", .color(RGBAColor(red: 0, green: 0, blue: 1)), "#0000ff"),
       ("[0, 1, -0.5]", .vector([0, 1, -0.5]), nil), ("[]", .vector([]), nil),
       ("[ 1 ]", .vector([1]), "[1]"),
       ("true", .flag(true), nil), ("false", .flag(false), nil),
@@ -128,7 +128,7 @@ struct PipelineTextTests {
       """
     let pipeline = try Pipeline(text: text)
     let region = Region(
-      origin: Point(x: Length(0), y: Length(10)), width: Length(0.5, .width),
+      origin: FramePoint(x: Length(0), y: Length(10)), width: Length(0.5, .width),
       height: Length(1, .height))
     #expect(
       pipeline == [

@@ -47,7 +47,7 @@ import Testing
   func refusedRequests(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
-    let fault = try #require(throws: FieldFault.self) {
+    let fault = try #require(throws: FieldViolation.self) {
       try Self.layout(slotBytes, inputs, outputs)
     }
     #expect(fault.field == field)
@@ -63,7 +63,7 @@ import Testing
   func refusedOffers(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
-    let fault = try #require(throws: FieldFault.self) {
+    let fault = try #require(throws: FieldViolation.self) {
       try RingLayout(
         Sidelight_V1_SharedMemoryOffer.with {
           $0.slotBytes = slotBytes
@@ -86,17 +86,17 @@ import Testing
   @Test(
     "A descriptor that is out of range, overflows, or goes the other way is refused",
     arguments: [
-      (UInt32(5), UInt64(0), RingLayout.Way.input, "shared_memory.slot"),
+      (UInt32(5), UInt64(0), RingLayout.Direction.input, "shared_memory.slot"),
       (5, 0, .output, "shared_memory.slot"), (.max, 0, .input, "shared_memory.slot"),
       (3, 0, .input, "shared_memory.slot"), (2, 0, .output, "shared_memory.slot"),
       (0, 65537, .input, "shared_memory.length"), (0, .max, .input, "shared_memory.length"),
       (0, 1 << 63, .input, "shared_memory.length"), (4, 1 << 32, .output, "shared_memory.length"),
     ])
   func refusedReferences(
-    _ slot: UInt32, _ length: UInt64, _ way: RingLayout.Way, _ field: String
+    _ slot: UInt32, _ length: UInt64, _ way: RingLayout.Direction, _ field: String
   ) throws {
     let layout = try Self.layout()
-    let fault = try #require(throws: FieldFault.self) {
+    let fault = try #require(throws: FieldViolation.self) {
       try layout.check(Self.reference(slot, length), way)
     }
     #expect(fault.field == field)

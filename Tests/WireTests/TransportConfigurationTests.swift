@@ -59,7 +59,7 @@ import Testing
     for change in [test.low, test.high] {
       var configuration = TransportConfiguration()
       change(&configuration)
-      let fault = #expect(throws: ConfigurationFault.self) { try configuration.validate() }
+      let fault = #expect(throws: ConfigurationError.self) { try configuration.validate() }
       #expect(fault?.setting == "transport.\(test.setting)")
     }
   }
@@ -71,7 +71,7 @@ import Testing
     ] {
       var configuration = TransportConfiguration()
       configuration.flushCoalescing = flush
-      let fault = #expect(throws: ConfigurationFault.self) { try configuration.validate() }
+      let fault = #expect(throws: ConfigurationError.self) { try configuration.validate() }
       #expect(fault?.setting.hasPrefix("transport.flushCoalescing.") == true)
     }
   }

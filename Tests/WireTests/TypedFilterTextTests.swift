@@ -11,11 +11,11 @@ struct TypedFilterTextTests {
       ([.gaussianBlur(radius: 12)], "gaussianBlur(radius: 12)"),
       ([.gaussianBlur(radius: .width(0.01))], "gaussianBlur(radius: 0.01w)"),
       (
-        [.vignetteEffect(center: Point(x: .width(0.5), y: 8), falloff: 1)],
+        [.vignetteEffect(center: FramePoint(x: .width(0.5), y: 8), falloff: 1)],
         "vignetteEffect(center: (0.5w, 8), falloff: 1)"
       ),
       (
-        [.whitePointAdjust(color: Color(red: 1, green: 128 / 255, blue: 0))],
+        [.whitePointAdjust(color: RGBAColor(red: 1, green: 128 / 255, blue: 0))],
         "whitePointAdjust(color: #ff8000)"
       ),
       ([.colorMatrix(biasVector: [0.5, 0, 0, 0])], "colorMatrix(biasVector: [0.5, 0, 0, 0])"),

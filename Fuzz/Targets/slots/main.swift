@@ -50,7 +50,7 @@ fuzz { input in
   else {
     return
   }
-  for way in [RingLayout.Way.input, .output] {
+  for way in [RingLayout.Direction.input, .output] {
     guard let (slot, byteCount) = try? layout.check(image.sharedMemory, way) else { continue }
     precondition(layout.indices(of: way).contains(slot), "the slot goes the other way")
     precondition((0 ... layout.slotBytes).contains(byteCount), "there is more than the slot has")

@@ -27,22 +27,22 @@ public struct ClientSecurity: Sendable {
 
   /// Checks the settings for a list of addresses.
   ///
-  /// - Throws: `ConfigurationFault` that names the setting.
-  func validate(for addresses: [Address]) throws(ConfigurationFault) {
+  /// - Throws: `ConfigurationError` that names the setting.
+  func validate(for addresses: [Address]) throws(ConfigurationError) {
     if let tls, (tls.certificateChain == nil) != (tls.privateKey == nil) {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "security.tls.privateKey", value: tls.privateKey ?? "not set",
         range: "the key of security.tls.certificateChain, both or neither")
     }
     if let name = self.tls?.serverName, name.isIPAddress {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "security.tls.serverName", value: name, range: "hosts' names, not their numbers")
     }
     guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal })
     else {
       return
     }
-    throw ConfigurationFault(
+    throw ConfigurationError(
       setting: "security.token", value: "set for \(open) without TLS",
       range: "addresses with TLS, on this host, or Unix sockets")
   }

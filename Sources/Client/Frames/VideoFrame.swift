@@ -81,10 +81,10 @@ public enum VideoPicture: Sendable {
 extension VideoPicture {
   /// Reads a picture that the server sent.
   ///
-  /// - Throws: ``FieldFault`` for an image that contradicts its pixels.
+  /// - Throws: ``FieldViolation`` for an image that contradicts its pixels.
   init(
     _ image: Sidelight_V1_Image, over pixels: PixelBuffer?
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     guard image.format == .jpeg, let pixels else {
       self = .frame(try image.frame(over: pixels, limits: .everything))
       return

@@ -116,7 +116,7 @@ final class ClientRing: Sendable {
   func picture(
     of image: Sidelight_V1_Image, for sequence: UInt64, sent: VideoPicture
   ) throws -> VideoPicture {
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       let (slot, byteCount) = try self.ring.layout.check(image.sharedMemory, .input, .output)
       // In an input slot it is the very frame that was sent.
       guard self.ring.layout.indices(of: .output).contains(slot) else { return sent }

@@ -112,7 +112,7 @@ extension Format {
   }
 
   private static func grant(_ text: String) throws(InvalidSettingValue) -> ScopeGrant {
-    do throws(ConfigurationFault) {
+    do throws(ConfigurationError) {
       return try ScopeGrant(text, setting: "")
     } catch {
       throw InvalidSettingValue("expected \(error.range)")

@@ -65,7 +65,7 @@ struct ArgumentValidator {
       try Self.check(length, limits, parameter.name, path)
       return value
     case (.point, .vector(let numbers)) where numbers.count == 2:
-      let point = Point(x: Length(numbers[0]), y: Length(numbers[1]))
+      let point = FramePoint(x: Length(numbers[0]), y: Length(numbers[1]))
       return try Self.check(.point(point), parameter, path: path)
     case (.point, .point(let point)):
       let reach = parameter.limits ?? -65536 ... 65536
@@ -73,7 +73,7 @@ struct ArgumentValidator {
       try Self.check(point.y, reach, "\(parameter.name).y", path)
       return value
     case (.color, .vector(let numbers)) where (3 ... 4).contains(numbers.count):
-      let color = Color(
+      let color = RGBAColor(
         red: numbers[0], green: numbers[1], blue: numbers[2],
         alpha: numbers.count == 4 ? numbers[3] : 1)
       return try Self.check(.color(color), parameter, path: path)

@@ -1,6 +1,6 @@
 /// An operation on frames, as a value.
 ///
-/// A filter holds its parameters, and neither pixels nor state. It describes its work as ``Node``
+/// A filter holds its parameters, and neither pixels nor state. It describes its work as ``FilterNode``
 /// values, which the planner lowers to passes. Built-in and custom filters conform to the same
 /// protocol.
 public protocol Filter: Sendable {
@@ -11,16 +11,16 @@ public protocol Filter: Sendable {
   ///
   /// Called when a plan is compiled, not for each frame. An empty array means that the parameters
   /// change nothing.
-  func nodes(for geometry: FrameGeometry) -> [Node]
+  func nodes(for geometry: FrameGeometry) -> [FilterNode]
 
   /// Returns the nodes of the filter in a working space. Only filters that bring in pictures, which
   /// have to be converted, implement it; the default ignores the space.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node]
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode]
 }
 
 extension Filter {
   /// Returns the nodes of the filter, the same in every space.
-  public func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+  public func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     self.nodes(for: geometry)
   }
 }
@@ -75,13 +75,13 @@ public struct Arguments: Sendable, Hashable {
   }
 
   /// Returns the position of that name.
-  public func point(_ name: String) -> Point {
+  public func point(_ name: String) -> FramePoint {
     guard case .point(let value) = self.values[name] else { Self.mismatch(name, "point") }
     return value
   }
 
   /// Returns the colour of that name.
-  public func color(_ name: String) -> Color {
+  public func color(_ name: String) -> RGBAColor {
     guard case .color(let value) = self.values[name] else { Self.mismatch(name, "colour") }
     return value
   }

@@ -83,8 +83,8 @@ extension FilterCatalogue {
     return Arguments(values: values, assets: arguments.assets)
   }
 
-  private static func halved(_ point: Point) -> Point {
-    Point(x: Self.halved(point.x), y: Self.halved(point.y))
+  private static func halved(_ point: FramePoint) -> FramePoint {
+    FramePoint(x: Self.halved(point.x), y: Self.halved(point.y))
   }
 
   /// Halves a length in pixels. A relative length follows the frame's size.

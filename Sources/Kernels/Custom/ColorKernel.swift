@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// struct Solarize: ColorKernel {
-///   func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
+///   func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
 ///     Pixel(
 ///       red: abs(2 * pixel.red - 1), green: abs(2 * pixel.green - 1),
 ///       blue: abs(2 * pixel.blue - 1), alpha: pixel.alpha)
@@ -20,7 +20,7 @@ public protocol ColorKernel: Sendable {
   ///   - pixel: Gamma-encoded sRGB with straight alpha: 0 ... 1, and beyond if earlier filters
   ///     exceeded it. Alpha is 1 in opaque pictures; changes of alpha are ignored there.
   ///   - place: The pixel's position.
-  func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel
+  func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel
 
   /// Applies the kernel to a run of pixels. The default implementation calls the function for each
   /// pixel; other implementations are not needed.
@@ -32,7 +32,7 @@ extension ColorKernel {
   @inlinable
   public func apply(to strip: ColorStrip) {
     for index in 0 ..< strip.count {
-      let place = Place(x: strip.x + index, y: strip.y, frame: strip.frame)
+      let place = PixelPosition(x: strip.x + index, y: strip.y, frame: strip.frame)
       strip[index] = self(strip[index], at: place)
     }
   }
@@ -87,10 +87,10 @@ public struct ColorStrip {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// A custom function of one pixel and its position. Fuses with its neighbours.
-  public static func colorKernel(_ kernel: some ColorKernel) -> Node {
-    Node(
+  public static func colorKernel(_ kernel: some ColorKernel) -> FilterNode {
+    FilterNode(
       .kernel(
         StripKernel(
           reference: { pixel, x, y, moment in
@@ -98,7 +98,7 @@ extension Node {
               Pixel(
                 red: Float(pixel.x), green: Float(pixel.y), blue: Float(pixel.z),
                 alpha: Float(pixel.w)),
-              at: Place(x: x, y: y, frame: moment.index))
+              at: PixelPosition(x: x, y: y, frame: moment.index))
             return SIMD4(
               Double(result.red), Double(result.green), Double(result.blue),
               Double(result.alpha))

@@ -8,7 +8,7 @@
 public struct CustomFilter: Filter {
   /// The filter's name, summary and properties.
   public let description: FilterDescription
-  private let node: Node
+  private let node: FilterNode
 
   /// Creates a filter of each pixel's colour. It fuses with its neighbours in the pipeline.
   public init(_ name: String, _ summary: String, color kernel: some ColorKernel) {
@@ -32,7 +32,7 @@ public struct CustomFilter: Filter {
   ///     compute threads, for several frames at the same time.
   public init(
     _ name: String, _ summary: String,
-    frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+    frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void
   ) {
     self.init(name, summary, .frame, .frame(body))
   }
@@ -43,7 +43,7 @@ public struct CustomFilter: Filter {
   }
 
   private init(
-    _ name: String, _ summary: String, _ reach: FilterDescription.Reach, _ node: Node,
+    _ name: String, _ summary: String, _ reach: FilterDescription.Reach, _ node: FilterNode,
     category: FilterDescription.Category = .custom
   ) {
     self.description = FilterDescription(
@@ -53,14 +53,14 @@ public struct CustomFilter: Filter {
   }
 
   /// The filter's single node.
-  public func nodes(for geometry: FrameGeometry) -> [Node] { [self.node] }
+  public func nodes(for geometry: FrameGeometry) -> [FilterNode] { [self.node] }
 }
 
 /// A custom function of a whole frame.
 struct FramePass: Pass {
   let description: PassDescription
   let color: ColorDescription
-  let body: @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
+  let body: @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void
 
   func run(_ context: PassContext) async throws {
     let input = context.inputs[0].frame(color: self.color, orientation: .upright)

@@ -6,7 +6,7 @@
 /// ```swift
 /// struct Emboss: NeighborhoodKernel {
 ///   var reach: Int { 1 }
-///   func callAsFunction(_ window: PixelWindow, at place: Place) -> Pixel {
+///   func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
 ///     let (low, high) = (window[-1, -1], window[1, 1])
 ///     let gray = (high.green - low.green) + 0.5
 ///     return Pixel(red: gray, green: gray, blue: gray, alpha: window[0, 0].alpha)
@@ -18,7 +18,7 @@ public protocol NeighborhoodKernel: Sendable {
   var reach: Int { get }
 
   /// Returns the pixel's new colour. Must be pure.
-  func callAsFunction(_ window: PixelWindow, at place: Place) -> Pixel
+  func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel
 
   /// Applies the kernel to a row. The default implementation calls the function for each pixel;
   /// other implementations are not needed.
@@ -32,7 +32,7 @@ extension NeighborhoodKernel {
     var window = window
     for index in 0 ..< strip.count {
       window.x = strip.x + index
-      strip[index] = self(window, at: Place(x: window.x, y: strip.y, frame: strip.frame))
+      strip[index] = self(window, at: PixelPosition(x: window.x, y: strip.y, frame: strip.frame))
     }
   }
 }
@@ -111,12 +111,12 @@ extension Pixel {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// A custom function of a pixel's neighbourhood.
   ///
   /// - Precondition: The kernel's reach is in 0 ... 64.
-  public static func neighborhoodKernel(_ kernel: some NeighborhoodKernel) -> Node {
+  public static func neighborhoodKernel(_ kernel: some NeighborhoodKernel) -> FilterNode {
     precondition((0 ... 64).contains(kernel.reach), "a kernel's reach is 0 ... 64")
-    return Node(.window(kernel))
+    return FilterNode(.window(kernel))
   }
 }

@@ -26,7 +26,7 @@ public struct Pixel: Sendable, Hashable {
 
 /// A pixel's position, and its frame's number.
 @frozen
-public struct Place: Sendable, Hashable {
+public struct PixelPosition: Sendable, Hashable {
   /// The column, from the left, from 0.
   public var x: Int
   /// The row, from the top, from 0.

@@ -31,8 +31,8 @@ struct WindowPass: Pass {
   private func run(_ band: Range<Int>, _ context: PassContext) {
     let rows = unsafe sl_rows_current().pointee
     let size = context.output.size
-    let source = unsafe StripPort(context.inputs[0].view, self.conversion, rows)
-    let destination = unsafe StripPort(context.output.view, self.conversion, rows)
+    let source = unsafe StripStore(context.inputs[0].view, self.conversion, rows)
+    let destination = unsafe StripStore(context.output.view, self.conversion, rows)
     let ring = PixelRing(
       width: size.width, height: size.height, reach: self.reach, moment: context.moment)
     let memory = StripMemory(strips: 2)
@@ -65,14 +65,14 @@ final class PixelRing {
   private let width: Int
   private let height: Int
   private let reach: Int
-  private let moment: FrameMoment
+  private let moment: FrameTime
   private let slots: Int
   private let planeStride: Int
   private let floats: UnsafeMutablePointer<Float>
   /// The row in each slot.
   private var held: [Int]
 
-  init(width: Int, height: Int, reach: Int, moment: FrameMoment) {
+  init(width: Int, height: Int, reach: Int, moment: FrameTime) {
     self.width = width
     self.height = height
     self.reach = reach
@@ -89,7 +89,7 @@ final class PixelRing {
   }
 
   /// Loads a row, unless it is present. Rows beyond the edges are those at the edges.
-  func load(_ y: Int, from source: StripPort) {
+  func load(_ y: Int, from source: StripStore) {
     let row = min(max(y, 0), self.height - 1)
     guard self.held[row % self.slots] != row else { return }
     self.held[row % self.slots] = row

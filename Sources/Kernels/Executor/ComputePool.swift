@@ -23,7 +23,7 @@ public final class ComputePool: TaskExecutor {
 
   private let queue: JobQueue
   private let start: ThreadStart
-  private var roster: ThreadRoster { self.start.roster }
+  private var roster: ThreadList { self.start.roster }
 
   /// The number of processors that are online.
   public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -130,7 +130,7 @@ public final class ComputePool: TaskExecutor {
 
 /// The parameters of a thread.
 private final class ThreadStart: Sendable {
-  let roster = ThreadRoster()
+  let roster = ThreadList()
   let queue: JobQueue
   let niceness: Int32
   let instructionSet: InstructionSet?
@@ -152,7 +152,7 @@ private func work(_ context: UnsafeMutableRawPointer) {
 }
 
 /// The threads of a pool that have to be joined or detached.
-final class ThreadRoster: Sendable {
+final class ThreadList: Sendable {
   private let threads = Mutex<[pthread_t]>([])
 
   var count: Int { self.threads.withLock { $0.count } }

@@ -48,7 +48,7 @@ public final class PlanExecutor: Sendable {
   /// - Precondition: The plan was compiled for `frame.geometry`, and was not refused.
   @concurrent
   public func run(
-    _ plan: Plan, on frame: Frame, at moment: FrameMoment = FrameMoment(),
+    _ plan: Plan, on frame: Frame, at moment: FrameTime = FrameTime(),
     bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
@@ -95,7 +95,7 @@ public final class PlanExecutor: Sendable {
   @discardableResult
   public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
-    at moment: FrameMoment = FrameMoment(), bands: Int? = nil,
+    at moment: FrameTime = FrameTime(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
@@ -129,7 +129,7 @@ public final class PlanExecutor: Sendable {
 /// The run of a plan on one frame.
 struct PlanRun: Sendable {
   let plan: Plan
-  let moment: FrameMoment
+  let moment: FrameTime
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner

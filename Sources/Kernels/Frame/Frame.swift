@@ -150,7 +150,7 @@ public struct Orientation: Sendable, Hashable {
 }
 
 /// The position of a frame in its stream, for filters that change with time.
-public struct FrameMoment: Sendable, Hashable {
+public struct FrameTime: Sendable, Hashable {
   /// The frame's number in its stream. The same number gives the same noise.
   ///
   /// In a session of the server: the number of frames that arrived on the stream before it,

@@ -5,9 +5,9 @@ public enum ParameterValue: Sendable, Hashable {
   /// A length, absolute or relative to the frame.
   case length(Length)
   /// A position in the frame.
-  case point(Point)
+  case point(FramePoint)
   /// A colour.
-  case color(Color)
+  case color(RGBAColor)
   /// Numbers; the parameter's description states their count.
   case vector([Double])
   /// A flag.
@@ -54,7 +54,7 @@ public struct Length: Sendable, Hashable {
 }
 
 /// A position in the frame, from the top left corner; x to the right, y down.
-public struct Point: Sendable, Hashable {
+public struct FramePoint: Sendable, Hashable {
   /// From the left edge.
   public var x: Length
   /// From the top edge.
@@ -72,20 +72,20 @@ public struct Point: Sendable, Hashable {
   }
 
   /// The centre of the frame, for every size.
-  public static let center = Point(x: Length(0.5, .width), y: Length(0.5, .height))
+  public static let center = FramePoint(x: Length(0.5, .width), y: Length(0.5, .height))
 }
 
 /// An axis-aligned rectangle in the frame.
 public struct Region: Sendable, Hashable {
   /// The top left corner.
-  public var origin: Point
+  public var origin: FramePoint
   /// The extent to the right.
   public var width: Length
   /// The extent downwards.
   public var height: Length
 
   /// Creates a rectangle.
-  public init(origin: Point, width: Length, height: Length) {
+  public init(origin: FramePoint, width: Length, height: Length) {
     self.origin = origin
     self.width = width
     self.height = height
@@ -94,7 +94,7 @@ public struct Region: Sendable, Hashable {
 
 /// A colour in gamma-encoded sRGB with straight alpha: 0 ... 1, and values beyond for extended
 /// range.
-public struct Color: Sendable, Hashable {
+public struct RGBAColor: Sendable, Hashable {
   /// Red.
   public var red: Double
   /// Green.

@@ -77,9 +77,9 @@ package enum ToneCurve: Sendable, Hashable {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// A function of each colour channel.
-  package static func curve(_ curve: ToneCurve) -> Node {
-    Node(.kernel(curve.kernel))
+  package static func curve(_ curve: ToneCurve) -> FilterNode {
+    FilterNode(.kernel(curve.kernel))
   }
 }

@@ -130,7 +130,7 @@ struct PassBuilder {
   }
 
   private mutating func append(
-    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void,
+    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void,
     _ filter: String
   ) {
     // The function reads and writes ordinary frames.

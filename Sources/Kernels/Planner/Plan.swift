@@ -15,7 +15,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
   /// The plan's share of the memory that all plans may hold.
-  let share: PlanAllowance.Share?
+  let share: PlanMemoryLimit.Reservation?
   private let lastReaders: [[Int]]
 
   /// The cost of a pass without pictures: its object, tables and texts.
@@ -53,7 +53,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.share = nil
   }
 
-  private init(_ plan: Plan, share: PlanAllowance.Share) {
+  private init(_ plan: Plan, share: PlanMemoryLimit.Reservation) {
     self.input = plan.input
     self.output = plan.output
     self.analyses = plan.analyses
@@ -65,7 +65,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   }
 
   /// Returns the same plan with a share, which is released with the last reference to the plan.
-  func holding(_ share: PlanAllowance.Share) -> Plan { Plan(self, share: share) }
+  func holding(_ share: PlanMemoryLimit.Reservation) -> Plan { Plan(self, share: share) }
 
   /// The descriptions of the passes.
   public var passes: [PassDescription] { self.steps.map(\.pass.description) }

@@ -38,13 +38,13 @@ package final class PlanBudget {
 
 /// A bound of the memory of all plans of a cache: those that it keeps, and those that it has
 /// evicted and that are still in use.
-final class PlanAllowance: Sendable {
+final class PlanMemoryLimit: Sendable {
   /// A plan's part, released with the last reference to the plan.
-  final class Share: Sendable {
-    private let allowance: PlanAllowance
+  final class Reservation: Sendable {
+    private let allowance: PlanMemoryLimit
     private let byteCount: Int
 
-    fileprivate init(_ allowance: PlanAllowance, _ byteCount: Int) {
+    fileprivate init(_ allowance: PlanMemoryLimit, _ byteCount: Int) {
       self.allowance = allowance
       self.byteCount = byteCount
     }
@@ -67,12 +67,12 @@ final class PlanAllowance: Sendable {
   /// Reserves bytes.
   ///
   /// - Returns: `nil` if fewer bytes remain.
-  func take(_ byteCount: Int) -> Share? {
+  func take(_ byteCount: Int) -> Reservation? {
     let isThere = self.taken.withLock { taken in
       guard byteCount <= self.limit - taken else { return false }
       taken += byteCount
       return true
     }
-    return isThere ? Share(self, byteCount) : nil
+    return isThere ? Reservation(self, byteCount) : nil
   }
 }

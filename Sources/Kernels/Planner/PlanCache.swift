@@ -25,7 +25,7 @@ public final class PlanCache: Sendable {
   private let capacity: Int
   private let maxBytes: Int
   private let maxPlanBytes: Int
-  private let allowance: PlanAllowance
+  private let allowance: PlanMemoryLimit
   private let state = Mutex(State())
 
   /// Creates an empty cache.
@@ -44,7 +44,7 @@ public final class PlanCache: Sendable {
     self.capacity = max(1, capacity)
     self.maxBytes = max(0, maxBytes)
     self.maxPlanBytes = maxPlanBytes
-    self.allowance = PlanAllowance(limit: maxLiveBytes)
+    self.allowance = PlanMemoryLimit(limit: maxLiveBytes)
   }
 
   /// The number of kept plans, and their memory in bytes.

@@ -52,7 +52,7 @@ package indirect enum PointOperation: Sendable {
 
 /// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
 indirect enum PlanItem {
-  case node(Node, filter: String)
+  case node(FilterNode, filter: String)
   /// A conversion of colour from the other working space into this one.
   case convert(to: WorkingSpace)
   /// Items whose result is mixed with their input, within a rectangle.

@@ -33,7 +33,7 @@ public struct ScalarField: Sendable {
   }
 
   /// The field at the centre of a pixel.
-  package func value(x: Int, y: Int, moment: FrameMoment) -> Double {
+  package func value(x: Int, y: Int, moment: FrameTime) -> Double {
     switch self.kind {
     case .smooth(let value): value(Double(x) + 0.5, Double(y) + 0.5)
     case .grain(let grain): grain.value(x: x, y: y, moment: moment)
@@ -91,7 +91,7 @@ package enum FieldView: Sendable {
   /// Writes the field's values for a whole row in units of 1/16384, or multiplies the existing
   /// values by them.
   func fillFixed(
-    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment,
+    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameTime,
     multiplies: Bool, _ rows: sl_rows
   ) {
     switch self {
@@ -107,7 +107,7 @@ package enum FieldView: Sendable {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// A factor of red, green and blue, evaluated for every pixel: for fields that change too quickly
   /// for ``field(_:)``.
   ///
@@ -115,7 +115,7 @@ extension Node {
   ///   are at halves. Must be pure.
   package static func exactField(
     _ value: @escaping @Sendable (_ x: Double, _ y: Double) -> Double
-  ) -> Node {
+  ) -> FilterNode {
     let kernel = StripKernel { pixel, x, y, _ in
       let factor = value(Double(x) + 0.5, Double(y) + 0.5)
       return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
@@ -128,6 +128,6 @@ extension Node {
         unsafe strip.blue[index] *= factor
       }
     }
-    return Node(.kernel(kernel))
+    return FilterNode(.kernel(kernel))
   }
 }

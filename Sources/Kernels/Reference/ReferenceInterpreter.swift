@@ -3,11 +3,11 @@
 ///
 /// Nothing is folded, fused, divided into bands or approximated. It is slow.
 package struct ReferenceInterpreter {
-  private let moment: FrameMoment
+  private let moment: FrameTime
   /// The source frame, once a pipeline is applied.
   private var source: ReferencePicture?
 
-  package init(moment: FrameMoment = FrameMoment()) {
+  package init(moment: FrameTime = FrameTime()) {
     self.moment = moment
   }
 
@@ -87,7 +87,7 @@ package struct ReferenceInterpreter {
   private static func isPointwise(
     _ stage: ResolvedStage, _ geometry: FrameGeometry, _ space: WorkingSpace
   ) -> Bool {
-    func isPointwise(_ nodes: [Node]) -> Bool {
+    func isPointwise(_ nodes: [FilterNode]) -> Bool {
       nodes.allSatisfy { node in
         switch node.kind {
         case .matrix, .field, .kernel, .source, .analysis: true
@@ -104,7 +104,7 @@ package struct ReferenceInterpreter {
   }
 
   /// Applies nodes. The result is unclamped.
-  package func apply(_ nodes: [Node], to picture: ReferencePicture) -> ReferencePicture {
+  package func apply(_ nodes: [FilterNode], to picture: ReferencePicture) -> ReferencePicture {
     var current = picture
     for node in nodes {
       switch node.kind {
@@ -138,7 +138,7 @@ package struct ReferenceInterpreter {
     let planes = picture.planes(isPremultiplied: true)
     let geometry = operation.output(for: picture.geometry)
     let keepsFourth = geometry.format.hasAlpha && geometry.color.alpha == .opaque
-    let empty = EmptyColor.samples(picture.geometry).map { $0.map(Double.init) }
+    let empty = TransparentBlack.samples(picture.geometry).map { $0.map(Double.init) }
     let sources = zip(planes, empty).map { plane, empty in
       var plane = plane
       plane.emptySamples = empty
@@ -206,7 +206,7 @@ package struct ReferenceInterpreter {
             reach: reach, rows: rows.baseAddress.unsafelyUnwrapped, planeStride: planeStride)
           for x in 0 ..< width {
             window.x = x
-            let pixel = kernel(window, at: Place(x: x, y: y, frame: self.moment.index))
+            let pixel = kernel(window, at: PixelPosition(x: x, y: y, frame: self.moment.index))
             let alpha = picture.hasAlpha ? Double(pixel.alpha) : picture.pixels[y * width + x].w
             let factor = picture.hasAlpha ? (alpha > 0 ? 1 / alpha : 0) : 1
             result.pixels[y * width + x] = [

@@ -174,7 +174,7 @@ extension Stage {
   ///
   /// - Parameter color: The colour that white becomes; white changes nothing. Default `#ffffff`,
   ///   slider 0 to 1.
-  public static func whitePointAdjust(color: Color? = nil) -> Stage {
+  public static func whitePointAdjust(color: RGBAColor? = nil) -> Stage {
     .filter("whitePointAdjust", given: ["color": color])
   }
 }
@@ -296,7 +296,7 @@ extension Stage {
   ///   - falloff: The width of the step: 0 is a hard edge, 1 begins at the centre. Default `0.5`,
   ///     slider 0 to 1, limits 0 to 1.
   public static func vignetteEffect(
-    center: Point? = nil, radius: Length? = nil, intensity: Double? = nil, falloff: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, intensity: Double? = nil, falloff: Double? = nil
   ) -> Stage {
     .filter(
       "vignetteEffect",
@@ -373,7 +373,7 @@ extension Stage {
   ///   - border: The pixels beyond the frame: those at its edge, or transparent black (black in
   ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func zoomBlur(
-    center: Point? = nil, amount: Double? = nil, border: Border? = nil
+    center: FramePoint? = nil, amount: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("zoomBlur", given: ["center": center, "amount": amount, "border": border])
   }
@@ -490,7 +490,7 @@ extension Stage {
   ///   - radius: Half the distance between crystals. Default `20`, slider 1 to 100 pixels, limits 1
   ///     to 16384 pixels.
   ///   - center: A point of the grid of crystals. Default `(0.5w, 0.5h)`.
-  public static func crystallize(radius: Length? = nil, center: Point? = nil) -> Stage {
+  public static func crystallize(radius: Length? = nil, center: FramePoint? = nil) -> Stage {
     .filter("crystallize", given: ["radius": radius, "center": center])
   }
 
@@ -506,7 +506,7 @@ extension Stage {
   ///     pixels.
   ///   - sharpness: The hardness of the dots' edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
   public static func dotScreen(
-    center: Point? = nil, angle: Double? = nil, width: Length? = nil, sharpness: Double? = nil
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, sharpness: Double? = nil
   ) -> Stage {
     .filter(
       "dotScreen",
@@ -567,7 +567,7 @@ extension Stage {
   ///   - center: The corner of four squares. Default `(0.5w, 0.5h)`.
   ///   - scale: A square's side; 1 changes nothing. Default `8`, slider 1 to 100 pixels, limits 1
   ///     to 16384 pixels.
-  public static func pixellate(center: Point? = nil, scale: Length? = nil) -> Stage {
+  public static func pixellate(center: FramePoint? = nil, scale: Length? = nil) -> Stage {
     .filter("pixellate", given: ["center": center, "scale": scale])
   }
 
@@ -594,7 +594,7 @@ extension Stage {
   ///   - scale: The height of the bump; negative values sink, 0 changes nothing. Default `0.5`,
   ///     slider -1 to 1, limits -16 to 16.
   public static func bumpDistortion(
-    center: Point? = nil, radius: Length? = nil, scale: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, scale: Double? = nil
   ) -> Stage {
     .filter("bumpDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
@@ -607,7 +607,7 @@ extension Stage {
   ///   - center: The centre of the hole. Default `(0.5w, 0.5h)`.
   ///   - radius: The hole's radius; below half a pixel nothing changes. Default `150`, slider 0.01
   ///     to 1000 pixels, limits 0 to 32768 pixels.
-  public static func holeDistortion(center: Point? = nil, radius: Length? = nil) -> Stage {
+  public static func holeDistortion(center: FramePoint? = nil, radius: Length? = nil) -> Stage {
     .filter("holeDistortion", given: ["center": center, "radius": radius])
   }
 
@@ -621,7 +621,7 @@ extension Stage {
   ///     pixels.
   ///   - scale: The strength; 0 changes nothing. Default `0.5`, slider 0 to 2, limits -4 to 4.
   public static func pinchDistortion(
-    center: Point? = nil, radius: Length? = nil, scale: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, scale: Double? = nil
   ) -> Stage {
     .filter("pinchDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
@@ -638,7 +638,7 @@ extension Stage {
   ///     `3.141592653589793`, slider -12.566370614359172 to 12.566370614359172, limits -1000 to
   ///     1000.
   public static func twirlDistortion(
-    center: Point? = nil, radius: Length? = nil, angle: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, angle: Double? = nil
   ) -> Stage {
     .filter("twirlDistortion", given: ["center": center, "radius": radius, "angle": angle])
   }
@@ -671,7 +671,7 @@ extension Stage {
   ///   - height: The height of the rectangle. Default `1h`, slider 1 to 4096 pixels, limits 0 to
   ///     16384 pixels.
   public static func crop(
-    origin: Point? = nil, width: Length? = nil, height: Length? = nil
+    origin: FramePoint? = nil, width: Length? = nil, height: Length? = nil
   ) -> Stage {
     .filter("crop", given: ["origin": origin, "width": width, "height": height])
   }
@@ -752,8 +752,8 @@ extension Stage {
   ///     to 1.
   ///   - fit: How the image is fitted into the rectangle. Default `fit`.
   public static func overlay(
-    asset: String, anchor: Anchor? = nil, origin: Point? = nil, width: Length? = nil,
-    height: Length? = nil, offset: Point? = nil, scale: Double? = nil, opacity: Double? = nil,
+    asset: String, anchor: Anchor? = nil, origin: FramePoint? = nil, width: Length? = nil,
+    height: Length? = nil, offset: FramePoint? = nil, scale: Double? = nil, opacity: Double? = nil,
     fit: Fit? = nil
   ) -> Stage {
     .filter(

@@ -31,7 +31,7 @@ extension Stage {
   ///   - width: The width.
   ///   - height: The height.
   public func region(_ left: Length, _ top: Length, _ width: Length, _ height: Length) -> Stage {
-    self.region(Region(origin: Point(x: left, y: top), width: width, height: height))
+    self.region(Region(origin: FramePoint(x: left, y: top), width: width, height: height))
   }
 
   /// Gives the stage an id, by which messages during a session turn it on and off and set its

@@ -22,11 +22,11 @@ extension Length: TypedArgument {
   }
 }
 
-extension Point: TypedArgument {
+extension FramePoint: TypedArgument {
   var parameterValue: ParameterValue { .point(self) }
 }
 
-extension Color: TypedArgument {
+extension RGBAColor: TypedArgument {
   var parameterValue: ParameterValue { .color(self) }
 }
 

@@ -86,11 +86,11 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// - Throws: ``ConfigurationFault`` if sockets are given, but not one for each address.
-  func validateDescriptors() throws(ConfigurationFault) {
+  /// - Throws: ``ConfigurationError`` if sockets are given, but not one for each address.
+  func validateDescriptors() throws(ConfigurationError) {
     let (count, wanted) = (self.listeningDescriptors.count, self.addresses.count)
     guard count == 0 || count == wanted else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "listeningDescriptors", value: "\(count) sockets",
         range: "none, or \(wanted): one for each address")
     }

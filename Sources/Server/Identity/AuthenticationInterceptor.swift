@@ -13,7 +13,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
   /// and because machines sleep.
   private static let longestWait = Duration.seconds(3600)
 
-  let gatekeeper: Gatekeeper
+  let gatekeeper: Authorizer
   let clock: SessionClock
   let logger: Logger
 

@@ -14,8 +14,8 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
   ///   - text: A name, optionally with `=` and either `all` or scopes joined by `+` or commas. A
   ///     name that contains `=` must have scopes after it.
   ///   - setting: The setting that has the value, for errors.
-  /// - Throws: `ConfigurationFault` that lists the valid scopes.
-  public init(_ text: String, setting: String) throws(ConfigurationFault) {
+  /// - Throws: `ConfigurationError` that lists the valid scopes.
+  public init(_ text: String, setting: String) throws(ConfigurationError) {
     let equals = text.lastIndex(of: "=")
     let tail = equals.map { text[text.index(after: $0)...] }
     if let equals, let tail, let scopes = Self.scopes(tail) {
@@ -23,13 +23,13 @@ public struct ScopeGrant: Sendable, Hashable, CustomStringConvertible {
     } else if equals == nil {
       self.init(name: text, scopes: .participant)
     } else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: setting, value: text,
         range:
           "NAME=SCOPES with scopes of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     guard !self.name.isEmpty else {
-      throw ConfigurationFault(setting: setting, value: text, range: "a name, = and scopes")
+      throw ConfigurationError(setting: setting, value: text, range: "a name, = and scopes")
     }
   }
 

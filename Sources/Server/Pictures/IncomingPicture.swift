@@ -33,25 +33,25 @@ package enum IncomingPicture: Sendable {
   ///     client cannot write to: copy it out of shared memory first.
   ///   - limits: The limits of a picture's size.
   ///   - jpeg: Reads the header.
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  /// - Throws: ``FieldViolation`` whose field is relative to the image.
   package init(
     _ image: Sidelight_V1_Image, over pixels: PixelBuffer?, limits: FrameLimits, jpeg: JPEGCodec
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     guard image.format == .jpeg else {
       self = .frame(try image.frame(over: pixels, limits: limits))
       return
     }
     guard let pixels else {
-      throw FieldFault(field: "pixels", reason: "no inline pixels were sent")
+      throw FieldViolation(field: "pixels", reason: "no inline pixels were sent")
     }
     guard image.planes.isEmpty else {
-      throw FieldFault(field: "planes", reason: "has \(image.planes.count), a JPEG has none")
+      throw FieldViolation(field: "planes", reason: "has \(image.planes.count), a JPEG has none")
     }
     let header: JPEGHeader
     do throws(CodecError) {
       header = try pixels.withFile { file throws(CodecError) in try jpeg.header(of: file) }
     } catch {
-      throw FieldFault(error, in: image)
+      throw FieldViolation(error, in: image)
     }
     try image.check(stated: header.size)
     self = .file(
@@ -63,11 +63,11 @@ package enum IncomingPicture: Sendable {
 
 extension Sidelight_V1_Image {
   /// Checks the size that the message states, if any, against the size of the file.
-  func check(stated size: FrameSize) throws(FieldFault) {
+  func check(stated size: FrameSize) throws(FieldViolation) {
     for (name, stated, own) in [
       ("width", self.width, size.width), ("height", self.height, size.height),
     ] where stated != 0 && Int(stated) != own {
-      throw FieldFault(field: name, reason: "is \(stated), the file says \(own)")
+      throw FieldViolation(field: name, reason: "is \(stated), the file says \(own)")
     }
   }
 }
@@ -82,7 +82,7 @@ extension PixelBuffer {
   }
 }
 
-extension FieldFault {
+extension FieldViolation {
   /// Reports that the file of an image is invalid. The field is relative to the image.
   init(_ error: CodecError, in image: Sidelight_V1_Image) {
     self.init(field: image.isInSlot ? "shared_memory" : "inline", reason: "\(error)")

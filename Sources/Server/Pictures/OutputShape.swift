@@ -45,17 +45,17 @@ package struct OutputShape: Sendable, Hashable {
   /// - Parameters:
   ///   - limits: The limits of a result's size.
   ///   - allowsPNG: Whether results may be PNG files. Only for still images.
-  /// - Throws: ``FieldFault`` for a value outside its range. The field is relative to the message.
+  /// - Throws: ``FieldViolation`` for a value outside its range. The field is relative to the message.
   package init(
     _ wire: Sidelight_V1_OutputSpec, limits: FrameLimits, allowsPNG: Bool
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     if wire.format != .unspecified {
       guard let coding = PictureCoding(wire.format) else {
-        throw FieldFault(
+        throw FieldViolation(
           field: "format", reason: "is \(wire.format.rawValue), which is not a pixel format")
       }
       guard coding != .png || allowsPNG else {
-        throw FieldFault(
+        throw FieldViolation(
           field: "format", reason: "is PNG, which is only for still images, not for streams")
       }
       self.coding = coding
@@ -64,10 +64,10 @@ package struct OutputShape: Sendable, Hashable {
     let size = FrameSize(width: max(1, Int(wire.width)), height: max(1, Int(wire.height)))
     for (name, side) in [("width", size.width), ("height", size.height)]
     where side > limits.maxDimension {
-      throw FieldFault(field: name, reason: "is \(side), the limit is \(limits.maxDimension)")
+      throw FieldViolation(field: name, reason: "is \(side), the limit is \(limits.maxDimension)")
     }
     guard size.pixelCount <= limits.maxPixels else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "width",
         reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)")
     }
@@ -76,7 +76,7 @@ package struct OutputShape: Sendable, Hashable {
     self.size.fit = try PictureFit(wire.fit)
     self.isUpright = wire.upright
     guard wire.jpegQuality <= 100 else {
-      throw FieldFault(field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100")
+      throw FieldViolation(field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100")
     }
     if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
     self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)
@@ -114,25 +114,25 @@ package struct OutputShape: Sendable, Hashable {
 }
 
 extension PictureFit {
-  fileprivate init(_ wire: Sidelight_V1_FitMode) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_FitMode) throws(FieldViolation) {
     switch wire {
     case .unspecified, .aspectFit: self = .fit
     case .aspectFill: self = .fill
     case .stretch: self = .stretch
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "fit", reason: "is \(value), which is not a fit mode")
+      throw FieldViolation(field: "fit", reason: "is \(value), which is not a fit mode")
     }
   }
 }
 
 extension JPEGSubsampling {
-  fileprivate init(_ wire: Sidelight_V1_ChromaSubsampling) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_ChromaSubsampling) throws(FieldViolation) {
     switch wire {
     case .unspecified, .chromaSubsampling420: self = .quarter
     case .chromaSubsampling422: self = .half
     case .chromaSubsampling444: self = .none
     case .UNRECOGNIZED(let value):
-      throw FieldFault(
+      throw FieldViolation(
         field: "jpeg_subsampling", reason: "is \(value), which is not a chroma subsampling")
     }
   }

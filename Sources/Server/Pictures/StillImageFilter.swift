@@ -59,11 +59,11 @@ package struct StillImageFilter: Sendable {
   ///   - moment: The frame of a session as which the image is filtered; by default the first.
   ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
   ///   - meter: Measures the work of the threads.
-  /// - Throws: ``PipelineError``; ``FieldFault``, whose field is that of the request, for an
+  /// - Throws: ``PipelineError``; ``FieldViolation``, whose field is that of the request, for an
   ///   invalid image or a result that is too large; or the error of a custom filter.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at time: FrameMoment = FrameMoment(), bands: Int? = nil, meter: WorkMeter? = nil
+    at time: FrameTime = FrameTime(), bands: Int? = nil, meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -92,7 +92,7 @@ package struct StillImageFilter: Sendable {
   /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` if the file is neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
-    at time: FrameMoment = FrameMoment()
+    at time: FrameTime = FrameTime()
   ) async throws -> [UInt8] {
     let format = ImageFileFormat(sniffing: file.span.bytes)
     guard let format else {
@@ -122,23 +122,23 @@ package struct StillImageFilter: Sendable {
           jpeg: self.codec.jpeg)
         return (try await self.codec.decode(picture), picture.form)
       }
-    } catch let fault as FieldFault {
+    } catch let fault as FieldViolation {
       throw fault.within("image")
     } catch let unreadable as PictureCodec.Unreadable {
       throw unreadable.fault(in: image).within("image")
     }
   }
 
-  private func decodePNG(_ image: Sidelight_V1_Image) throws(FieldFault) -> Frame {
+  private func decodePNG(_ image: Sidelight_V1_Image) throws(FieldViolation) -> Frame {
     let file = [UInt8](image.inline)
     guard ImageFileFormat(sniffing: file.span.bytes) == .png else {
-      throw FieldFault(field: "inline", reason: "has \(file.count) bytes that are not a PNG file")
+      throw FieldViolation(field: "inline", reason: "has \(file.count) bytes that are not a PNG file")
     }
     let frame: Frame
     do throws(CodecError) {
       frame = try ImageDecoder(pool: self.codec.pool, limits: self.codec.limits).decode(file)
     } catch {
-      throw FieldFault(error, in: image)
+      throw FieldViolation(error, in: image)
     }
     try image.check(stated: frame.size)
     return frame.shown(try Orientation(image.orientation))

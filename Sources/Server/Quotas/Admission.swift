@@ -16,7 +16,7 @@ struct Admission: Sendable {
   /// The size of a frame.
   let frameLimits: FrameLimits
   /// The limits that can change while sessions are open.
-  private let sessionLimits: Adjustable<SessionLimits>
+  private let sessionLimits: LockedValue<SessionLimits>
   /// The other limits, as clients receive them.
   private let fixedLimits: Sidelight_V1_Limits
 
@@ -33,7 +33,7 @@ struct Admission: Sendable {
     self.frameLimits = FrameLimits(
       maxDimension: FrameLayout.maxDimension, maxPixels: configuration.maxFramePixels,
       maxBytes: configuration.transport.maxMessageBytes - Self.messageOverhead)
-    self.sessionLimits = Adjustable(sessionLimits)
+    self.sessionLimits = LockedValue(sessionLimits)
     self.fixedLimits = .with {
       $0.maxMessageBytes = UInt64(configuration.transport.maxMessageBytes)
       $0.maxDimension = UInt32(FrameLayout.maxDimension)

@@ -22,16 +22,16 @@ public struct Quotas: Sendable, Hashable {
 
   /// Checks the ranges of the values.
   ///
-  /// - Throws: `ConfigurationFault` that names the setting.
-  public func validate() throws(ConfigurationFault) {
+  /// - Throws: `ConfigurationError` that names the setting.
+  public func validate() throws(ConfigurationError) {
     for (name, value) in [
       ("framesPerSecond", self.framesPerSecond), ("bytesPerSecond", self.bytesPerSecond),
     ] {
       guard let value, !(value > 0 && value.isFinite) else { continue }
-      throw ConfigurationFault(setting: "quotas.\(name)", value: "\(value)", range: "more than 0")
+      throw ConfigurationError(setting: "quotas.\(name)", value: "\(value)", range: "more than 0")
     }
     guard self.sessions >= 0 else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "quotas.sessions", value: "\(self.sessions)", range: "0 or more")
     }
   }

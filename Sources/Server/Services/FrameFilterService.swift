@@ -60,7 +60,7 @@ struct FrameFilterService: RegistrableRPCService {
       throw GoogleRPCStatus.shuttingDown
     }
     guard case .open(let open)? = first?.message.kind else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .failedPrecondition, field: "open", reason: "must be the first message")
     }
     let sessions = self.engine.admission.sessions
@@ -116,7 +116,7 @@ struct FrameFilterService: RegistrableRPCService {
     let descriptions = self.engine.compiler.catalogue.descriptions
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
-      throw FieldFault(
+      throw FieldViolation(
         field: "category", reason: "'\(category)' is none of \(categories)")
     }
     let response = Sidelight_V1_ListFiltersResponse.with {
@@ -136,7 +136,7 @@ struct FrameFilterService: RegistrableRPCService {
     try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
     guard let description = catalogue.description(named: name) else {
       let hint = catalogue.nearestName(to: name).map { "; did you mean \($0)?" }
-      throw FieldFault(
+      throw FieldViolation(
         code: .notFound, field: "name",
         reason: "there is no filter '\(name)'\(hint ?? "")")
     }

@@ -18,7 +18,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   ) async throws -> Grpc_Health_V1_HealthCheckResponse {
     let status = self.status(of: request.service)
     guard status != .serviceUnknown else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .notFound, field: "service",
         reason: "there is no service '\(request.service.clipped(toBytes: 64))'")
     }

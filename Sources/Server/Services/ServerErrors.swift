@@ -21,7 +21,7 @@ extension GoogleRPCStatus {
   /// - Parameters:
   ///   - limit: The errors in a row that a session tolerates.
   ///   - last: The error that exceeded the limit.
-  static func tooManyFaults(limit: Int, last: FieldFault) -> GoogleRPCStatus {
+  static func tooManyFaults(limit: Int, last: FieldViolation) -> GoogleRPCStatus {
     let last = last.clipped
     return GoogleRPCStatus(
       code: .invalidArgument,
@@ -68,7 +68,7 @@ extension GoogleRPCStatus {
 
 /// Adds details to the error of a message that cannot be decoded. gRPC throws that error itself,
 /// before a service receives the message.
-struct UnreadableMessages: ServerInterceptor {
+struct UnreadableMessageInterceptor: ServerInterceptor {
   func intercept<Input: Sendable, Output: Sendable>(
     request: StreamingServerRequest<Input>, context: ServerContext,
     next:
@@ -98,7 +98,7 @@ struct UnreadableMessages: ServerInterceptor {
 
   private static func detailed(_ error: RPCError, _ context: ServerContext) -> RPCError {
     guard error.code == .invalidArgument, error.metadata.isEmpty else { return error }
-    let fault = FieldFault(
+    let fault = FieldViolation(
       field: "message", reason: "is not a valid message of \(context.descriptor.method)")
     return RPCError(fault)
   }

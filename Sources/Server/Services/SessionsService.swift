@@ -19,7 +19,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws -> Sidelight_V1_ListSessionsResponse {
     let limit = UInt32(ContractLimits.maxPageSize)
     guard request.pageSize <= limit else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)")
     }
     try ContractLimits.check(
@@ -107,8 +107,8 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       }
       revision = try handle.override(with: pipeline, reason: request.reason, until: end)
     } catch let error as PipelineError {
-      throw FieldFault(error).within("pipeline")
-    } catch let error as FieldFault {
+      throw FieldViolation(error).within("pipeline")
+    } catch let error as FieldViolation {
       throw error.within("pipeline")
     }
     self.engine.observability.logger.notice(
@@ -127,10 +127,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     }
   }
 
-  private func handle(_ id: String) throws(FieldFault) -> SessionHandle {
+  private func handle(_ id: String) throws(FieldViolation) -> SessionHandle {
     try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
     guard let handle = self.engine.admission.sessions.handle(id) else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
     }
     return handle
@@ -170,13 +170,13 @@ package struct SessionPageToken: Sendable, Hashable {
 
   /// Parses a token.
   ///
-  /// - Throws: ``FieldFault`` that names `page_token` if the text is not a token for this label.
-  package init(_ text: String, label: String) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` that names `page_token` if the text is not a token for this label.
+  package init(_ text: String, label: String) throws(FieldViolation) {
     if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
       self.init(after: number, label: label)
       if self.text == text { return }
     }
-    throw FieldFault(
+    throw FieldViolation(
       field: "page_token",
       reason:
         "is not the next_page_token of an earlier response with the same label; send none for "

@@ -31,7 +31,7 @@ struct StillImageHandler: Sendable {
     let request = request.message
     let started = self.engine.clock.now()
     guard !request.image.isInSlot else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
     let admission = self.engine.admission
@@ -39,13 +39,13 @@ struct StillImageHandler: Sendable {
     let byteCount = request.image.inline.count
     try admission.rateLimiter.takeStill(of: byteCount, by: caller.name)
     let pipeline: Pipeline
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       pipeline = try Pipeline(request.pipeline)
     } catch {
       throw error.within("pipeline")
     }
     let output: OutputShape
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
     } catch {
       throw error.within("output")
@@ -54,7 +54,7 @@ struct StillImageHandler: Sendable {
     defer { admission.stillImages.release(byteCount, for: caller.name) }
     let outcome = try await context.cancellingWithCall {
       try await self.apply(
-        pipeline, to: request.image, output: output, at: FrameMoment(index: request.frameIndex),
+        pipeline, to: request.image, output: output, at: FrameTime(index: request.frameIndex),
         started, self.engine.catalogue(for: caller))
     }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
@@ -69,7 +69,7 @@ struct StillImageHandler: Sendable {
 
   private func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at time: FrameMoment, _ started: Duration, _ catalogue: FilterCatalogue
+    at time: FrameTime, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let processing = self.engine.processing
     let still = StillImageFilter(
@@ -89,9 +89,9 @@ struct StillImageHandler: Sendable {
         }
       }
     } catch let error as PipelineError {
-      throw FieldFault(error).within("pipeline")
+      throw FieldViolation(error).within("pipeline")
     } catch let error as CodecError {
-      throw FieldFault(field: "output", reason: "\(error)")
+      throw FieldViolation(field: "output", reason: "\(error)")
     }
   }
 
@@ -135,18 +135,18 @@ struct StillImageHandler: Sendable {
 
   private static func resolve(
     _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?, with catalogue: FilterCatalogue
-  ) throws(FieldFault) -> (Pipeline, ResolvedPipeline) {
+  ) throws(FieldViolation) -> (Pipeline, ResolvedPipeline) {
     switch source {
     case .pipeline(let wire)?:
       do {
         let pipeline = try Pipeline(wire)
         return (pipeline, try catalogue.resolve(pipeline))
       } catch let error as PipelineError {
-        throw FieldFault(error).within("pipeline")
-      } catch let error as FieldFault {
+        throw FieldViolation(error).within("pipeline")
+      } catch let error as FieldViolation {
         throw error.within("pipeline")
       } catch {
-        throw FieldFault(code: .internalError, field: "pipeline", reason: "\(error)")
+        throw FieldViolation(code: .internalError, field: "pipeline", reason: "\(error)")
       }
     case .text(let text)?:
       do throws(PipelineTextError) {
@@ -156,18 +156,18 @@ struct StillImageHandler: Sendable {
         }
         return (parsed.pipeline, resolved)
       } catch {
-        throw FieldFault(field: "text", reason: "\(error)")
+        throw FieldViolation(field: "text", reason: "\(error)")
       }
-    case nil: throw FieldFault(field: "source", reason: "neither pipeline nor text is set")
+    case nil: throw FieldViolation(field: "source", reason: "neither pipeline nor text is set")
     }
   }
 
   private func geometry(
     of request: Sidelight_V1_CheckPipelineRequest
-  ) throws(FieldFault) -> FrameGeometry {
+  ) throws(FieldViolation) -> FrameGeometry {
     let format = request.format == .unspecified ? .i420 : PixelFormat(request.format)
     guard let format else {
-      throw FieldFault(field: "format", reason: "\(request.format) is no raw pixel format")
+      throw FieldViolation(field: "format", reason: "\(request.format) is no raw pixel format")
     }
     let size = try self.engine.admission.frameLimits.check(
       width: request.width == 0 ? 1280 : request.width,

@@ -92,7 +92,7 @@ struct AnalysisWorker {
         limit: FrameScheduler.unknownTurnLimit
       ) { _, _ in
         var analyzer = analyzer
-        let values = try await analyzer.analyze(picture, at: FrameMoment(index: frame.arrival))
+        let values = try await analyzer.analyze(picture, at: FrameTime(index: frame.arrival))
         return (values, analyzer)
       }
       slot.end(with: analyzer)

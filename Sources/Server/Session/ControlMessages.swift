@@ -10,15 +10,15 @@ struct PipelineChange {
   /// The revision that must be active; `nil` accepts any.
   let expectedRevision: UInt64?
   /// Applies the change.
-  let apply: (inout Pipeline) throws(FieldFault) -> Void
+  let apply: (inout Pipeline) throws(FieldViolation) -> Void
 
   /// Replaces the pipeline.
   init(_ select: Sidelight_V1_Select) {
     self.field = "select"
     self.requestID = select.requestID
     self.expectedRevision = select.hasIfRevision ? select.ifRevision : nil
-    self.apply = { pipeline throws(FieldFault) in
-      do throws(FieldFault) {
+    self.apply = { pipeline throws(FieldViolation) in
+      do throws(FieldViolation) {
         pipeline = try Pipeline(select.pipeline)
       } catch {
         throw error.within("pipeline")
@@ -31,11 +31,11 @@ struct PipelineChange {
     self.field = "update"
     self.requestID = update.requestID
     self.expectedRevision = update.hasIfRevision ? update.ifRevision : nil
-    self.apply = { pipeline throws(FieldFault) in
+    self.apply = { pipeline throws(FieldViolation) in
       try ContractLimits.check(
         count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (index, stage) in update.stages.enumerated() {
-        do throws(FieldFault) {
+        do throws(FieldViolation) {
           try pipeline.apply(stage)
         } catch {
           throw error.within("stages[\(index)]")
@@ -49,14 +49,14 @@ struct PipelineChange {
     self.field = "activate"
     self.requestID = activate.requestID
     self.expectedRevision = activate.hasIfRevision ? activate.ifRevision : nil
-    self.apply = { pipeline throws(FieldFault) in
+    self.apply = { pipeline throws(FieldViolation) in
       try ContractLimits.check(
         count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (name, isActive) in activate.stages {
         do throws(PipelineError) {
           try pipeline.setActive(isActive, stage: name)
         } catch {
-          throw FieldFault(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
+          throw FieldViolation(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
         }
       }
     }
@@ -67,12 +67,12 @@ extension Pipeline {
   /// Changes the parameters that a message names.
   fileprivate mutating func apply(
     _ update: Sidelight_V1_Update.StageParameters
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     try ContractLimits.check(
       count: update.parameters.count, atMost: Self.maxParameters, field: "parameters")
     var parameters: [String: ParameterValue] = [:]
     for (name, value) in update.parameters {
-      do throws(FieldFault) {
+      do throws(FieldViolation) {
         parameters[name] = try ParameterValue(value)
       } catch {
         throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
@@ -81,7 +81,7 @@ extension Pipeline {
     do throws(PipelineError) {
       try self.setParameters(parameters, stage: update.stage)
     } catch {
-      throw FieldFault(error)
+      throw FieldViolation(error)
     }
   }
 }

@@ -42,7 +42,7 @@ struct Session: Sendable {
   /// The parent of the spans of frames that bring no trace context.
   let callContext: ServiceContext
   /// The response to a client that requested shared memory.
-  private let ringGrant: Result<SharedMemoryBroker.Grant, FieldFault>?
+  private let ringGrant: Result<SharedMemoryBroker.Grant, FieldViolation>?
   /// Keeps the scheduler's account open as long as work of the session may run.
   private let account: SchedulerAccount
 
@@ -50,11 +50,11 @@ struct Session: Sendable {
   ///   - number: The session's number for the scheduler.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
   ///   - callContext: The parent of the spans of frames that bring no trace context.
-  /// - Throws: ``FieldFault`` if the first pipeline or the resume token is invalid.
+  /// - Throws: ``FieldViolation`` if the first pipeline or the resume token is invalid.
   init(
     number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
     engine: Engine, callContext: ServiceContext
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     self.options = options
     self.engine = engine
     self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
@@ -80,7 +80,7 @@ struct Session: Sendable {
       outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
-      Result { () throws(FieldFault) in
+      Result { () throws(FieldViolation) in
         try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
       }
     }
@@ -312,7 +312,7 @@ struct Session: Sendable {
   private static func makePipelineState(
     _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine,
     _ tokens: ResumeTokens, _ caller: Caller
-  ) throws(FieldFault) -> (PipelineState, SessionLineage) {
+  ) throws(FieldViolation) -> (PipelineState, SessionLineage) {
     let now = engine.clock.now()
     if let token = options.resumeToken {
       let wallNow = engine.clock.nanosecondsSince1970()
@@ -330,7 +330,7 @@ struct Session: Sendable {
       let lineage = engine.resumption.overrides.lineage(ofTrack: track, at: now)
       return (pipelineState, lineage ?? SessionLineage())
     } catch {
-      throw FieldFault(error).within("open.pipeline")
+      throw FieldViolation(error).within("open.pipeline")
     }
   }
 

@@ -93,12 +93,12 @@ final class SessionHandle: Sendable {
 
   /// Changes the participant's pipeline.
   ///
-  /// - Throws: ``FieldFault``, as ``PipelineState/change(ifRevision:requestID:_:)`` does.
+  /// - Throws: ``FieldViolation``, as ``PipelineState/change(ifRevision:requestID:_:)`` does.
   func change(
     ifRevision revision: UInt64?, requestID: UInt64,
-    _ body: (inout Pipeline) throws(FieldFault) -> Void
-  ) throws(FieldFault) {
-    try self.update { pipelineState throws(FieldFault) in
+    _ body: (inout Pipeline) throws(FieldViolation) -> Void
+  ) throws(FieldViolation) {
+    try self.update { pipelineState throws(FieldViolation) in
       try pipelineState.change(ifRevision: revision, requestID: requestID, body)
     }
   }

@@ -43,11 +43,11 @@ struct SessionOptions: Sendable {
   ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
   ///     memory.
   ///   - limits: The limits of a frame's size.
-  /// - Throws: ``FieldFault`` for a value outside its range, or an option that this server does not
+  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server does not
   ///   support.
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     try ContractLimits.check(
       open.label, atMost: ContractLimits.maxLabelBytes, field: "open.label")
     self.label = open.label
@@ -57,10 +57,10 @@ struct SessionOptions: Sendable {
       case .keepOldest: .keepOldest
       case .neverDrop: .neverDrop
       case .UNRECOGNIZED(let value):
-        throw FieldFault(field: "open.drop_policy", reason: "\(value) is no drop policy")
+        throw FieldViolation(field: "open.drop_policy", reason: "\(value) is no drop policy")
       }
     guard open.mailboxDepth <= 64 else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
     }
     self.framesInFlight = framesInFlight
@@ -69,19 +69,19 @@ struct SessionOptions: Sendable {
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "open.max_fps", reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none"
       )
     }
     guard open.maxFps == 0 || self.dropPolicy != .neverDrop else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "open.max_fps",
         reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with "
           + "NEVER_DROP")
     }
     self.maxFPS = open.maxFps == 0 ? nil : open.maxFps
     guard open.outputWindow <= 64 else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "open.output_window", reason: "is \(open.outputWindow), the limit is 64")
     }
     self.outputWindow = open.outputWindow == 0 ? nil : Int(open.outputWindow)
@@ -93,29 +93,29 @@ struct SessionOptions: Sendable {
     self.allowUnmodified = open.allowUnmodified
     self.analysisOnly = open.analysisOnly
     self.allowDegraded = open.allowDegraded
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       self.failurePolicy = try FailurePolicy.stated(by: open.failurePolicy) ?? .passThrough
     } catch {
       throw error.within("open")
     }
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
     } catch {
       throw error.within("open.output")
     }
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
     } catch {
       throw error.within("open.shared_memory")
     }
     let limit = ContractLimits.maxResumeTokenBytes
     guard open.resumeToken.count <= limit else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "open.resume_token",
         reason: "has \(open.resumeToken.count) bytes; the limit is \(limit)")
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       self.pipeline = try Pipeline(open.pipeline)
     } catch {
       throw error.within("open.pipeline")
@@ -124,14 +124,14 @@ struct SessionOptions: Sendable {
 }
 
 extension Duration {
-  /// - Throws: ``FieldFault`` if the duration is outside `range`.
+  /// - Throws: ``FieldViolation`` if the duration is outside `range`.
   init(
     _ wire: Google_Protobuf_Duration, field: String, in range: ClosedRange<Duration>
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     let duration = Duration(
       secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
     guard range.contains(duration) else {
-      throw FieldFault(
+      throw FieldViolation(
         field: field,
         reason: "is \(duration), the range is \(range.lowerBound) to \(range.upperBound)")
     }

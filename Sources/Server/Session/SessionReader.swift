@@ -37,7 +37,7 @@ struct SessionReader: ~Copyable {
   /// Reads until the client has closed its side.
   ///
   /// - Throws: `CancellationError` as soon as the call is cancelled, even if messages are still
-  ///   unread; ``FieldFault`` if the client breaks the order of messages.
+  ///   unread; ``FieldViolation`` if the client breaks the order of messages.
   mutating func run(_ messages: ClientMessages) async throws {
     while let received = try await messages.next() {
       // Back-pressure for a client that sends but does not read. The wait ends on cancellation,
@@ -90,10 +90,10 @@ struct SessionReader: ~Copyable {
       cost += self.handle.stageCount
     case .ping(let ping)?: self.answer(ping)
     case .open?:
-      throw FieldFault(code: .failedPrecondition, field: "open", reason: "was sent twice")
+      throw FieldViolation(code: .failedPrecondition, field: "open", reason: "was sent twice")
     case .frame?, nil:
       guard !message.unknownFields.data.isEmpty else {
-        throw FieldFault(
+        throw FieldViolation(
           field: "kind", reason: "is not set, and the message has no unknown field either")
       }
       self.outcomes.countIgnoredMessage()
@@ -112,7 +112,7 @@ struct SessionReader: ~Copyable {
   }
 
   private mutating func apply(_ change: PipelineChange) throws {
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       try self.handle.change(
         ifRevision: change.expectedRevision, requestID: change.requestID, change.apply)
       self.consecutiveErrors = 0
@@ -130,7 +130,7 @@ struct SessionReader: ~Copyable {
 
   private mutating func receive(_ ack: Sidelight_V1_Ack) throws {
     guard ack.heldSlots.count <= RingLayout.maxSlots else {
-      let fault = FieldFault(
+      let fault = FieldViolation(
         field: "ack.held_slots",
         reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
       self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
@@ -154,7 +154,7 @@ struct SessionReader: ~Copyable {
   // MARK: Errors
 
   /// Counts an error, and ends a session that sends nothing but errors.
-  private mutating func countError(_ fault: FieldFault) throws {
+  private mutating func countError(_ fault: FieldViolation) throws {
     self.consecutiveErrors += 1
     let limit = self.engine.admission.maxConsecutiveErrors
     if self.consecutiveErrors > limit {
@@ -184,7 +184,7 @@ struct SessionReader: ~Copyable {
     let pause = self.handle.pause
     let isFileInSlot = pixels == nil && message.image.format.isFile
     let picture: IncomingPicture
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       try self.admission.checkSequence(of: message)
       let slot =
         pixels == nil

@@ -218,7 +218,7 @@ struct SessionWorker {
     }
     let status =
       failure.map { GoogleRPCStatus.failedPass($0.filters, $0.cause) }
-      ?? (error as? FieldFault)?.status ?? error as? GoogleRPCStatus ?? .failedFrame(error)
+      ?? (error as? FieldViolation)?.status ?? error as? GoogleRPCStatus ?? .failedFrame(error)
     await self.fail(
       frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
   }

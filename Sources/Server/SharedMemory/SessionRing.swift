@@ -6,12 +6,12 @@ import Synchronization
 /// The ring of one session, and whose its slots are.
 final class SessionRing: Sendable {
   private let ring: SharedMemoryRing
-  private let ledger: Mutex<SlotLedger>
+  private let ledger: Mutex<SlotTable>
 
   init(_ ring: SharedMemoryRing) {
     self.ring = ring
     self.ledger = Mutex(
-      SlotLedger(inputSlots: ring.layout.inputSlots, outputSlots: ring.layout.outputSlots))
+      SlotTable(inputSlots: ring.layout.inputSlots, outputSlots: ring.layout.outputSlots))
   }
 
   /// How the memory is divided.
@@ -32,13 +32,13 @@ final class SessionRing: Sendable {
   ///
   /// - Parameter arrival: The frame's place in the order of arrival.
   /// - Returns: The bytes that the reference names.
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  /// - Throws: ``FieldViolation`` whose field is relative to the image.
   func take(
     _ reference: Sidelight_V1_SharedMemorySlot, for arrival: UInt64
-  ) throws(FieldFault) -> PixelBuffer {
+  ) throws(FieldViolation) -> PixelBuffer {
     let (slot, byteCount) = try self.layout.check(reference, .input)
     guard self.ledger.withLock({ $0.take(input: slot, for: arrival) }) == nil else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(slot), which belongs to a frame that has no outcome yet")
     }
@@ -59,7 +59,7 @@ final class SessionRing: Sendable {
     let slot: Int
     /// The memory to write to.
     let memory: PixelBuffer
-    fileprivate let reservation: SlotLedger.Reservation
+    fileprivate let reservation: SlotTable.Reservation
   }
 
   /// Reserves a slot for a picture; returns `nil` if none is free or the picture is too large. A

@@ -37,11 +37,11 @@ final class SharedMemoryBroker: Sendable {
   /// Grants a ring to a session.
   ///
   /// - Parameter peer: The session's peer, as gRPC names it.
-  /// - Throws: ``FieldFault``: FAILED_PRECONDITION if the peer is on another host,
+  /// - Throws: ``FieldViolation``: FAILED_PRECONDITION if the peer is on another host,
   ///   RESOURCE_EXHAUSTED beyond a limit; UNAVAILABLE without a descriptor socket or memory.
   func grant(
     _ layout: RingLayout, to sessionID: String, peer: String
-  ) throws(FieldFault) -> Grant {
+  ) throws(FieldViolation) -> Grant {
     guard Caller(peer: peer).isLocal else {
       throw Self.fault(.failedPrecondition, "\(peer) is not on this host")
     }
@@ -93,21 +93,21 @@ final class SharedMemoryBroker: Sendable {
     self.tokens.withLock { $0.revoke(sessionID) }
   }
 
-  private static func fault(_ code: RPCError.Code, _ reason: String) -> FieldFault {
-    FieldFault(code: code, field: "open.shared_memory", reason: reason)
+  private static func fault(_ code: RPCError.Code, _ reason: String) -> FieldViolation {
+    FieldViolation(code: code, field: "open.shared_memory", reason: reason)
   }
 }
 
 extension Engine {
   /// Grants a ring to a session.
   ///
-  /// - Throws: ``FieldFault``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if
+  /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if
   ///   this server has no shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
-  ) throws(FieldFault) -> SharedMemoryBroker.Grant {
+  ) throws(FieldViolation) -> SharedMemoryBroker.Grant {
     guard let rings = self.rings else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .unimplemented, field: "open.shared_memory",
         reason: "this server does not offer it; see features in GetServerInfo")
     }
@@ -132,8 +132,8 @@ final class RingBudget: Sendable {
 
   /// Takes the memory of a ring that is about to be mapped.
   ///
-  /// - Throws: ``FieldFault``, RESOURCE_EXHAUSTED, beyond a limit.
-  func take(_ byteCount: Int) throws(FieldFault) {
+  /// - Throws: ``FieldViolation``, RESOURCE_EXHAUSTED, beyond a limit.
+  func take(_ byteCount: Int) throws(FieldViolation) {
     guard byteCount <= self.maxSessionBytes else {
       throw Self.fault("it would have \(byteCount) bytes, the limit is \(self.maxSessionBytes)")
     }
@@ -154,7 +154,7 @@ final class RingBudget: Sendable {
     self.taken.withLock { $0 -= byteCount }
   }
 
-  private static func fault(_ reason: String) -> FieldFault {
-    FieldFault(code: .resourceExhausted, field: "open.shared_memory", reason: reason)
+  private static func fault(_ reason: String) -> FieldViolation {
+    FieldViolation(code: .resourceExhausted, field: "open.shared_memory", reason: reason)
   }
 }

@@ -10,7 +10,7 @@ struct Observability: Sendable {
   let tracing: FrameTracing
   let metrics: ServerMetrics
   /// Counts connections and the actions of guards.
-  let connections: ConnectionLedger
+  let connections: ConnectionCounters
   let history = StatusHistory()
   let logger: Logger
   /// The time at which the server was created, on the sessions' clock.
@@ -19,7 +19,7 @@ struct Observability: Sendable {
   init(tracing: FrameTracing, metrics: ServerMetrics, logger: Logger, started: Duration) {
     self.tracing = tracing
     self.metrics = metrics
-    self.connections = ConnectionLedger(logger: logger)
+    self.connections = ConnectionCounters(logger: logger)
     self.logger = logger
     self.started = started
   }

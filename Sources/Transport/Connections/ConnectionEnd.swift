@@ -44,14 +44,14 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   typealias OutboundOut = IOData
 
   private let peer: String
-  private let ledger: ConnectionLedger
+  private let ledger: ConnectionCounters
   private var isActive = false
   private var end: (reason: ConnectionEnd, details: String?)?
 
   /// - Parameters:
   ///   - peer: The peer, for the log.
   ///   - ledger: Records the end.
-  init(peer: String, ledger: ConnectionLedger) {
+  init(peer: String, ledger: ConnectionCounters) {
     self.peer = peer
     self.ledger = ledger
   }
@@ -108,7 +108,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    guard let cutOff = event as? CutOff else {
+    guard let cutOff = event as? AbortConnection else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
     if let which = cutOff.by {

@@ -73,7 +73,7 @@ final class ConnectionTable: Sendable {
     }
     for channel in channels {
       let isCut = channel.eventLoop.makePromise(of: Void.self)
-      channel.triggerUserOutboundEvent(CutOff(), promise: isCut)
+      channel.triggerUserOutboundEvent(AbortConnection(), promise: isCut)
       // No handler takes that before the guards are in place.
       isCut.futureResult.whenFailure { _ in channel.close(promise: nil) }
     }

@@ -27,7 +27,7 @@ package struct Dialer: Sendable {
   ///   - interceptors: The interceptors of each call.
   ///   - isConnectionFault: Whether an error may be the fault of a call's connection, which then
   ///     takes no more calls.
-  /// - Throws: `ConfigurationFault`.
+  /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,
     interceptors: [any ClientInterceptor],
@@ -96,7 +96,7 @@ package struct Dialer: Sendable {
 
   /// Makes the transport of a connection.
   ///
-  /// - Throws: `ConfigurationFault`.
+  /// - Throws: `ConfigurationError`.
   private func channel(to address: Address, on loop: ConnectionLoop) throws -> ClientTransport {
     let transport = self.transport
     let socket = SocketOptions(transport)
@@ -128,7 +128,7 @@ package struct Dialer: Sendable {
         eventLoopGroup: loop.loop)
     } catch let error as RuntimeError {
       // Everything else that can be wrong here was checked before.
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "security.tls", value: "\(error.cause.map { "\($0)" } ?? error.message)",
         range: "certificates and a key that belong together, as PEM")
     }

@@ -26,13 +26,13 @@ final class CallGuard: ChannelDuplexHandler {
   private let unfinished: AddressBudget
   private let lateFrames: LateFrameGuard?
   private let address: String
-  private let ledger: ConnectionLedger
+  private let ledger: ConnectionCounters
   private let cancellation: CallCancellation
   /// The bytes that are taken from `unfinished`.
   private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
-  private var deadline = LoopTimer()
+  private var deadline = EventLoopTimer()
   private var hasResponseHeaders = false
   /// Whether the handler knows that the client has closed its side.
   private var isInputOver = false
@@ -52,7 +52,7 @@ final class CallGuard: ChannelDuplexHandler {
   ///   - cancellation: Cancels the call's handler.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionLedger,
+    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionCounters,
     cancellation: CallCancellation
   ) {
     self.configuration = configuration

@@ -3,7 +3,7 @@ import SidelightWire
 
 /// The request to close a connection at once: TLS would wait for the peer's closing alert.
 /// ``ConnectionEndHandler`` closes it.
-struct CutOff {
+struct AbortConnection {
   /// The guard that asks; `nil` if the server ends.
   var by: Guard?
 }
@@ -11,7 +11,7 @@ struct CutOff {
 extension ChannelHandlerContext {
   /// Closes the connection at once.
   func cutOff(by which: Guard) {
-    self.triggerUserOutboundEvent(CutOff(by: which), promise: nil)
+    self.triggerUserOutboundEvent(AbortConnection(by: which), promise: nil)
   }
 }
 
@@ -56,7 +56,7 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   private static let minimalBytes = 24 + 9
 
   private let timeout: Duration
-  private var timer = LoopTimer()
+  private var timer = EventLoopTimer()
   private var received = 0
 
   init(timeout: Duration) {
@@ -95,7 +95,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
 
   private let interval: Duration
   private let timeout: Duration
-  private var timer = LoopTimer()
+  private var timer = EventLoopTimer()
   private var lastRead = NIODeadline.now()
   private var isAsking = false
 
@@ -159,7 +159,7 @@ final class DrainGuard: ChannelInboundHandler {
   typealias InboundIn = Any
 
   private let timeout: Duration
-  private var timer = LoopTimer()
+  private var timer = EventLoopTimer()
 
   init(timeout: Duration) {
     self.timeout = timeout

@@ -16,13 +16,13 @@ package final class Guards: Sendable {
   private let connections: AddressBudget
   private let unfinished: AddressBudget
   private let turns = EventLoopTurns()
-  private let ledger: ConnectionLedger
+  private let ledger: ConnectionCounters
 
   /// - Parameters:
   ///   - configuration: The limits on peers.
   ///   - maxMessageBytes: The most bytes of a message.
   ///   - ledger: Counts the actions of the guards.
-  package init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionLedger) {
+  package init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionCounters) {
     self.ledger = ledger
     self.settings = Mutex(configuration)
     self.maxMessageBytes = maxMessageBytes
@@ -91,7 +91,7 @@ package final class Guards: Sendable {
         resets: self.isActive(.resets)
           ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
         ledger: self.ledger))
-    let watch = DecodingWatch()
+    let watch = DecodingObserver()
     if self.isActive(.lateFrames) { inner.append(watch) }
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))

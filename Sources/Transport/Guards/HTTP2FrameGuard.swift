@@ -22,7 +22,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   private var scanner = HTTP2FrameScanner()
   private var pings: RateBudget?
   private var resets: RateBudget?
-  private let ledger: ConnectionLedger
+  private let ledger: ConnectionCounters
   private var countedResets = 0
   /// The answers to PINGs, which are written together when the read is complete.
   private var answers = ByteBuffer()
@@ -33,7 +33,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   ///   - pings: The PINGs that are answered; `nil` answers none.
   ///   - resets: The calls that may be abandoned; `nil` disables the limit.
   ///   - ledger: Counts the PINGs beyond the budget.
-  init(pings: RateBudget?, resets: RateBudget?, ledger: ConnectionLedger) {
+  init(pings: RateBudget?, resets: RateBudget?, ledger: ConnectionCounters) {
     self.pings = pings
     self.resets = resets
     self.ledger = ledger

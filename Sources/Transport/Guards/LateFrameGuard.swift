@@ -14,13 +14,13 @@ package import NIOHTTP2
 package final class LateFrameGuard: ChannelInboundHandler {
   package typealias InboundIn = Any
 
-  private let watch: DecodingWatch
+  private let watch: DecodingObserver
   private let onLate: (any Channel) -> Void
 
   /// - Parameters:
   ///   - watch: The watch of the same connection, next below HTTP/2.
   ///   - onLate: Called for each frame that is left out, on the connection's event loop.
-  package init(_ watch: DecodingWatch, onLate: @escaping (any Channel) -> Void = { _ in }) {
+  package init(_ watch: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
     self.watch = watch
     self.onLate = onLate
   }
@@ -30,7 +30,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
   package static func protect(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
-    let watch = DecodingWatch()
+    let watch = DecodingObserver()
     try pipeline.addHandler(watch, position: .before(http2))
     try pipeline.addHandler(LateFrameGuard(watch), position: .after(http2))
   }
@@ -50,7 +50,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
 
 /// Knows whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
-package final class DecodingWatch: ChannelInboundHandler {
+package final class DecodingObserver: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
 
   /// Whether HTTP/2 decodes input.

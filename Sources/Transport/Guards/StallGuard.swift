@@ -9,13 +9,13 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  private var watch: StallWatch
-  private var timer = LoopTimer()
+  private var watch: StallDetector
+  private var timer = EventLoopTimer()
   private var isWatching = false
   private var written = 0
 
   init(timeout: Duration) {
-    self.watch = StallWatch(timeout: timeout)
+    self.watch = StallDetector(timeout: timeout)
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -49,7 +49,7 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
 
 /// The progress of a peer that takes what waits for it. It is checked at intervals, and costs
 /// writes nothing.
-package struct StallWatch: Sendable {
+package struct StallDetector: Sendable {
   private let timeout: Duration
   private var taken = 0
   private var lastProgress = NIODeadline.now()
@@ -80,7 +80,7 @@ package struct StallWatch: Sendable {
 }
 
 /// A timer on a channel's event loop. It must be used on that loop only.
-struct LoopTimer {
+struct EventLoopTimer {
   private var scheduled: Scheduled<Void>?
 
   /// Calls `body` once, and not the closure of the call before.

@@ -25,7 +25,7 @@ final class CallWriter: ChannelDuplexHandler {
     /// The peer's address.
     var address: String
     /// Counts the calls that are reset.
-    var ledger: ConnectionLedger
+    var ledger: ConnectionCounters
 
     fileprivate func isActive(_ which: Guard) -> Bool {
       self.configuration.active.contains(which)
@@ -42,9 +42,9 @@ final class CallWriter: ChannelDuplexHandler {
   private var isWriting = false
   private var needsFlush = false
 
-  private var linger = LoopTimer()
-  private var stall = LoopTimer()
-  private var watch: StallWatch
+  private var linger = EventLoopTimer()
+  private var stall = EventLoopTimer()
+  private var watch: StallDetector
   private var isWatching = false
   private var written = 0
   private var taken = 0
@@ -52,7 +52,7 @@ final class CallWriter: ChannelDuplexHandler {
   /// - Parameter limits: `nil` disables the guards.
   init(_ limits: Limits? = nil) {
     self.limits = limits
-    self.watch = StallWatch(timeout: limits?.configuration.writeStallTimeout ?? .zero)
+    self.watch = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -23,7 +23,7 @@ final class MessageReader: ChannelDuplexHandler {
     /// The peer's address.
     var address: String
     /// Counts the calls that were held back.
-    var ledger: ConnectionLedger
+    var ledger: ConnectionCounters
   }
 
   /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A

@@ -13,7 +13,7 @@ package import SidelightWire
 /// Slots of memory that a server and one of its clients both map.
 ///
 /// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other
-/// process does; a read returns the last write of the other side. ``SlotLedger`` says which side
+/// process does; a read returns the last write of the other side. ``SlotTable`` says which side
 /// may read or write a slot.
 ///
 /// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one

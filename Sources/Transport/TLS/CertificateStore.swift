@@ -32,14 +32,14 @@ package final class CertificateStore: Sendable {
   /// Reads the files. An error leaves everything unchanged.
   ///
   /// - Parameter settings: The files; `nil` reads the same files again.
-  /// - Throws: `TLSFault`.
-  package func load(_ settings: ServerTLS? = nil) throws(TLSFault) {
+  /// - Throws: `TLSFileError`.
+  package func load(_ settings: ServerTLS? = nil) throws(TLSFileError) {
     let settings = settings ?? self.state.withLock { $0.settings }
     let chain = try Self.certificates(settings.certificateChain)
     let now = self.now()
     let expires = Duration.seconds(chain[0].notValidAfter)
     guard expires > now else {
-      throw TLSFault(
+      throw TLSFileError(
         settings.certificateChain,
         "the certificate expired \(Date(since1970: expires).formatted(.iso8601))")
     }
@@ -59,7 +59,7 @@ package final class CertificateStore: Sendable {
 
   private static func context(
     _ settings: ServerTLS, _ chain: [NIOSSLCertificate]
-  ) throws(TLSFault) -> NIOSSLContext {
+  ) throws(TLSFileError) -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: chain.map { .certificate($0) },
       privateKey: .privateKey(try Self.privateKey(settings.privateKey)))
@@ -70,11 +70,11 @@ package final class CertificateStore: Sendable {
     configuration.cipherSuites = "ECDH+AESGCM:ECDH+CHACHA20"
     if settings.clientCertificates == .none {
       guard settings.clientAuthorities == nil else {
-        throw TLSFault("clientAuthorities", "is set, and clients show no certificates")
+        throw TLSFileError("clientAuthorities", "is set, and clients show no certificates")
       }
     } else {
       guard let path = settings.clientAuthorities else {
-        throw TLSFault("clientAuthorities", "is not set, and clients show certificates")
+        throw TLSFileError("clientAuthorities", "is not set, and clients show certificates")
       }
       configuration.trustRoots = .certificates(try Self.certificates(path))
       configuration.certificateVerification =
@@ -83,31 +83,31 @@ package final class CertificateStore: Sendable {
     do {
       return try NIOSSLContext(configuration: configuration)
     } catch {
-      throw TLSFault(
+      throw TLSFileError(
         settings.privateKey, "is not the key of the certificate in \(settings.certificateChain)")
     }
   }
 
-  private static func certificates(_ path: String) throws(TLSFault) -> [NIOSSLCertificate] {
+  private static func certificates(_ path: String) throws(TLSFileError) -> [NIOSSLCertificate] {
     let bytes = try Self.contents(path)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
-    else { throw TLSFault(path, "is no PEM file with certificates") }
+    else { throw TLSFileError(path, "is no PEM file with certificates") }
     return certificates
   }
 
-  private static func privateKey(_ path: String) throws(TLSFault) -> NIOSSLPrivateKey {
+  private static func privateKey(_ path: String) throws(TLSFileError) -> NIOSSLPrivateKey {
     let bytes = try Self.contents(path)
     // Without a passphrase callback BoringSSL would ask for one on the terminal.
     let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
-    guard let key else { throw TLSFault(path, "is no PEM file with a key that is not encrypted") }
+    guard let key else { throw TLSFileError(path, "is no PEM file with a key that is not encrypted") }
     return key
   }
 
-  private static func contents(_ path: String) throws(TLSFault) -> [UInt8] {
+  private static func contents(_ path: String) throws(TLSFileError) -> [UInt8] {
     do throws(BoundedFileError) {
       return try BoundedFile.contents(of: path)
     } catch {
-      throw TLSFault(path, error.reason)
+      throw TLSFileError(path, error.reason)
     }
   }
 }

@@ -16,8 +16,8 @@ struct ClientTransportSecurity {
 
   /// Returns the settings of the transport.
   ///
-  /// - Throws: `ConfigurationFault` if a file cannot be read.
-  func transportSecurity() throws(ConfigurationFault)
+  /// - Throws: `ConfigurationError` if a file cannot be read.
+  func transportSecurity() throws(ConfigurationError)
     -> HTTP2ClientTransport.Posix.TransportSecurity
   {
     guard let tls, case .tcp = self.address else { return .plaintext }
@@ -50,15 +50,15 @@ struct ClientTransportSecurity {
 
   private static func certificates(
     _ path: String, _ setting: String
-  ) throws(ConfigurationFault) -> TLSConfig.CertificateSource {
+  ) throws(ConfigurationError) -> TLSConfig.CertificateSource {
     .bytes(try Self.contents(path, setting), format: .pem)
   }
 
   private static func contents(
     _ path: String, _ setting: String
-  ) throws(ConfigurationFault) -> [UInt8] {
+  ) throws(ConfigurationError) -> [UInt8] {
     guard let contents = FileManager.default.contents(atPath: path), !contents.isEmpty else {
-      throw ConfigurationFault(
+      throw ConfigurationError(
         setting: "security.tls.\(setting)", value: path, range: "PEM files that can be read")
     }
     return [UInt8](contents)

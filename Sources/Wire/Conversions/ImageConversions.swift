@@ -4,9 +4,9 @@ package import SidelightKernels
 extension Sidelight_V1_Image {
   private func rawGeometry(
     limits: FrameLimits
-  ) throws(FieldFault) -> (SidelightKernels.PixelFormat, FrameSize) {
+  ) throws(FieldViolation) -> (SidelightKernels.PixelFormat, FrameSize) {
     guard let format = SidelightKernels.PixelFormat(self.format) else {
-      throw FieldFault(field: "format", reason: "\(self.format) is not a raw pixel format")
+      throw FieldViolation(field: "format", reason: "\(self.format) is not a raw pixel format")
     }
     return (format, try limits.check(width: self.width, height: self.height))
   }
@@ -18,16 +18,16 @@ extension Sidelight_V1_Image {
 
   /// Returns the layout that a raw image states, checked against the number of received bytes.
   ///
-  /// - Throws: ``FieldFault`` with a field relative to the image.
+  /// - Throws: ``FieldViolation`` with a field relative to the image.
   private func rawLayout(
     limits: FrameLimits, available: Int
-  ) throws(FieldFault) -> FrameLayout {
+  ) throws(FieldViolation) -> FrameLayout {
     let (format, size) = try self.rawGeometry(limits: limits)
     do {
       if self.planes.isEmpty {
         let layout = try FrameLayout(packed: format, size: size)
         guard layout.byteCount == available else {
-          throw FieldFault(
+          throw FieldViolation(
             field: self.isInSlot ? "shared_memory.length" : "inline",
             reason: "has \(available) bytes, \(size) \(format.rawValue) without padding has "
               + "\(layout.byteCount)")
@@ -36,10 +36,10 @@ extension Sidelight_V1_Image {
       }
       let planes = self.planes.map { PlaneLayout(offset: Int($0.offset), stride: Int($0.stride)) }
       return try FrameLayout(format: format, size: size, planes: planes, available: available)
-    } catch let fault as FieldFault {
+    } catch let fault as FieldViolation {
       throw fault
     } catch {
-      throw FieldFault(field: "planes", reason: "\(error)")
+      throw FieldViolation(field: "planes", reason: "\(error)")
     }
   }
 
@@ -48,14 +48,14 @@ extension Sidelight_V1_Image {
   /// - Parameters:
   ///   - pixels: The received pixels. `nil` if there are none.
   ///   - limits: The maximum size of a frame.
-  /// - Throws: ``FieldFault`` with a field relative to the image.
+  /// - Throws: ``FieldViolation`` with a field relative to the image.
   package func frame(
     over pixels: PixelBuffer?, limits: FrameLimits
-  ) throws(FieldFault) -> Frame {
+  ) throws(FieldViolation) -> Frame {
     // An invalid description takes precedence over missing pixels.
     guard let pixels else {
       _ = try self.rawGeometry(limits: limits)
-      throw FieldFault(
+      throw FieldViolation(
         field: "pixels",
         reason: self.isInSlot
           ? "are in shared memory, and the session has no ring" : "no inline pixels were sent")
@@ -187,8 +187,8 @@ extension Sidelight_V1_ColorDescription {
 extension Orientation {
   /// Creates an orientation.
   ///
-  /// - Throws: ``FieldFault`` for an unknown rotation.
-  package init(_ wire: Sidelight_V1_Orientation) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` for an unknown rotation.
+  package init(_ wire: Sidelight_V1_Orientation) throws(FieldViolation) {
     let turns =
       switch wire.rotation {
       case .unspecified: 0
@@ -196,7 +196,7 @@ extension Orientation {
       case .rotation180: 2
       case .rotation270: 3
       case .UNRECOGNIZED(let value):
-        throw FieldFault(field: "orientation.rotation", reason: "\(value) is not a known rotation")
+        throw FieldViolation(field: "orientation.rotation", reason: "\(value) is not a known rotation")
       }
     self.init(quarterTurns: turns, isMirrored: wire.mirrored)
   }

@@ -55,22 +55,22 @@ package enum ContractLimits {
 
   /// Checks the length of a text.
   ///
-  /// - Throws: ``FieldFault`` with the field, its length and the limit.
+  /// - Throws: ``FieldViolation`` with the field, its length and the limit.
   package static func check(
     _ text: String, atMost limit: Int, field: String
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     let count = text.utf8.count
     guard count <= limit else {
-      throw FieldFault(field: field, reason: "has \(count) bytes; the limit is \(limit)")
+      throw FieldViolation(field: field, reason: "has \(count) bytes; the limit is \(limit)")
     }
   }
 
   /// Checks the number of entries of a list or map.
   ///
-  /// - Throws: ``FieldFault`` with the field, its length and the limit.
-  package static func check(count: Int, atMost limit: Int, field: String) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` with the field, its length and the limit.
+  package static func check(count: Int, atMost limit: Int, field: String) throws(FieldViolation) {
     guard count <= limit else {
-      throw FieldFault(field: field, reason: "has \(count) entries; the limit is \(limit)")
+      throw FieldViolation(field: field, reason: "has \(count) entries; the limit is \(limit)")
     }
   }
 }
@@ -78,11 +78,11 @@ package enum ContractLimits {
 extension Pipeline {
   /// Checks the size of the pipeline as a message, which is its form in a resume token.
   ///
-  /// - Throws: ``FieldFault`` with a field relative to the pipeline.
-  package func checkByteCount() throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` with a field relative to the pipeline.
+  package func checkByteCount() throws(FieldViolation) {
     let count = Sidelight_V1_Pipeline(self).byteCount
     guard count <= ContractLimits.maxPipelineBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "stages",
         reason: "take \(count) bytes in all; the limit is \(ContractLimits.maxPipelineBytes)")
     }
@@ -142,11 +142,11 @@ package struct FrameLimits: Sendable, Hashable {
   ///   - field: The field to report, which produces the output.
   package func check(
     output: FrameGeometry, field: String = "pipeline"
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     let size = output.size
     guard max(size.width, size.height) <= self.maxDimension, size.pixelCount <= self.maxPixels
     else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .resourceExhausted, field: field,
         reason: "produces frames of \(size), the limits are \(self.maxDimension) pixels a side and "
           + "\(self.maxPixels) in all")
@@ -156,23 +156,23 @@ package struct FrameLimits: Sendable, Hashable {
         * output.format.rowCount(plane: plane, height: size.height)
     }
     guard byteCount <= self.maxBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .resourceExhausted, field: field,
         reason: "produces frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
     }
   }
 
   /// Checks a size before memory is allocated for it.
-  package func check(width: UInt32, height: UInt32) throws(FieldFault) -> FrameSize {
+  package func check(width: UInt32, height: UInt32) throws(FieldViolation) -> FrameSize {
     for (name, value) in [("width", width), ("height", height)] {
-      guard value >= 1 else { throw FieldFault(field: name, reason: "is 0") }
+      guard value >= 1 else { throw FieldViolation(field: name, reason: "is 0") }
       guard value <= UInt32(self.maxDimension) else {
-        throw FieldFault(field: name, reason: "is \(value), the limit is \(self.maxDimension)")
+        throw FieldViolation(field: name, reason: "is \(value), the limit is \(self.maxDimension)")
       }
     }
     let size = FrameSize(width: Int(width), height: Int(height))
     guard size.pixelCount <= self.maxPixels else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "width",
         reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)")
     }

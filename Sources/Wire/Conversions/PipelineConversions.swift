@@ -5,30 +5,30 @@ extension Pipeline {
   /// Creates a pipeline, and checks its structure and its sizes. Unknown fields are dropped. The
   /// catalogue checks whether the filters exist.
   ///
-  /// - Throws: ``FieldFault`` with a field relative to the pipeline.
-  package init(_ wire: Sidelight_V1_Pipeline) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` with a field relative to the pipeline.
+  package init(_ wire: Sidelight_V1_Pipeline) throws(FieldViolation) {
     try self.init(wire, depth: 1)
     do throws(PipelineError) {
       try self.checkSizes()
     } catch {
-      throw FieldFault(error)
+      throw FieldViolation(error)
     }
     try self.checkByteCount()
   }
 
-  private init(_ wire: Sidelight_V1_Pipeline, depth: Int) throws(FieldFault) {
+  private init(_ wire: Sidelight_V1_Pipeline, depth: Int) throws(FieldViolation) {
     guard depth <= Pipeline.maxDepth else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "stages", reason: "pipelines nest deeper than the limit of \(Pipeline.maxDepth)")
     }
     guard wire.stages.count <= Pipeline.maxStages else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "stages",
         reason: "has \(wire.stages.count) stages, the limit is \(Pipeline.maxStages)")
     }
     self.init(workingSpace: try WorkingSpace.read(wire.workingSpace))
     for (index, stage) in wire.stages.enumerated() {
-      do throws(FieldFault) {
+      do throws(FieldViolation) {
         self.stages.append(try Self.stage(stage, depth: depth))
       } catch {
         throw error.within("stages[\(index)]")
@@ -38,13 +38,13 @@ extension Pipeline {
 
   private static func stage(
     _ wire: Sidelight_V1_Stage, depth: Int
-  ) throws(FieldFault) -> Stage {
+  ) throws(FieldViolation) -> Stage {
     let content: Stage.Content
     switch wire.content {
     case .filter(let filter)?:
       var parameters: [String: ParameterValue] = [:]
       for (name, value) in filter.parameters {
-        do throws(FieldFault) {
+        do throws(FieldViolation) {
           parameters[name] = try ParameterValue(value)
         } catch {
           throw error.within("filter.parameters[\"\(name.clipped(toBytes: 64))\"]")
@@ -52,13 +52,13 @@ extension Pipeline {
       }
       content = .filter(FilterCall(name: filter.name, parameters: parameters))
     case .pipeline(let pipeline)?:
-      do throws(FieldFault) {
+      do throws(FieldViolation) {
         content = .pipeline(try Pipeline(pipeline, depth: depth + 1))
       } catch {
         throw error.within("pipeline")
       }
     case nil:
-      throw FieldFault(field: "content", reason: "neither a filter nor a pipeline is set")
+      throw FieldViolation(field: "content", reason: "neither a filter nor a pipeline is set")
     }
     return Stage(
       content,
@@ -86,16 +86,16 @@ extension Sidelight_V1_Pipeline {
 extension WorkingSpace {
   /// Returns the working space of a message. `nil` if it states none.
   ///
-  /// - Throws: ``FieldFault`` for an unknown value.
+  /// - Throws: ``FieldViolation`` for an unknown value.
   fileprivate static func read(
     _ wire: Sidelight_V1_WorkingSpace
-  ) throws(FieldFault) -> WorkingSpace? {
+  ) throws(FieldViolation) -> WorkingSpace? {
     switch wire {
     case .unspecified: return nil
     case .srgbGamma: return .sRGBGamma
     case .srgbLinear: return .sRGBLinear
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "working_space", reason: "\(value) is not a known working space")
+      throw FieldViolation(field: "working_space", reason: "\(value) is not a known working space")
     }
   }
 }
@@ -121,9 +121,9 @@ extension Sidelight_V1_Stage {
 }
 
 extension Region {
-  fileprivate init(_ wire: Sidelight_V1_Region) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_Region) throws(FieldViolation) {
     self.init(
-      origin: try Point(wire.origin), width: try Length(wire.width),
+      origin: try FramePoint(wire.origin), width: try Length(wire.width),
       height: try Length(wire.height))
   }
 }
@@ -140,17 +140,17 @@ extension Sidelight_V1_Region {
 extension FailurePolicy {
   /// Returns the policy of a message. `nil` if it states none.
   ///
-  /// - Throws: ``FieldFault`` for an unknown value.
+  /// - Throws: ``FieldViolation`` for an unknown value.
   package static func stated(
     by wire: Sidelight_V1_FailurePolicy
-  ) throws(FieldFault) -> FailurePolicy? {
+  ) throws(FieldViolation) -> FailurePolicy? {
     switch wire {
     case .unspecified: nil
     case .passThrough: .passThrough
     case .drop: .drop
     case .blur: .blur
     case .UNRECOGNIZED(let value):
-      throw FieldFault(field: "failure_policy", reason: "\(value) is not a known failure policy")
+      throw FieldViolation(field: "failure_policy", reason: "\(value) is not a known failure policy")
     }
   }
 }
@@ -169,17 +169,17 @@ extension Sidelight_V1_FailurePolicy {
 extension ParameterValue {
   /// Creates a value.
   ///
-  /// - Throws: ``FieldFault`` if the kind is missing or unknown.
-  package init(_ wire: Sidelight_V1_ParameterValue) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` if the kind is missing or unknown.
+  package init(_ wire: Sidelight_V1_ParameterValue) throws(FieldViolation) {
     switch wire.kind {
     case .number(let value)?: self = .number(value)
     case .length(let value)?: self = .length(try Length(value))
-    case .point(let value)?: self = .point(try Point(value))
-    case .color(let value)?: self = .color(Color(value))
+    case .point(let value)?: self = .point(try FramePoint(value))
+    case .color(let value)?: self = .color(RGBAColor(value))
     case .vector(let value)?: self = .vector(value.values)
     case .flag(let value)?: self = .flag(value)
     case .text(let value)?: self = .text(value)
-    case nil: throw FieldFault(field: "kind", reason: "no kind of value is set")
+    case nil: throw FieldViolation(field: "kind", reason: "no kind of value is set")
     }
   }
 }
@@ -200,7 +200,7 @@ extension Sidelight_V1_ParameterValue {
 }
 
 extension Length {
-  fileprivate init(_ wire: Sidelight_V1_Length) throws(FieldFault) {
+  fileprivate init(_ wire: Sidelight_V1_Length) throws(FieldViolation) {
     let unit: Unit =
       switch wire.unit {
       case .unspecified, .pixels: .pixels
@@ -208,7 +208,7 @@ extension Length {
       case .height: .height
       case .shortSide: .shortSide
       case .UNRECOGNIZED(let value):
-        throw FieldFault(field: "unit", reason: "\(value) is not a known unit of length")
+        throw FieldViolation(field: "unit", reason: "\(value) is not a known unit of length")
       }
     self.init(wire.value, unit)
   }
@@ -228,21 +228,21 @@ extension Sidelight_V1_Length {
   }
 }
 
-extension Point {
-  fileprivate init(_ wire: Sidelight_V1_Point) throws(FieldFault) {
+extension FramePoint {
+  fileprivate init(_ wire: Sidelight_V1_Point) throws(FieldViolation) {
     self.init(x: try Length(wire.x), y: try Length(wire.y))
   }
 }
 
 extension Sidelight_V1_Point {
-  fileprivate init(_ point: Point) {
+  fileprivate init(_ point: FramePoint) {
     self.init()
     self.x = Sidelight_V1_Length(point.x)
     self.y = Sidelight_V1_Length(point.y)
   }
 }
 
-extension Color {
+extension RGBAColor {
   fileprivate init(_ wire: Sidelight_V1_Color) {
     self.init(
       red: wire.red, green: wire.green, blue: wire.blue,
@@ -251,7 +251,7 @@ extension Color {
 }
 
 extension Sidelight_V1_Color {
-  fileprivate init(_ color: Color) {
+  fileprivate init(_ color: RGBAColor) {
     self.init()
     self.red = color.red
     self.green = color.green

@@ -23,11 +23,11 @@ package struct RingLayout: Sendable, Hashable {
 
   /// Reads a client's request, with defaults for omitted fields.
   ///
-  /// - Throws: ``FieldFault`` whose field is relative to the request.
-  package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` whose field is relative to the request.
+  package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldViolation) {
     let slotBytes = request.slotBytes == 0 ? 8 << 20 : request.slotBytes
     guard slotBytes <= Self.maxSlotBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "slot_bytes", reason: "is \(slotBytes), the limit is \(Self.maxSlotBytes)")
     }
     try self.init(
@@ -38,13 +38,13 @@ package struct RingLayout: Sendable, Hashable {
 
   /// Reads a server's offer.
   ///
-  /// - Throws: ``FieldFault`` whose field is relative to the offer.
-  package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` whose field is relative to the offer.
+  package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldViolation) {
     // The page size of the other host may differ; 4096 is the smallest.
     guard (1 ... UInt64(Self.maxSlotBytes)).contains(offer.slotBytes),
       offer.slotBytes.isMultiple(of: 4096)
     else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "slot_bytes",
         reason: "is \(offer.slotBytes), no multiple of 4096 in 4096 ... \(Self.maxSlotBytes)")
     }
@@ -52,10 +52,10 @@ package struct RingLayout: Sendable, Hashable {
       slotBytes: Int(offer.slotBytes), inputSlots: offer.inputSlots, outputSlots: offer.outputSlots)
   }
 
-  private init(slotBytes: Int, inputSlots: UInt32, outputSlots: UInt32) throws(FieldFault) {
+  private init(slotBytes: Int, inputSlots: UInt32, outputSlots: UInt32) throws(FieldViolation) {
     for (field, count) in [("input_slots", inputSlots), ("output_slots", outputSlots)]
     where !(1 ... UInt32(Self.maxSlots)).contains(count) {
-      throw FieldFault(field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)")
+      throw FieldViolation(field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)")
     }
     self.slotBytes = slotBytes
     self.inputSlots = Int(inputSlots)
@@ -65,7 +65,7 @@ package struct RingLayout: Sendable, Hashable {
 
 extension RingLayout {
   /// The direction of a slot's pixels.
-  package enum Way: Sendable, Hashable {
+  package enum Direction: Sendable, Hashable {
     /// From the client to the server.
     case input
     /// From the server to the client.
@@ -73,7 +73,7 @@ extension RingLayout {
   }
 
   /// Returns the indices of the slots of one direction.
-  package func indices(of way: Way) -> Range<Int> {
+  package func indices(of way: Direction) -> Range<Int> {
     switch way {
     case .input: 0 ..< self.inputSlots
     case .output: self.inputSlots ..< self.slotCount
@@ -86,23 +86,23 @@ extension RingLayout {
   ///   - reference: The reference, not yet validated.
   ///   - ways: The directions that the slot may have.
   /// - Returns: The slot, and the number of its bytes that the reference names.
-  /// - Throws: ``FieldFault`` whose field is relative to the image.
+  /// - Throws: ``FieldViolation`` whose field is relative to the image.
   package func check(
-    _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Way...
-  ) throws(FieldFault) -> (slot: Int, byteCount: Int) {
+    _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Direction...
+  ) throws(FieldViolation) -> (slot: Int, byteCount: Int) {
     guard let slot = Int(exactly: reference.slot), (0 ..< self.slotCount).contains(slot) else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(reference.slot), the ring has \(self.slotCount) slots")
     }
     guard ways.contains(where: { self.indices(of: $0).contains(slot) }) else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(slot), a slot of the other direction; input slots are "
           + "0 to \(self.inputSlots - 1), output slots \(self.inputSlots) to \(self.slotCount - 1)")
     }
     guard let byteCount = Int(exactly: reference.length), byteCount <= self.slotBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "shared_memory.length",
         reason: "is \(reference.length), a slot has \(self.slotBytes) bytes")
     }

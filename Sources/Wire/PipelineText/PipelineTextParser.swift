@@ -170,7 +170,7 @@ struct PipelineTextParser {
           self.locations.record("\(path).region.\(part)", start: length.start)
         }
         stage.region = Region(
-          origin: Point(x: lengths[0].length, y: lengths[1].length), width: lengths[2].length,
+          origin: FramePoint(x: lengths[0].length, y: lengths[1].length), width: lengths[2].length,
           height: lengths[3].length)
       default:
         throw self.cursor.fault("expected @off, @mix(...) or @region(...)", at: start)
@@ -194,7 +194,7 @@ struct PipelineTextParser {
     switch self.cursor.current {
     case UInt8(ascii: "("):
       let lengths = try self.parseLengths(in: "(" ... ")", count: 2)
-      return .point(Point(x: lengths[0].length, y: lengths[1].length))
+      return .point(FramePoint(x: lengths[0].length, y: lengths[1].length))
     case UInt8(ascii: "["):
       return .vector(try self.parseNumbers(in: "[" ... "]", 0 ... Int.max))
     case UInt8(ascii: "#"):
@@ -211,7 +211,7 @@ struct PipelineTextParser {
       case "color" where self.cursor.current == UInt8(ascii: "("):
         let channels = try self.parseNumbers(in: "(" ... ")", 3 ... 4)
         return .color(
-          Color(
+          RGBAColor(
             red: channels[0], green: channels[1], blue: channels[2],
             alpha: channels.count == 4 ? channels[3] : 1))
       default: return .text(word)
@@ -321,7 +321,7 @@ struct PipelineTextParser {
     }
   }
 
-  private mutating func parseHexColor() throws(PipelineTextError) -> Color {
+  private mutating func parseHexColor() throws(PipelineTextError) -> RGBAColor {
     let start = self.cursor.offset
     _ = self.cursor.take("#")
     let digits = self.cursor.take { Character(Unicode.Scalar($0)).isHexDigit }
@@ -331,7 +331,7 @@ struct PipelineTextParser {
     }
     let rgba = digits.utf8.count == 6 ? value << 8 | 0xFF : value
     func channel(_ shift: UInt32) -> Double { Double(rgba >> shift & 0xFF) / 255 }
-    return Color(red: channel(24), green: channel(16), blue: channel(8), alpha: channel(0))
+    return RGBAColor(red: channel(24), green: channel(16), blue: channel(8), alpha: channel(0))
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

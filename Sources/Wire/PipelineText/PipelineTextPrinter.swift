@@ -85,7 +85,7 @@ struct PipelineTextPrinter {
     return self.number(length.value) + unit
   }
 
-  private static func color(_ color: Color) -> String {
+  private static func color(_ color: RGBAColor) -> String {
     let channels = [color.red, color.green, color.blue, color.alpha]
     let bytes = channels.map { (max(0, min(255, $0 * 255))).rounded() }
     let shown = color.alpha == 1 ? 3 : 4

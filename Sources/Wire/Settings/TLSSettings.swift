@@ -64,7 +64,7 @@ public struct ClientTLS: Sendable, Hashable {
 }
 
 /// An invalid certificate, key, or setting of TLS.
-public struct TLSFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TLSFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
   /// The reason, for a message. It has nothing of a key's contents.

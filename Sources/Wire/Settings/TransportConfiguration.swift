@@ -2,7 +2,7 @@
 /// for messages of a few kilobytes, and carry a twelfth of the frames.
 /// `docs/reference/transport.md` has the measured effect of each.
 ///
-/// A server or client with a value out of range throws a ``ConfigurationFault``.
+/// A server or client with a value out of range throws a ``ConfigurationError``.
 public struct TransportConfiguration: Sendable, Hashable {
   /// The threads on which calls are served.
   public enum Executor: String, Sendable, Hashable, CaseIterable {
@@ -102,8 +102,8 @@ extension TransportConfiguration {
 extension TransportConfiguration {
   /// Checks that each setting is in its range.
   ///
-  /// - Throws: ``ConfigurationFault`` that names the first setting that is out of its range.
-  public func validate() throws(ConfigurationFault) {
+  /// - Throws: ``ConfigurationError`` that names the first setting that is out of its range.
+  public func validate() throws(ConfigurationError) {
     try check("maxMessageBytes", self.maxMessageBytes, 64 << 10 ... 1 << 30)
     // RFC 9113, 6.5.2: the largest window is 2^31 - 1, the largest frame 2^24 - 1.
     try check("streamWindowBytes", self.streamWindowBytes, 64 << 10 ... 1 << 31 - 1)
@@ -121,9 +121,9 @@ extension TransportConfiguration {
 
   private func check<Value: Comparable>(
     _ setting: String, _ value: Value?, _ range: ClosedRange<Value>
-  ) throws(ConfigurationFault) {
+  ) throws(ConfigurationError) {
     guard let value, !range.contains(value) else { return }
-    throw ConfigurationFault(
+    throw ConfigurationError(
       setting: "transport.\(setting)", value: "\(value)",
       range: "\(range.lowerBound) to \(range.upperBound)")
   }

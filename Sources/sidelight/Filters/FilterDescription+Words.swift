@@ -99,7 +99,7 @@ extension ParameterDescription {
     switch self.kind {
     case .number, .length: return .number(self.slider?.upperBound ?? 1)
     case .point: return .point(.center)
-    case .color: return .color(Color(red: 1, green: 1, blue: 1))
+    case .color: return .color(RGBAColor(red: 1, green: 1, blue: 1))
     case .vector(let count): return .vector(Array(repeating: 0, count: count))
     case .flag: return .flag(true)
     case .choice(let names): return .text(names.first ?? "")
@@ -112,7 +112,7 @@ extension ParameterDescription {
   private var textDefault: ParameterValue? {
     guard self.kind == .point, case .vector(let numbers)? = self.defaultValue, numbers.count == 2
     else { return self.defaultValue }
-    return .point(Point(x: Length(numbers[0]), y: Length(numbers[1])))
+    return .point(FramePoint(x: Length(numbers[0]), y: Length(numbers[1])))
   }
 
   private static func words(_ range: ClosedRange<Double>) -> String {

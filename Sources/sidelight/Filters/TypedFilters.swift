@@ -106,8 +106,8 @@ struct TypedFilters {
     switch parameter.kind {
     case .number: "Double"
     case .length: "\(Length.self)"
-    case .point: "\(Point.self)"
-    case .color: "\(Color.self)"
+    case .point: "\(FramePoint.self)"
+    case .color: "\(RGBAColor.self)"
     case .vector: "[Double]"
     case .flag: "Bool"
     case .choice: self.typeName(of: parameter, of: filter)

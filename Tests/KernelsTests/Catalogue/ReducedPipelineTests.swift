@@ -35,7 +35,7 @@ import Testing
     let frame = try TestFrame.make(Self.geometry, seed: 1)
     let pipeline: Pipeline = [
       .filter("gaussianBlur", ["radius": .number(8)]), .filter("sepiaTone"),
-      .filter("vignetteEffect", ["center": .point(Point(x: Length(100), y: Length(60)))]),
+      .filter("vignetteEffect", ["center": .point(FramePoint(x: Length(100), y: Length(60)))]),
     ]
     let resolved = try Self.catalogue.resolve(pipeline)
     let variant = try #require(Self.catalogue.reduced(resolved, for: Self.geometry.size))

@@ -70,14 +70,14 @@ import Testing
         Stage(
           .filter(FilterCall(name: "sepiaTone")),
           region: Region(
-            origin: Point(x: Length(0), y: Length(.infinity)), width: Length(1), height: Length(1)))
+            origin: FramePoint(x: Length(0), y: Length(.infinity)), width: Length(1), height: Length(1)))
       ], code: .invalidStage, path: "stages[0].region.origin.y"),
     Case(
       pipeline: [
         Stage(
           .filter(FilterCall(name: "sepiaTone")),
           region: Region(
-            origin: Point(x: Length(0), y: Length(0)), width: Length(-1), height: Length(1)))
+            origin: FramePoint(x: Length(0), y: Length(0)), width: Length(-1), height: Length(1)))
       ], code: .invalidStage, path: "stages[0].region.width"),
     Case(
       pipeline: [

@@ -38,7 +38,7 @@ struct ChainBench: Sendable {
   ) async throws -> Frame {
     let plan = try Self.plan(pipeline, frame.geometry)
     return try await (inBands ? self.banded : self.whole)
-      .run(plan, on: frame, at: FrameMoment(index: index))
+      .run(plan, on: frame, at: FrameTime(index: index))
   }
 
   func run(
@@ -46,7 +46,7 @@ struct ChainBench: Sendable {
     inBands: Bool = false
   ) async throws -> Frame {
     try await (inBands ? self.banded : self.whole)
-      .run(plan, on: frame, into: destination, at: FrameMoment(index: index))
+      .run(plan, on: frame, into: destination, at: FrameTime(index: index))
   }
 
   static func plan(_ pipeline: Pipeline, _ geometry: FrameGeometry) throws -> Plan {
@@ -55,7 +55,7 @@ struct ChainBench: Sendable {
 
   /// Returns the pipeline's result, computed naively.
   static func meaning(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
-    ReferenceInterpreter(moment: FrameMoment(index: index))
+    ReferenceInterpreter(moment: FrameTime(index: index))
       .apply(try Self.catalogue.resolve(pipeline), to: ReferencePicture(frame)).encoded()
   }
 
@@ -81,9 +81,9 @@ struct ChainBench: Sendable {
         formula: "")
     }
 
-    func nodes(for geometry: FrameGeometry) -> [Node] { [.colorKernel(self)] }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
   }
 
   /// The seeds of a batch; the one that SIDELIGHT_CHAIN names alone, if it is set.

@@ -23,20 +23,20 @@ enum DestinationCase: CaseIterable {
     switch self {
     case .packed, .ragged:
       let layout = try TestFrame.layout(plan.output, self == .packed ? .packed : .ragged)
-      let slab = Slab(byteCount: layout.byteCount + 64)
+      let slab = PaddedBuffer(byteCount: layout.byteCount + 64)
       let result = try await bench.run(
         plan, frame, into: MutableFrame(layout: layout, buffer: slab.buffer), chain.index)
       return (result, slab.touchedBytes(outside: [layout]))
     case .inPlace, .inPlaceInBands:
       guard plan.output == plan.input else { return nil }
-      let (slab, copy) = Slab.holding(frame, spare: 64)
+      let (slab, copy) = PaddedBuffer.holding(frame, spare: 64)
       let result = try await bench.run(
         plan, copy, into: MutableFrame(layout: copy.layout, buffer: slab.buffer), chain.index,
         inBands: self == .inPlaceInBands)
       return (result, slab.touchedBytes(outside: [copy.layout]))
     case .entangled:
       let packed = try FrameLayout(packed: plan.output.format, size: plan.output.size)
-      let (slab, copy) = Slab.holding(frame, spare: packed.byteCount + 64)
+      let (slab, copy) = PaddedBuffer.holding(frame, spare: packed.byteCount + 64)
       let layout = try FrameLayout(
         format: packed.format, size: packed.size,
         planes: packed.planes.map { PlaneLayout(offset: $0.offset + 5, stride: $0.stride) },

@@ -82,7 +82,7 @@ struct RandomStages {
         ])
       }
       return .point(
-        Point(
+        FramePoint(
           x: Length(.random(in: -0.2 ... 1.2, using: &self.random), .width),
           y: Length(.random(in: -0.2 ... 1.2, using: &self.random), .height)))
     case .color:
@@ -105,7 +105,7 @@ struct RandomStages {
         : Length(.random(in: range, using: &self.random), unit)
     }
     return Region(
-      origin: Point(x: length(-0.3 ... 0.8, .width), y: length(-0.3 ... 0.8, .height)),
+      origin: FramePoint(x: length(-0.3 ... 0.8, .width), y: length(-0.3 ... 0.8, .height)),
       width: length(0 ... 0.9, .width), height: length(0 ... 0.9, .height))
   }
 

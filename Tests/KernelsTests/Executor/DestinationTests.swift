@@ -11,7 +11,7 @@ import Testing
     try FilterCatalogue.builtIn.resolve(pipeline).plan(for: Self.geometry)
   }
 
-  static func inPlace(_ slab: Slab, _ frame: Frame) -> MutableFrame {
+  static func inPlace(_ slab: PaddedBuffer, _ frame: Frame) -> MutableFrame {
     MutableFrame(layout: frame.layout, buffer: slab.buffer)
   }
 
@@ -21,7 +21,7 @@ import Testing
   ])
   func `a pointwise plan in place takes no buffer of the pool`(_ pipeline: Pipeline) async throws {
     let bench = TestBench()
-    let (slab, frame) = Slab.holding(try TestFrame.make(Self.geometry))
+    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
     try await bench.executor.run(
       try Self.plan(pipeline), on: frame, into: Self.inPlace(slab, frame))
     #expect(bench.pool.statistics.misses == 0)
@@ -31,7 +31,7 @@ import Testing
     let bench = TestBench()
     let frame = try TestFrame.make(Self.geometry)
     let plan = try Self.plan([.filter("median")])
-    let slab = Slab(byteCount: 8192)
+    let slab = PaddedBuffer(byteCount: 8192)
     let layout = try TestFrame.layout(Self.geometry, .ragged)
     let result = try await bench.executor.run(
       plan, on: frame, into: MutableFrame(layout: layout, buffer: slab.buffer))
@@ -42,11 +42,11 @@ import Testing
 
   @Test func `an identity copies the frame, and leaves it where it is already`() async throws {
     let bench = TestBench()
-    let (slab, frame) = Slab.holding(try TestFrame.make(Self.geometry, padding: .ragged))
+    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry, padding: .ragged))
     let samples = frame.samples
     let identity = try Self.plan([])
     let layout = try FrameLayout(packed: Self.geometry.format, size: Self.geometry.size)
-    let elsewhere = Slab(byteCount: layout.byteCount + 100)
+    let elsewhere = PaddedBuffer(byteCount: layout.byteCount + 100)
     let copy = try await bench.executor.run(
       identity, on: frame, into: MutableFrame(layout: layout, buffer: elsewhere.buffer))
     #expect(copy.samples == samples)
@@ -72,7 +72,7 @@ import Testing
   @Test func `a user's function of the frame never sees what it writes`() async throws {
     var bench = TestBench()
     bench.catalogue.register(Upended())
-    let (slab, frame) = Slab.holding(try TestFrame.make(Self.geometry))
+    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
     let plan = try bench.catalogue.resolve([.filter("upended")]).plan(for: Self.geometry)
     let expected = try await bench.executor.run(plan, on: frame).samples
     let result = try await bench.executor.run(plan, on: frame, into: Self.inPlace(slab, frame))
@@ -85,7 +85,7 @@ import Testing
       name: "upended", summary: "", category: .custom, reach: .frame, fidelity: .formula,
       formula: "")
 
-    func nodes(for geometry: FrameGeometry) -> [Node] {
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] {
       [
         .frame { input, output, _ in
           for shape in PlaneShape.planes(input.format, input.size) {

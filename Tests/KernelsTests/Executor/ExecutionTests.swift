@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Notes with which rows each pixel is computed, and so on whose threads.
-  private struct Witness: Filter, ColorKernel {
+  private struct RecordingFilter: Filter, ColorKernel {
     final class Notes: Sendable {
       let seen = Mutex<Set<InstructionSet>>([])
     }
@@ -113,9 +113,9 @@ import Testing
       name: "witness", summary: "", category: .custom, reach: .pixel, fidelity: .formula,
       formula: "")
 
-    func nodes(for geometry: FrameGeometry) -> [Node] { [.colorKernel(self)] }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
       _ = self.notes.seen.withLock { $0.insert(.current) }
       return pixel
     }
@@ -125,7 +125,7 @@ import Testing
   func `every pass runs on the pool's threads, with their rows, banded or whole`(
     _ instructionSet: InstructionSet, _ bands: Int
   ) async throws {
-    let witness = Witness()
+    let witness = RecordingFilter()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(witness)
     let executor = PlanExecutor(

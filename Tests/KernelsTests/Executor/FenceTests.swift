@@ -26,13 +26,13 @@ import Testing
         let plan = try bench.catalogue.resolve(pipeline).plan(for: geometry)
         let frame = try TestFrame.make(geometry)
         let expected = try await bench.executor.run(plan, on: frame).samples
-        let flush = FencedMemory.Flush.allCases[index % 2]
+        let flush = GuardedMemory.Flush.allCases[index % 2]
         let layout = try FrameLayout(packed: plan.output.format, size: plan.output.size)
         let result = try await bench.executor.run(
-          plan, on: try FencedMemory.copy(frame, flush: flush),
+          plan, on: try GuardedMemory.copy(frame, flush: flush),
           into: MutableFrame(
             layout: layout,
-            buffer: FencedMemory.buffer(byteCount: layout.byteCount, flush: flush)))
+            buffer: GuardedMemory.buffer(byteCount: layout.byteCount, flush: flush)))
         #expect(result.samples == expected, "\(pipeline) \(size)")
       }
     }

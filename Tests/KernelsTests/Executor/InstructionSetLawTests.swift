@@ -11,7 +11,7 @@ import Testing
   ) async throws -> Frame {
     let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(for: frame.geometry)
     let executor = try #require(Self.executors[machine])
-    return try await executor.run(plan, on: frame, at: FrameMoment(index: index))
+    return try await executor.run(plan, on: frame, at: FrameTime(index: index))
   }
 
   private static let executors = Dictionary(

@@ -14,7 +14,7 @@ import Testing
   }
 
   /// Where a number of threads wait for each other.
-  final class Meeting: Sendable {
+  final class Rendezvous: Sendable {
     private let arrived = Atomic<Int>(0)
 
     func wait(for count: Int) {
@@ -27,7 +27,7 @@ import Testing
   func besideEachOther() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }
-    let (begun, over) = (Meeting(), Meeting())
+    let (begun, over) = (Rendezvous(), Rendezvous())
     await Self.run(bands: 2, threads: 2, meter) { rows in
       begun.wait(for: 2)
       if rows.lowerBound == 0 { clock.advance(by: .milliseconds(10)) }

@@ -51,8 +51,8 @@ import Testing
           try TestFrame.make(geometry, seed: UInt64($0), padding: .ragged)
         }
         var analyzer = try Self.analyzer(geometry)
-        let first = try await analyzer.analyze(frames[0], at: FrameMoment(index: 0))
-        let second = try await analyzer.analyze(frames[1], at: FrameMoment(index: 5))
+        let first = try await analyzer.analyze(frames[0], at: FrameTime(index: 0))
+        let second = try await analyzer.analyze(frames[1], at: FrameTime(index: 5))
         #expect(first["motion"] == nil)
         let before = Self.luma(frames[0])
         let luma = Self.luma(frames[1])
@@ -89,7 +89,7 @@ import Testing
         format: .i420, size: size, color: ColorDescription(range: range))
       var analyzer = try Self.analyzer(geometry)
       let frame = try TestFrame.flat(geometry, value)
-      let found = try await analyzer.analyze(frame, at: FrameMoment())
+      let found = try await analyzer.analyze(frame, at: FrameTime())
       #expect(abs(try Self.number(found, "mean") - mean) < 1e-12)
       #expect(try Self.number(found, "contrast") < 1e-6)
       let bin = min(Int(mean * 16), 15)
@@ -104,7 +104,7 @@ import Testing
     let other = FrameGeometry(format: .gray8, size: FrameSize(width: 9, height: 8))
     var analyzer = try Self.analyzer(gray)
     func look(_ geometry: FrameGeometry, _ value: UInt8) async throws -> AnalysisValue? {
-      try await analyzer.analyze(try TestFrame.flat(geometry, value), at: FrameMoment())["motion"]
+      try await analyzer.analyze(try TestFrame.flat(geometry, value), at: FrameTime())["motion"]
     }
     #expect(try await look(gray, 0) == nil)
     #expect(try await look(gray, 51) == .number(0.2))
@@ -121,9 +121,9 @@ import Testing
     var (one, two) = (analysis.makeAnalyzer(), analysis.makeAnalyzer())
     let dark = try TestFrame.flat(gray, 0)
     let bright = try TestFrame.flat(gray, 255)
-    _ = try await one.analyze(dark, at: FrameMoment())
-    #expect(try await two.analyze(bright, at: FrameMoment())["motion"] == nil)
-    #expect(try await one.analyze(bright, at: FrameMoment())["motion"] == .number(1))
+    _ = try await one.analyze(dark, at: FrameTime())
+    #expect(try await two.analyze(bright, at: FrameTime())["motion"] == nil)
+    #expect(try await one.analyze(bright, at: FrameTime())["motion"] == .number(1))
   }
 
   @Test func `a plan names the stages that look, and those that are off do not`() throws {

@@ -32,7 +32,7 @@ import Testing
     }
     if Int.random(in: 0 ..< 4, using: &random) == 0 {
       stage.region = Region(
-        origin: Point(
+        origin: FramePoint(
           x: Length(Double.random(in: -0.2 ... 0.8, using: &random), .width), y: Length(3)),
         width: Length(0.5, .width), height: Length(0.7, .height))
     }

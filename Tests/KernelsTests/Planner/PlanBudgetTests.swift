@@ -17,7 +17,7 @@ import Testing
 
     init(_ arguments: Arguments) { self.seed = arguments.number("seed") }
 
-    func nodes(for geometry: FrameGeometry) -> [Node] {
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] {
       let seed = UInt64(self.seed)
       return [
         .field(

@@ -36,9 +36,9 @@ import Testing
 
   @Test func `a region outside the frame vanishes, and one round it is no region`() throws {
     let outside = Region(
-      origin: Point(x: Length(500), y: Length(0)), width: Length(9), height: Length(9))
+      origin: FramePoint(x: Length(500), y: Length(0)), width: Length(9), height: Length(9))
     let all = Region(
-      origin: Point(x: Length(0), y: Length(0)), width: Length(1, .width),
+      origin: FramePoint(x: Length(0), y: Length(0)), width: Length(1, .width),
       height: Length(1, .height))
     let call = FilterCall(name: "gaussianBlur")
     #expect(try Self.plan([Stage(.filter(call), region: outside)]).isIdentity)

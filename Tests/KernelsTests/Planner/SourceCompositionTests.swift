@@ -37,7 +37,7 @@ import Testing
       Stage(
         Self.stage("multiplyCompositing").content, mix: 0.6,
         region: Region(
-          origin: Point(x: Length(2), y: Length(1)), width: Length(0.5, .width),
+          origin: FramePoint(x: Length(2), y: Length(1)), width: Length(0.5, .width),
           height: Length(0.6, .height))),
     ],
     [.filter("colorInvert"), Stage(.pipeline([Self.stage("screenBlendMode")]))],

@@ -17,7 +17,7 @@ enum RandomPipeline {
               Double.random(in: range, using: &random), .width)
           }
           stage.region = Region(
-            origin: Point(x: length(-0.2 ... 0.8), y: length(-0.2 ... 0.5)),
+            origin: FramePoint(x: length(-0.2 ... 0.8), y: length(-0.2 ... 0.5)),
             width: length(0.1 ... 0.9), height: length(0.1 ... 0.9))
         }
         stage.isActive = Int.random(in: 0 ..< 8, using: &random) > 0

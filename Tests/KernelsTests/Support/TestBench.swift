@@ -16,12 +16,12 @@ struct TestBench {
     _ pipeline: Pipeline, on frame: Frame, index: UInt64 = 0
   ) async throws -> Frame {
     let plan = try self.catalogue.resolve(pipeline).plan(for: frame.geometry)
-    return try await self.executor.run(plan, on: frame, at: FrameMoment(index: index))
+    return try await self.executor.run(plan, on: frame, at: FrameTime(index: index))
   }
 
   /// Returns the pipeline's result, computed naively.
   func reference(_ pipeline: Pipeline, on frame: Frame, index: UInt64 = 0) throws -> [[UInt8]] {
-    ReferenceInterpreter(moment: FrameMoment(index: index))
+    ReferenceInterpreter(moment: FrameTime(index: index))
       .apply(try self.catalogue.resolve(pipeline), to: ReferencePicture(frame))
       .encoded()
   }

@@ -46,7 +46,7 @@ import Testing
         // take even them for a silent peer; then they come again.
         try await expectEventually("others are served") {
           do {
-            try await withStub(address) { stub in try await LifeTests.expectService(of: stub) }
+            try await withStub(address) { stub in try await SessionLifetimeTests.expectService(of: stub) }
             return true
           } catch let error as RPCError where error.code == .unavailable {
             return false

@@ -97,7 +97,7 @@ struct ScannerTests {
   @Test("A stall is distinguished from slowness")
   func stalls() {
     let start = NIODeadline.uptimeNanoseconds(0)
-    var watch = StallWatch(timeout: .seconds(6))
+    var watch = StallDetector(timeout: .seconds(6))
     watch.begin(at: start)
     func isStalled(taken: Int, after seconds: Int64) -> Bool {
       watch.isStalled(taken: taken, at: start + .seconds(seconds))

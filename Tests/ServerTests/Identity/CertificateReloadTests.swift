@@ -78,7 +78,7 @@ import Testing
       default:
         try self.files.write(String(repeating: "x", count: 2 << 20), as: "server.pem")
       }
-      let error = #expect(throws: TLSFault.self) { try server.reloadCertificates() }
+      let error = #expect(throws: TLSFileError.self) { try server.reloadCertificates() }
       #expect([tls.certificateChain, tls.privateKey].contains(error?.file))
       #expect(await self.isServed(address, trusting: self.old))
     }
@@ -120,8 +120,8 @@ import Testing
       certificateChain: self.files.path("server.pem"), privateKey: self.files.path("server.key"))
     let server = SidelightServer(configuration: configuration)
     // A caller that waits for the addresses gets the error too.
-    async let address = #expect(throws: TLSFault.self) { try await server.listeningAddresses }
-    let error = await #expect(throws: TLSFault.self) { try await server.run() }
+    async let address = #expect(throws: TLSFileError.self) { try await server.listeningAddresses }
+    let error = await #expect(throws: TLSFileError.self) { try await server.run() }
     #expect(await address == error)
     #expect(error?.file == self.files.path("server.pem"))
   }

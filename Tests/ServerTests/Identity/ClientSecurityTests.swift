@@ -194,7 +194,7 @@ import X509
       (ClientSecurity(tls: noFile), "security.tls.authorities"),
       (ClientSecurity(tls: noPEM), "security.tls"),
     ] {
-      let fault = await #expect(throws: ConfigurationFault.self) {
+      let fault = await #expect(throws: ConfigurationError.self) {
         try await Self.send(far, security)
       }
       #expect(fault?.setting == setting)

@@ -38,7 +38,7 @@ struct ShiftFilter: CatalogueFilter {
     self.rounds = Int(arguments.number("rounds"))
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [
       .frame { input, output, _ in
         try self.turnOnTheSpot()

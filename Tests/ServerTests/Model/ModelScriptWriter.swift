@@ -4,18 +4,18 @@ import SwiftProtobuf
 
 /// Writes scripts: a little of all that a client may do, in a random order.
 struct ModelScriptWriter {
-  private var dice: Dice
+  private var dice: SeededRandom
   private var nextSequence: UInt64 = 1
   private var nextRequest: UInt64 = 1
   private var hasBudgets = false
 
   /// The script of a seed.
   static func script(seed: UInt64) -> ModelScript {
-    var writer = ModelScriptWriter(dice: Dice(seed: seed))
+    var writer = ModelScriptWriter(dice: SeededRandom(seed: seed))
     return writer.script(seed: seed)
   }
 
-  private init(dice: Dice) {
+  private init(dice: SeededRandom) {
     self.dice = dice
   }
 

@@ -12,7 +12,7 @@ final class SessionDriver: Sendable {
 
   private let script: ModelScript
   private let model: Mutex<SessionModel>
-  private let meeting = Meeting()
+  private let meeting = StepSynchronizer()
   private let ring = ModelRing()
   private let (resets, resetTeller) = AsyncStream<Never>.makeStream()
 

@@ -15,7 +15,7 @@ struct SessionModel {
 
   /// A frame that was sent, and what was in force then.
   struct SentFrame {
-    enum Standing {
+    enum Status {
       /// It cannot be read.
       case invalid
       /// The session is paused.
@@ -25,7 +25,7 @@ struct SessionModel {
     }
 
     var message: Sidelight_V1_Frame
-    var standing: Standing
+    var standing: Status
     var revision: UInt64
     var requestID: UInt64
     var pipeline: ModelPipeline

@@ -171,7 +171,7 @@ import Testing
     var configuration = Self.configuration { $0.framesPerSecond = limit }
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     let server = SidelightServer(configuration: configuration)
-    let fault = await #expect(throws: ConfigurationFault.self) { try await server.run() }
+    let fault = await #expect(throws: ConfigurationError.self) { try await server.run() }
     #expect(fault?.setting == "quotas.framesPerSecond")
   }
 }

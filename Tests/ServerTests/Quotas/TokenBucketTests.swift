@@ -5,7 +5,7 @@ import Testing
 @Suite struct TokenBucketTests {
   @Test("In any time there is no more than that time and one second bring", arguments: 1 ... 20)
   func bound(seed: Int) {
-    var dice = Dice(seed: UInt64(seed))
+    var dice = SeededRandom(seed: UInt64(seed))
     let perSecond = Double(dice.number(1 ... 200))
     var bucket = TokenBucket(perSecond: perSecond, at: .zero)
     var now = Duration.zero

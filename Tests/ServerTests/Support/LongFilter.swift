@@ -20,7 +20,7 @@ extension FilterCatalogue {
   }
 
   private struct Unchanged: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
   }
 }
 

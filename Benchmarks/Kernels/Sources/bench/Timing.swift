@@ -45,7 +45,7 @@ struct Timing {
       results[slot] = nil
       let start = Self.now(threads: compute.threadCount)
       results[slot] = try await executor.run(
-        self.plan, on: self.frames[slot], at: FrameMoment(index: UInt64(times.count)))
+        self.plan, on: self.frames[slot], at: FrameTime(index: UInt64(times.count)))
       times.append(Self.now(threads: compute.threadCount) - start)
     }
     return times

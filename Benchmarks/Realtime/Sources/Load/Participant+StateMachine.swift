@@ -22,7 +22,7 @@ extension Participant {
     private var pings: [UInt64] = []
     private var isOpen = true
     /// The frames and pings, by number minus one.
-    private(set) var frames: [(given: ContinuousClock.Instant, fate: Fate)] = []
+    private(set) var frames: [(given: ContinuousClock.Instant, fate: FrameResult)] = []
     private(set) var pongs: [(sent: ContinuousClock.Instant, time: Duration?)] = []
     /// The outcomes without a frame: an error of the server, or of this program.
     private(set) var strayOutcomes = 0
@@ -84,7 +84,7 @@ extension Participant {
 
     /// Resolves the frames of the range that were sent.
     private mutating func resolve(
-      _ sequences: ClosedRange<UInt64>, count: Int, _ fate: (ContinuousClock.Instant) -> Fate
+      _ sequences: ClosedRange<UInt64>, count: Int, _ fate: (ContinuousClock.Instant) -> FrameResult
     ) {
       var resolved = 0
       for index in Int(sequences.lowerBound) - 1 ..< Int(sequences.upperBound)

@@ -17,7 +17,7 @@ struct Tally: Sendable {
   /// The fraction of frames that were not filtered.
   var droppedPart: Double { self.frames == 0 ? 0 : 1 - Double(self.made) / Double(self.frames) }
 
-  mutating func add(_ fate: Fate) {
+  mutating func add(_ fate: FrameResult) {
     switch fate {
     case .waiting, .sent: break
     case .made(let age, let work):

@@ -9,13 +9,13 @@ struct Tint: CatalogueFilter {
     formula: "rgb' = rgb + amount * (color - rgb)",
     parameters: [
       ParameterDescription(
-        "color", .color, default: .color(Color(red: 1, green: 0.5, blue: 0)), "The colour."),
+        "color", .color, default: .color(RGBAColor(red: 1, green: 0.5, blue: 0)), "The colour."),
       ParameterDescription(
         "amount", .number, default: .number(0.25), slider: 0 ... 1, limits: 0 ... 1,
         "The amount; 0 changes nothing."),
     ])
 
-  private let color: Color
+  private let color: RGBAColor
   private let amount: Double
 
   init(_ arguments: Arguments) {
@@ -23,7 +23,7 @@ struct Tint: CatalogueFilter {
     self.amount = arguments.number("amount")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.amount > 0 else { return [] }
     let flat = ColorMatrix(
       red: .zero, green: .zero, blue: .zero,

@@ -27,14 +27,14 @@ struct BrightnessStatistics: CatalogueFilter {
     self.everyNth = Int(arguments.number("everyNth").rounded())
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [.analysis(Statistics(everyNth: self.everyNth))]
   }
 
   private struct Statistics: FrameAnalysis {
     let everyNth: Int
 
-    func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
       BrightnessStatistics.measure(LumaLevels(frame))
     }
 
@@ -44,7 +44,7 @@ struct BrightnessStatistics: CatalogueFilter {
   private struct Analyzer: FrameAnalyzer {
     private var previous: LumaLevels?
 
-    mutating func analyze(_ frame: Frame, at moment: FrameMoment) -> [String: AnalysisValue] {
+    mutating func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
       let levels = LumaLevels(frame)
       var found = BrightnessStatistics.measure(levels)
       if let difference = self.previous.flatMap({ levels.meanDifference(from: $0) }) {

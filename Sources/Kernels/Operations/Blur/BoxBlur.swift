@@ -26,11 +26,11 @@ struct BoxBlur: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let radius = min(self.radius.pixels(in: geometry.size), 1024)
     guard radius > 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
-      [Node(.neighborhood(BoxBlurOperation(radius: radius)))]
+      [FilterNode(.neighborhood(BoxBlurOperation(radius: radius)))]
     }
   }
 }
@@ -119,7 +119,7 @@ package struct BoxBlurPass: Pass {
       if source.depth == .eight, context.output.view.depth == .eight,
         let box = NarrowBox(reach: reach)
       {
-        let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
+        let finish = DirectRowWriter(context, shape, keepsAlpha: self.keepsFourthChannel)
         await context.bands.run(
           rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
         ) { band in
@@ -127,7 +127,7 @@ package struct BoxBlurPass: Pass {
         }
         continue
       }
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       await context.bands.run(
@@ -160,7 +160,7 @@ package struct BoxBlurPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ reach: (x: Double, y: Double), _ finish: RowFinish
+    _ reach: (x: Double, y: Double), _ finish: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let radius = Int(reach.y)

@@ -34,7 +34,7 @@ struct GaussianBlur: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma else { return [] }
     return self.border.nodes(for: geometry) { _, _ in [.gaussianBlur(sigma: sigma)] }
@@ -131,11 +131,11 @@ package struct GaussianBlurPass: Pass {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// A Gaussian blur with clamped edges. A sigma below 0.16 changes nothing.
   ///
   /// - Parameter sigma: The standard deviation in pixels.
-  public static func gaussianBlur(sigma: Double) -> Node {
-    Node(.neighborhood(GaussianBlurOperation(sigma: sigma)))
+  public static func gaussianBlur(sigma: Double) -> FilterNode {
+    FilterNode(.neighborhood(GaussianBlurOperation(sigma: sigma)))
   }
 }

@@ -97,7 +97,7 @@ struct GaussianPyramid {
     let shape = self.shape
     let factor = self.factor
     let fractionBits = context.inputs[0].depth == .eight ? 6 : 5
-    let finish = RowFinish(
+    let finish = RowWriter(
       context, shape, fractionBits: fractionBits, keepsAlpha: self.keepsAlpha)
     let destination = context.output.view
     let isDirect = destination.depth == .eight

@@ -41,11 +41,11 @@ struct MotionBlur: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let radius = min(self.radius.pixels(in: geometry.size), 1024)
     guard radius > 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
-      [Node(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
+      [FilterNode(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
     }
   }
 }
@@ -147,7 +147,7 @@ package struct LineBlurPass: Pass {
         await PlaneCopy(shape: plane.shape).run(context)
         continue
       }
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, plane.shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       let samples = Double(plane.shape.samples * plane.shape.height)
@@ -164,7 +164,7 @@ package struct LineBlurPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: [LineKernel],
-    _ finish: RowFinish
+    _ finish: RowWriter
   ) {
     guard !band.isEmpty else { return }
     let rows = unsafe sl_rows_current().pointee

@@ -63,7 +63,7 @@ struct NarrowBox: Sendable {
   }
 
   /// Computes the rows of a band.
-  func run(_ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ finish: DirectFinish) {
+  func run(_ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ finish: DirectRowWriter) {
     let rows = unsafe sl_rows_current().pointee
     let margin = ((self.horizontal?.radius ?? 0) + 1) * shape.step
     // The sums of columns, a row of zeros, the means of columns with a margin, and a result.

@@ -36,7 +36,7 @@ struct SymmetricPlane {
   func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     let shape = self.shape
-    let finish = RowFinish(
+    let finish = RowWriter(
       context, shape, fractionBits: source.depth == .eight ? 6 : 5, keepsAlpha: self.keepsAlpha)
     let taps = Double(4 + self.across.radius + self.down.radius)
     let cost = Double(shape.samples * shape.height) * 0.04 * taps
@@ -45,7 +45,7 @@ struct SymmetricPlane {
     }
   }
 
-  private func run(_ band: Range<Int>, _ source: RasterView, _ finish: RowFinish) {
+  private func run(_ band: Range<Int>, _ source: RasterView, _ finish: RowWriter) {
     let rows = unsafe sl_rows_current().pointee
     let shape = self.shape
     let margin = self.across.radius * shape.step

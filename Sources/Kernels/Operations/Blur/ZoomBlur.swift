@@ -21,7 +21,7 @@ struct ZoomBlur: CatalogueFilter {
       Border.parameter,
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let amount: Double
   private let border: Border
 
@@ -31,13 +31,13 @@ struct ZoomBlur: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.amount != 0 else { return [] }
     let size = geometry.size
     let center = self.center.pixels(in: size)
     return self.border.nodes(for: geometry) { left, top in
       let center = (x: center.x + Double(left), y: center.y + Double(top))
-      return [Node(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]
+      return [FilterNode(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]
     }
   }
 }
@@ -126,7 +126,7 @@ package struct ZoomBlurPass: Pass {
     let source = context.inputs[0].view
     let center = self.operation.center
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
         keepsAlpha: self.keepsFourthChannel)
       let samples = Double(shape.samples * shape.height)
@@ -148,7 +148,7 @@ package struct ZoomBlurPass: Pass {
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
     _ center: (x: Double, y: Double), _ scales: [Double], _ places: ZoomBlurPositions?,
-    _ finish: RowFinish
+    _ finish: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let steps = scales.flatMap { scale in

@@ -30,7 +30,7 @@ struct ColorControls: CatalogueFilter {
     self.contrast = arguments.number("contrast")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     // Exactly the identity if nothing changes, so that the planner drops it.
     let saturated =
       self.saturation == 1

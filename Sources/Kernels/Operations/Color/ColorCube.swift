@@ -27,9 +27,9 @@ struct ColorCube: CatalogueFilter {
     self.intensity = arguments.number("intensity")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard let cube = self.cube, self.intensity > 0 else { return [] }
-    let node = Node(
+    let node = FilterNode(
       .kernel(
         StripKernel { pixel, _, _, _ in
           SIMD4(cube.color(of: SIMD3(pixel.x, pixel.y, pixel.z)), pixel.w)

@@ -8,7 +8,7 @@ struct ColorInvert: CatalogueFilter {
 
   init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [
       .matrix(
         ColorMatrix(

@@ -25,7 +25,7 @@ struct ColorMatrixFilter: CatalogueFilter {
       bias: row("biasVector"))
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     if geometry.isOpaque || self.matrix.keepsAlpha { return [.matrix(self.matrix)] }
     // Alpha outside 0 ... 1 has no meaning, and premultiplied colour would be wrong.
     let clamp = StripKernel { pixel, _, _, _ in
@@ -35,7 +35,7 @@ struct ColorMatrixFilter: CatalogueFilter {
         unsafe strip.alpha[index] = min(max(strip.alpha[index], 0), 1)
       }
     }
-    return [.matrix(self.matrix), Node(.kernel(clamp))]
+    return [.matrix(self.matrix), FilterNode(.kernel(clamp))]
   }
 
   private static func vector(

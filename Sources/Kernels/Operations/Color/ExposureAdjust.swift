@@ -25,7 +25,7 @@ struct ExposureAdjust: CatalogueFilter {
     self.ev = arguments.number("ev")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [.matrix(.scaling(SIMD3(repeating: exp2(self.ev))))]
   }
 }

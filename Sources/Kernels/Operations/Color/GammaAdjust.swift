@@ -17,7 +17,7 @@ struct GammaAdjust: CatalogueFilter {
     self.power = arguments.number("power")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.power == 1 ? [] : [.curve(.power(self.power))]
   }
 }

@@ -11,7 +11,7 @@ struct Grayscale: CatalogueFilter {
 
   init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [.matrix(.monochrome(Self.luma))]
   }
 }

@@ -29,7 +29,7 @@ struct HueAdjust: CatalogueFilter {
     self.angle = arguments.number("angle")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.angle != 0 else { return [] }
     let (cosine, sine) = (cos(self.angle), sin(self.angle))
     let even = (1 - cosine) / 3

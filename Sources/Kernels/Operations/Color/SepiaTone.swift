@@ -20,7 +20,7 @@ struct SepiaTone: CatalogueFilter {
     self.intensity = arguments.number("intensity")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sepia = ColorMatrix(
       red: [0.3588, 0.7044, 0.1368, 0],
       green: [0.2990, 0.5870, 0.1140, 0],

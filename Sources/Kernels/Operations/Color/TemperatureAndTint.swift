@@ -47,7 +47,7 @@ struct TemperatureAndTint: CatalogueFilter {
     self.target = target
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.neutral != self.target else { return [] }
     return [.matrix(self.neutral.adaptation(to: self.target))]
   }

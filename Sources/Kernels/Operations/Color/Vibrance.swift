@@ -23,7 +23,7 @@ struct Vibrance: CatalogueFilter {
     self.amount = arguments.number("amount")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.amount != 0 else { return [] }
     let amount = self.amount
     let kernel = StripKernel { pixel, _, _, _ in
@@ -38,7 +38,7 @@ struct Vibrance: CatalogueFilter {
       unsafe sl_rows_current().pointee.vibrance(
         strip.red, strip.green, strip.blue, strip.count, Float(amount))
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 
   /// The similarity of a pixel to skin, 0 ... 0.75: in skin of every shade, green is slightly below

@@ -7,17 +7,17 @@ struct WhitePointAdjust: CatalogueFilter {
     formula: "rgb' = rgb * color, channel by channel; the alpha of color is ignored",
     parameters: [
       ParameterDescription(
-        "color", .color, default: .color(Color(red: 1, green: 1, blue: 1)), slider: 0 ... 1,
+        "color", .color, default: .color(RGBAColor(red: 1, green: 1, blue: 1)), slider: 0 ... 1,
         "The colour that white becomes; white changes nothing.")
     ])
 
-  private let color: Color
+  private let color: RGBAColor
 
   init(_ arguments: Arguments) {
     self.color = arguments.color("color")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [.matrix(.scaling([self.color.red, self.color.green, self.color.blue]))]
   }
 }

@@ -45,10 +45,10 @@ enum PlacedBackdrop: Sendable {
   func node(
     skips: Bool = false, byteCost: Int = 0,
     reference: @escaping SourceKernel.Reference, apply: @escaping SourceKernel.Apply
-  ) -> Node {
+  ) -> FilterNode {
     switch self {
     case .source(let space):
-      return Node(
+      return FilterNode(
         .source(SourceKernel(space: space, reference: reference, apply: apply)), byteCost: byteCost)
     case .image(let image):
       let kernel = StripKernel { pixel, x, y, _ in
@@ -61,7 +61,7 @@ enum PlacedBackdrop: Sendable {
           apply(strip, other)
         }
       }
-      return Node(.kernel(kernel), byteCost: byteCost + image.byteCount)
+      return FilterNode(.kernel(kernel), byteCost: byteCost + image.byteCount)
     }
   }
 }

@@ -65,12 +65,12 @@ struct BackgroundSettings: Sendable {
 }
 
 extension BackgroundCompositing {
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the background is converted to it.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     guard
       let placed = self.settings.backdrop?.placed(
         self.settings.fit, in: geometry.size, space)

@@ -30,13 +30,13 @@ struct BlendWithMask: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the background is converted to it. The mask is not, because it
   /// holds weights and not colours.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let size = geometry.size
     guard
       let mask = self.mask?.placed(
@@ -59,7 +59,7 @@ struct BlendWithMask: CatalogueFilter {
         blend(strip, nothing)
       }
     }
-    return [Node(.kernel(kernel), byteCost: mask.byteCount)]
+    return [FilterNode(.kernel(kernel), byteCost: mask.byteCount)]
   }
 
   private static func reference(

@@ -18,7 +18,7 @@ enum Composition: Sendable, Hashable {
   ///   - backdrop: The other picture; transparent outside its rectangle.
   ///   - opacity: A factor of the other picture, 0 ... 1.
   ///   - isOpaque: Whether the frame stays opaque: the result is composited on black.
-  func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> Node {
+  func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> FilterNode {
     backdrop.node(skips: self != .multiply) { pixel, other, _, _ in
       self.reference(pixel, other * opacity, isOpaque: isOpaque)
     } apply: { strip, other in

@@ -36,7 +36,7 @@ struct Overlay: CatalogueFilter {
 
   private let image: ImageAsset?
   private let region: Region
-  private let offset: Point
+  private let offset: FramePoint
   private let scale: Double
   private let opacity: Double
   private let fit: PictureFit
@@ -52,12 +52,12 @@ struct Overlay: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fit
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the image is converted to it.
-  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [Node] {
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let size = geometry.size
     let (wide, high) = (self.region.width.pixels(in: size), self.region.height.pixels(in: size))
     let (width, height) = (wide * self.scale, high * self.scale)

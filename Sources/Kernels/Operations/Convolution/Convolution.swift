@@ -63,11 +63,11 @@ struct ConvolutionSettings: Sendable {
 }
 
 extension ConvolutionFilter {
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let operation = ConvolutionOperation(
       weights: self.settings.weights, bias: self.settings.bias, keepsAlpha: Self.keepsAlpha)
     guard !operation.isIdentity else { return [] }
-    return self.settings.border.nodes(for: geometry) { _, _ in [Node(.neighborhood(operation))] }
+    return self.settings.border.nodes(for: geometry) { _, _ in [FilterNode(.neighborhood(operation))] }
   }
 
   fileprivate static func makeDescription(

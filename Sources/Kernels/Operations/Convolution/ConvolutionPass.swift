@@ -17,7 +17,7 @@ package struct ConvolutionPass: Pass {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let kernel = self.operation.kernel(shape, of: self.setting.geometry)
-      let finish = LimitedFinish(
+      let finish = LimitedRowWriter(
         context, shape, self.setting, keepsAlpha: self.operation.keepsAlpha)
       let isChroma = shape.scale < 1
       let isWideOdd = isChroma && !source.size.width.isMultiple(of: 2)
@@ -50,7 +50,7 @@ package struct ConvolutionPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: FixedWeights,
-    _ finish: LimitedFinish
+    _ finish: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let reach = weights.side / 2
@@ -83,7 +83,7 @@ package struct ConvolutionPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: RowKernels,
-    _ finish: LimitedFinish
+    _ finish: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let side = kernels.inner.side

@@ -19,7 +19,7 @@ struct BumpDistortion: CatalogueFilter {
         "The height of the bump; negative values sink, 0 changes nothing."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let radius: Length
   private let scale: Double
 
@@ -29,7 +29,7 @@ struct BumpDistortion: CatalogueFilter {
     self.scale = arguments.number("scale")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let (radius, scale) = (self.radius.pixels(in: size), self.scale)
     guard radius >= 0.5, scale != 0 else { return [] }
@@ -41,6 +41,6 @@ struct BumpDistortion: CatalogueFilter {
       return RadialMap.Factor(re: 1 - scale * inner * inner, im: 0)
     }
     let words = "a bump of radius \(radius), in tiles"
-    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -17,7 +17,7 @@ struct HoleDistortion: CatalogueFilter {
         unit: .pixels, "The hole's radius; below half a pixel nothing changes."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let radius: Length
 
   init(_ arguments: Arguments) {
@@ -25,7 +25,7 @@ struct HoleDistortion: CatalogueFilter {
     self.radius = arguments.length("radius")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let radius = self.radius.pixels(in: size)
     guard radius >= 0.5 else { return [] }
@@ -39,6 +39,6 @@ struct HoleDistortion: CatalogueFilter {
       return RadialMap.Factor(re: 1 - ratio * ratio, im: 0)
     }
     let words = "a hole of radius \(radius), in tiles"
-    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -27,7 +27,7 @@ struct PinchDistortion: CatalogueFilter {
         "The strength; 0 changes nothing."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let radius: Length
   private let scale: Double
 
@@ -37,7 +37,7 @@ struct PinchDistortion: CatalogueFilter {
     self.scale = arguments.number("scale")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let (radius, scale) = (self.radius.pixels(in: size), self.scale)
     guard radius >= 0.5, scale != 0 else { return [] }
@@ -49,6 +49,6 @@ struct PinchDistortion: CatalogueFilter {
       return RadialMap.Factor(re: exp(scale * inner * inner), im: 0)
     }
     let words = "a pinch of radius \(radius), in tiles"
-    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

@@ -100,7 +100,7 @@ package struct RadialWarpPass: Pass {
         shape: shape, map: map, table: RadialWarpTable(map, scale: shape.scale),
         center: (map.center.x * shape.scale - 0.5, map.center.y * shape.scale - 0.5),
         hole: map.hole * shape.scale, reach: map.reach * shape.scale,
-        nothing: EmptyColor.samples(geometry)[shape.plane].map(Double.init))
+        nothing: TransparentBlack.samples(geometry)[shape.plane].map(Double.init))
     }
   }
 

@@ -27,7 +27,7 @@ struct TwirlDistortion: CatalogueFilter {
         "The rotation at the centre; 0 changes nothing."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let radius: Length
   private let angle: Double
 
@@ -37,7 +37,7 @@ struct TwirlDistortion: CatalogueFilter {
     self.angle = arguments.number("angle")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let (radius, angle) = (self.radius.pixels(in: size), self.angle)
     guard radius >= 0.5, angle != 0 else { return [] }
@@ -49,6 +49,6 @@ struct TwirlDistortion: CatalogueFilter {
       return RadialMap.Factor(re: cos(turn), im: sin(turn))
     }
     let words = "a twirl of radius \(radius), in tiles"
-    return [Node(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
   }
 }

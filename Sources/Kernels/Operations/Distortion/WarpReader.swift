@@ -6,7 +6,7 @@ struct WarpReader: ~Copyable {
   /// The plane as the C rows take it.
   let plane: sl_remap_plane
   /// The positions of the next run.
-  let places: WarpPlaces
+  let places: WarpPositions
   private let start: UnsafeRawPointer
   private let stride: Int
   private let shape: PlaneShape
@@ -33,7 +33,7 @@ struct WarpReader: ~Copyable {
     self.plane = sl_remap_plane(
       max_x: Float(shape.width - 1), max_y: Float(shape.height - 1),
       pixel_bytes: UInt32(shape.step * source.depth.byteCount), row_bytes: UInt32(self.stride))
-    self.places = WarpPlaces(count: capacity)
+    self.places = WarpPositions(count: capacity)
     unsafe self.start = UnsafeRawPointer(source.row(0, plane: shape.plane))
     self.shape = shape
     // Sums are in units of 1/64 level from bytes, 1/32 from deep samples.
@@ -61,7 +61,7 @@ struct WarpReader: ~Copyable {
 
 /// The source positions of the pixels of a tile's row. Owned by one band.
 @safe
-struct WarpPlaces: ~Copyable {
+struct WarpPositions: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
   /// The arrays as the C rows take them.
   let pointers: UnsafePointer<sl_remap_positions>

@@ -22,7 +22,7 @@ struct Glow: CatalogueFilter {
     self.intensity = arguments.number("intensity")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.intensity != 0 else { return [] }
     let intensity = self.intensity
     let kernel = StripKernel { pixel, _, _, _ in
@@ -35,6 +35,6 @@ struct Glow: CatalogueFilter {
       unsafe sl_rows_current().pointee.glow(
         strip.red, strip.green, strip.blue, strip.count, Float(intensity))
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 }

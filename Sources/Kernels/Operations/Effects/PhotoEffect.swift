@@ -30,7 +30,7 @@ struct PhotoEffect: Filter {
     self.init(name, summary, look, matrix, red: curve, green: curve, blue: curve)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let curves = self.curves
     let (red, green, blue) = (curves[0].knots, curves[1].knots, curves[2].knots)
     let kernel = StripKernel { pixel, _, _, _ in
@@ -42,7 +42,7 @@ struct PhotoEffect: Filter {
       unsafe curve(strip.green, strip.count, green.start, intervals)
       unsafe curve(strip.blue, strip.count, blue.start, intervals)
     }
-    return [.matrix(self.matrix), Node(.kernel(kernel))]
+    return [.matrix(self.matrix), FilterNode(.kernel(kernel))]
   }
 
   /// The weights of red, green and blue in Rec. 601 luma.

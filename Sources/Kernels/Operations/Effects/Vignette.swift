@@ -34,7 +34,7 @@ struct Vignette: CatalogueFilter {
     self.radius = radius
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
     let intensity = self.intensity

@@ -22,7 +22,7 @@ struct VignetteEffect: CatalogueFilter {
         "The width of the step: 0 is a hard edge, 1 begins at the centre."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let radius: Length
   private let intensity: Double
   private let falloff: Double
@@ -34,7 +34,7 @@ struct VignetteEffect: CatalogueFilter {
     self.falloff = arguments.number("falloff")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.intensity != 0 else { return [] }
     let radius = self.radius.pixels(in: geometry.size)
     let half = max(radius * self.falloff, 0.5)

@@ -8,7 +8,7 @@ struct Vintage: CatalogueFilter {
 
   init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     VintageLook.nodes(for: geometry, from: 5500, to: 6500)
   }
 }
@@ -20,7 +20,7 @@ struct VintageWarm: CatalogueFilter {
 
   init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     VintageLook.nodes(for: geometry, from: 6500, to: 5500)
   }
 }
@@ -40,7 +40,7 @@ private enum VintageLook {
 
   static func nodes(
     for geometry: FrameGeometry, from neutral: Double, to target: Double
-  ) -> [Node] {
+  ) -> [FilterNode] {
     let light = TemperatureAndTint(
       from: WhitePoint(kelvin: neutral, tint: 0), to: WhitePoint(kelvin: target, tint: 0))
     return light.nodes(for: geometry)

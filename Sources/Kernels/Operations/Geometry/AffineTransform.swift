@@ -39,10 +39,10 @@ struct AffineTransform: CatalogueFilter {
     self.clamps = arguments.text("border") == "clamp"
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.map != .identity else { return [] }
     return [
-      Node(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
+      FilterNode(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
     ]
   }
 }
@@ -82,7 +82,7 @@ struct AffineOperation: NeighborhoodOperation {
   /// visible.
   let inverse: AffineMap?
   /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
-  /// (``EmptyColor``).
+  /// (``TransparentBlack``).
   let clamps: Bool
 
   var kind: PassDescription.Kind { .warp }
@@ -105,7 +105,7 @@ struct AffineOperation: NeighborhoodOperation {
   func makePass(_ setting: PassSetting) -> any Pass {
     AffinePass(
       description: setting.description, operation: self,
-      empty: EmptyColor.samples(setting.geometry).map { $0.map(Double.init) },
+      empty: TransparentBlack.samples(setting.geometry).map { $0.map(Double.init) },
       keepsFourthChannel: setting.keepsFourthChannel)
   }
 

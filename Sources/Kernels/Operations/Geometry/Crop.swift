@@ -27,7 +27,7 @@ struct Crop: CatalogueFilter {
       height: arguments.length("height"))
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let rect = self.rect(in: geometry.size)
     guard !rect.covers(geometry.size) else { return [] }
     let size = FrameSize(width: rect.x.count, height: rect.y.count)

@@ -56,8 +56,8 @@ public struct FrameShape: Sendable, Hashable {
   ///
   /// The scaling is that of the filter `scale`. Bars are of even width, so that chroma stays
   /// aligned with its pixels.
-  package func nodes(for geometry: FrameGeometry) -> [Node] {
-    let turned = self.orientation == .upright ? [] : [Node.orient(self.orientation)]
+  package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    let turned = self.orientation == .upright ? [] : [FilterNode.orient(self.orientation)]
     let target = self.size(of: geometry.size)
     let own = FrameShape(orientation: self.orientation).size(of: geometry.size)
     guard own != target else { return turned }
@@ -85,7 +85,7 @@ public struct FrameShape: Sendable, Hashable {
       let inner = FrameSize(
         width: min(Self.limited(whole.width * factor), target.width),
         height: min(Self.limited(whole.height * factor), target.height))
-      let scaled = inner == own ? [] : [Node.resample(from: (0, 0), extent: whole, to: inner)]
+      let scaled = inner == own ? [] : [FilterNode.resample(from: (0, 0), extent: whole, to: inner)]
       return turned + scaled + (inner == target ? [] : [.bars(around: inner, to: target)])
     }
   }
@@ -95,12 +95,12 @@ public struct FrameShape: Sendable, Hashable {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// Places the picture in the middle of a larger, empty one.
-  fileprivate static func bars(around inner: FrameSize, to outer: FrameSize) -> Node {
+  fileprivate static func bars(around inner: FrameSize, to outer: FrameSize) -> FilterNode {
     let (across, down) = (outer.width - inner.width, outer.height - inner.height)
     let (left, top) = (across / 4 * 2, down / 4 * 2)
-    return Node(
+    return FilterNode(
       .neighborhood(
         MarginOperation(left: left, top: top, right: across - left, bottom: down - top)))
   }

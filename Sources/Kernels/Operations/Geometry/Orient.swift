@@ -27,7 +27,7 @@ struct Orient: CatalogueFilter {
       quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: arguments.flag("mirrored"))
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.orientation == .upright ? [] : [.orient(self.orientation)]
   }
 }
@@ -117,7 +117,7 @@ package struct OrientPass: Pass {
     let inputs = PlaneShape.planes(source.format, source.size)
     let outputs = PlaneShape.planes(context.output.format, context.output.size)
     for (input, output) in zip(inputs, outputs) {
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, output, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       let cost = Double(output.samples * output.height) * 0.1
       await context.bands.run(
@@ -130,7 +130,7 @@ package struct OrientPass: Pass {
 
   private func run(
     _ band: Range<Int>, _ source: RasterView, _ input: PlaneShape, _ destination: RasterView,
-    _ output: PlaneShape, _ finish: RowFinish
+    _ output: PlaneShape, _ finish: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let size = input.step * source.depth.byteCount
@@ -183,9 +183,9 @@ package struct OrientPass: Pass {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// Rotates and mirrors the pixels. The frame's own orientation does not change.
-  package static func orient(_ orientation: Orientation) -> Node {
-    Node(.neighborhood(OrientOperation(orientation: orientation)))
+  package static func orient(_ orientation: Orientation) -> FilterNode {
+    FilterNode(.neighborhood(OrientOperation(orientation: orientation)))
   }
 }

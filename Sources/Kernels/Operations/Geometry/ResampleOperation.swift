@@ -105,7 +105,7 @@ package struct ResamplePass: Pass {
     let source = context.inputs[0].view
     let shapes = PlaneShape.planes(context.output.format, context.output.size)
     for (shape, plane) in zip(shapes, self.planes) {
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       let read = Double(plane.source.samples * shape.height * plane.vertical.taps)
       let written = Double(shape.samples * shape.height * plane.horizontal.taps)
@@ -118,7 +118,7 @@ package struct ResamplePass: Pass {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// Resamples a rectangle of the frame to a size: linear interpolation where it grows, the mean of
   /// the covered area where it shrinks. The result has that size.
   ///
@@ -129,7 +129,7 @@ extension Node {
   ///   - size: The size of the result, 1 ... ``FrameLayout/maxDimension`` in each direction.
   package static func resample(
     from origin: (x: Double, y: Double), extent: (width: Double, height: Double), to size: FrameSize
-  ) -> Node {
-    Node(.neighborhood(ResampleOperation(origin: origin, extent: extent, size: size)))
+  ) -> FilterNode {
+    FilterNode(.neighborhood(ResampleOperation(origin: origin, extent: extent, size: size)))
   }
 }

@@ -32,7 +32,7 @@ struct Scale: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("mode")) ?? .fit
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let (wide, high) = (Double(size.width), Double(size.height))
     var width = min(self.width.pixels(in: size), 8192)

@@ -42,7 +42,7 @@ struct Grain: CatalogueFilter {
     self.isMonochrome = isMonochrome
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.amount > 0 else { return [] }
     guard !self.isMonochrome else {
       return [.field(.grain(amount: self.amount, seed: self.seed))]
@@ -60,7 +60,7 @@ struct Grain: CatalogueFilter {
       unsafe fields.1.multiply(strip.green, strip)
       unsafe fields.2.multiply(strip.blue, strip)
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 }
 

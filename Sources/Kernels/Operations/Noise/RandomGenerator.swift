@@ -21,7 +21,7 @@ struct RandomGenerator: CatalogueFilter {
     self.seed = UInt64(arguments.number("seed").rounded())
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     // Independent noises, which `grain` does not use.
     func field(_ channel: UInt64) -> GrainField {
       GrainField(amount: 1, seed: self.seed &+ (channel + 8) << 32)
@@ -36,7 +36,7 @@ struct RandomGenerator: CatalogueFilter {
       unsafe blue.fill(strip.blue, strip)
       unsafe alpha.fill(strip.alpha, strip)
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 }
 

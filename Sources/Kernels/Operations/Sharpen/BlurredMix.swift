@@ -90,7 +90,7 @@ package struct BlurredMixPass: Pass {
     let blurred = blurred.view
     let operation = self.operation
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = LimitedFinish(context, shape, self.setting)
+      let finish = LimitedRowWriter(context, shape, self.setting)
       let followsLuma = shape.scale < 1 && !operation.isLinear
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.2
@@ -106,7 +106,7 @@ package struct BlurredMixPass: Pass {
 
   private static func lean(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurredMixOperation, _ finish: LimitedFinish
+    _ operation: BlurredMixOperation, _ finish: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let memory = SampleMemory(count: shape.samples + 64)
@@ -123,7 +123,7 @@ package struct BlurredMixPass: Pass {
   /// Mixes the rows of a chroma plane by weights that depend on luma.
   private static func follow(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurredMixOperation, _ finish: LimitedFinish
+    _ operation: BlurredMixOperation, _ finish: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let isNarrow = source.depth == .eight

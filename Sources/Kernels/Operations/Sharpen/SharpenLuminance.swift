@@ -28,10 +28,10 @@ struct SharpenLuminance: CatalogueFilter {
     self.radius = arguments.length("radius")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma, self.sharpness != 0 else { return [] }
-    return [Node(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: self.sharpness)))]
+    return [FilterNode(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: self.sharpness)))]
   }
 }
 
@@ -163,7 +163,7 @@ package struct LumaSharpenPass: Pass {
       sigma: self.operation.sigma, reach: SymmetricWeights.reach(gain: abs(self.operation.gain)))
     let gain = Float(self.operation.gain)
     let hasAlpha = colour.step == 4 && !self.setting.keepsFourthChannel
-    let finish = LimitedFinish(context, colour, self.setting, keepsAlpha: true)
+    let finish = LimitedRowWriter(context, colour, self.setting, keepsAlpha: true)
     let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee

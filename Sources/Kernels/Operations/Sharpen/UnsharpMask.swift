@@ -31,12 +31,12 @@ struct UnsharpMask: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
       [
-        Node(
+        FilterNode(
           .neighborhood(
             BlurredMixOperation(sigma: sigma, up: -self.intensity, down: -self.intensity)))
       ]
@@ -75,7 +75,7 @@ package struct UnsharpPass: Pass {
         across: PlaneWeights(exact, shape, length: source.size.width),
         down: PlaneWeights(exact, shape, length: source.size.height)
       )
-      let finish = LimitedFinish(context, shape, self.setting)
+      let finish = LimitedRowWriter(context, shape, self.setting)
       let samples = Double(shape.samples * shape.height)
       await context.bands.run(
         rows: shape.height,
@@ -88,7 +88,7 @@ package struct UnsharpPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ weights: (across: PlaneWeights, down: PlaneWeights), _ gain: Float, _ finish: LimitedFinish
+    _ weights: (across: PlaneWeights, down: PlaneWeights), _ gain: Float, _ finish: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let radius = weights.across.radius

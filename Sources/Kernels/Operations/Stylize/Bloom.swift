@@ -31,12 +31,12 @@ struct Bloom: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
       [
-        Node(.neighborhood(BlurredMixOperation(sigma: sigma, up: self.intensity, down: 0)))
+        FilterNode(.neighborhood(BlurredMixOperation(sigma: sigma, up: self.intensity, down: 0)))
       ]
     }
   }
@@ -75,12 +75,12 @@ struct Gloom: CatalogueFilter {
     self.border = Border(arguments)
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
     return self.border.nodes(for: geometry) { _, _ in
       [
-        Node(.neighborhood(BlurredMixOperation(sigma: sigma, up: 0, down: self.intensity)))
+        FilterNode(.neighborhood(BlurredMixOperation(sigma: sigma, up: 0, down: self.intensity)))
       ]
     }
   }

@@ -34,7 +34,7 @@ struct DotScreen: CatalogueFilter {
         "The hardness of the dots' edges."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let angle: Double
   private let width: Length
   private let sharpness: Double
@@ -46,7 +46,7 @@ struct DotScreen: CatalogueFilter {
     self.sharpness = arguments.number("sharpness")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let (x0, y0) = self.center.pixels(in: geometry.size)
     let width = max(self.width.pixels(in: geometry.size), 1)
     let (du, dv) = (cos(self.angle) / width, -sin(self.angle) / width)
@@ -77,6 +77,6 @@ struct DotScreen: CatalogueFilter {
           Float(slope))
       }
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 }

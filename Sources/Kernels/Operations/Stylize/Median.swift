@@ -13,8 +13,8 @@ struct Median: CatalogueFilter {
 
   init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
-    [Node(.neighborhood(MedianOperation()))]
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    [FilterNode(.neighborhood(MedianOperation()))]
   }
 }
 
@@ -46,7 +46,7 @@ package struct MedianPass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = DirectFinish(context, shape, keepsAlpha: self.keepsFourthChannel)
+      let finish = DirectRowWriter(context, shape, keepsAlpha: self.keepsFourthChannel)
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.07
       ) { band in

@@ -30,7 +30,7 @@ struct NoiseReduction: CatalogueFilter {
     self.sharpness = arguments.number("sharpness")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.noiseLevel > 0 || self.sharpness > 0 else { return [] }
     return [
       .neighborhoodKernel(
@@ -48,7 +48,7 @@ struct NoiseReduction: CatalogueFilter {
     let hasAlpha: Bool
     var reach: Int { 2 }
 
-    func callAsFunction(_ window: PixelWindow, at place: Place) -> Pixel {
+    func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
       let middle = window[0, 0]
       var like = Pixel(red: 0, green: 0, blue: 0, alpha: 0)
       var all = like

@@ -22,7 +22,7 @@ struct Posterize: CatalogueFilter {
     self.steps = arguments.number("levels").rounded() - 1
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let steps = self.steps
     let kernel = StripKernel { pixel, _, _, _ in
       let clamped = pixel.clamped(lowerBound: .zero, upperBound: .one)
@@ -34,6 +34,6 @@ struct Posterize: CatalogueFilter {
         unsafe rows.pointee.posterize(channel, strip.count, Float(steps))
       }
     }
-    return [Node(.kernel(kernel))]
+    return [FilterNode(.kernel(kernel))]
   }
 }

@@ -23,19 +23,19 @@ struct Crystallize: CatalogueFilter {
     ])
 
   private let radius: Length
-  private let center: Point
+  private let center: FramePoint
 
   init(_ arguments: Arguments) {
     self.radius = arguments.length("radius")
     self.center = arguments.point("center")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let radius = min(max(self.radius.pixels(in: size), 1), 16384)
     let (x, y) = self.center.pixels(in: size)
     return [
-      Node(.neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))
+      FilterNode(.neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))
     ]
   }
 }
@@ -107,7 +107,7 @@ struct CellPass: Pass {
         Self.sum(band, source, shape, span, sums)
       }
       let means = sums.means(unit: source.depth == .eight ? 32 : 1)
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
         Self.fill(band, shape, span, means, finish)
@@ -147,7 +147,7 @@ struct CellPass: Pass {
 
   private static func fill(
     _ band: Range<Int>, _ shape: PlaneShape, _ span: CellSpan, _ means: [Int16],
-    _ finish: RowFinish
+    _ finish: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     var runs = CellRuns(span)

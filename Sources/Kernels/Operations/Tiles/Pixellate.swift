@@ -18,7 +18,7 @@ struct Pixellate: CatalogueFilter {
         unit: .pixels, "A square's side; 1 changes nothing."),
     ])
 
-  private let center: Point
+  private let center: FramePoint
   private let scale: Length
 
   init(_ arguments: Arguments) {
@@ -26,7 +26,7 @@ struct Pixellate: CatalogueFilter {
     self.scale = arguments.length("scale")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let scale = min(max(self.scale.pixels(in: size), 1), 16384)
     guard scale > 1 else { return [] }
@@ -110,7 +110,7 @@ package struct PixellatePass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for (shape, columns, rows) in self.planes {
-      let finish = RowFinish(
+      let finish = RowWriter(
         context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       await context.bands.run(
         rows: rows.count - 1, nanoseconds: Double(shape.samples * shape.height) * 0.15
@@ -122,7 +122,7 @@ package struct PixellatePass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ columns: [Int], _ rows: [Int],
-    _ finish: RowFinish
+    _ finish: RowWriter
   ) {
     let table = unsafe sl_rows_current().pointee
     let isDeep = source.depth == .deep
@@ -147,13 +147,13 @@ package struct PixellatePass: Pass {
   }
 }
 
-extension Node {
+extension FilterNode {
   /// Replaces squares of a grid by their mean colour.
   ///
   /// - Parameters:
   ///   - center: A corner that four squares share, in pixels from the top left.
   ///   - scale: A square's side in pixels; at 1 or less nothing changes.
-  package static func pixellate(center: (x: Double, y: Double), scale: Double) -> Node {
-    Node(.neighborhood(PixellateOperation(x: center.x, y: center.y, scale: scale)))
+  package static func pixellate(center: (x: Double, y: Double), scale: Double) -> FilterNode {
+    FilterNode(.neighborhood(PixellateOperation(x: center.x, y: center.y, scale: scale)))
   }
 }

@@ -52,7 +52,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
 
   /// Writes the rows of products, `width` samples apart, beginning with that of all fields.
   func fill(
-    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameMoment,
+    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameTime,
     rows: sl_rows
   ) {
     for index in 0 ..< self.count {

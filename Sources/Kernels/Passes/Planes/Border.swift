@@ -21,14 +21,14 @@ enum Border: String, Sendable, Hashable, CaseIterable {
   ///   - nodes: Returns the filter's nodes for pictures in which the frame begins `left` pixels
   ///     from the left and `top` pixels from the top.
   func nodes(
-    for geometry: FrameGeometry, _ nodes: (_ left: Int, _ top: Int) -> [Node]
-  ) -> [Node] {
+    for geometry: FrameGeometry, _ nodes: (_ left: Int, _ top: Int) -> [FilterNode]
+  ) -> [FilterNode] {
     let (left, top) = (Self.margin(geometry.size.width), Self.margin(geometry.size.height))
     guard self == .transparent, left > 0 || top > 0 else { return nodes(0, 0) }
     let inner = nodes(left, top)
     guard !inner.isEmpty else { return [] }
     let size = geometry.size
-    return [Node(.neighborhood(MarginOperation(left: left, top: top)))] + inner + [
+    return [FilterNode(.neighborhood(MarginOperation(left: left, top: top)))] + inner + [
       .resample(
         from: (Double(left), Double(top)),
         extent: (Double(size.width), Double(size.height)), to: size)

@@ -40,7 +40,7 @@ struct MarginOperation: NeighborhoodOperation {
   func makePass(_ setting: PassSetting) -> any Pass {
     MarginPass(
       description: setting.description, operation: self,
-      empty: EmptyColor.samples(setting.geometry))
+      empty: TransparentBlack.samples(setting.geometry))
   }
 
   func reference(
@@ -109,7 +109,7 @@ struct MarginPass: Pass {
 }
 
 /// The samples of an empty area: transparent and black.
-enum EmptyColor {
+enum TransparentBlack {
   /// The code values of each plane, channel by channel.
   static func samples(_ geometry: FrameGeometry) -> [[Int16]] {
     switch geometry.format {

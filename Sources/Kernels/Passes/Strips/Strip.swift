@@ -18,12 +18,12 @@ package struct Strip {
   /// The row.
   package var y: Int
   /// The frame's position in its stream.
-  package let moment: FrameMoment
+  package let moment: FrameTime
 
   package init(
     red: UnsafeMutablePointer<Float>, green: UnsafeMutablePointer<Float>,
     blue: UnsafeMutablePointer<Float>, alpha: UnsafeMutablePointer<Float>, count: Int, x: Int,
-    y: Int, moment: FrameMoment
+    y: Int, moment: FrameTime
   ) {
     unsafe self.red = red
     unsafe self.green = green
@@ -138,7 +138,7 @@ struct StripMemory: ~Copyable {
   }
 
   /// Returns the strip at an index, without pixels.
-  func strip(_ index: Int, moment: FrameMoment) -> Strip {
+  func strip(_ index: Int, moment: FrameTime) -> Strip {
     let base = unsafe self.floats + index * Self.stripFloats
     return unsafe Strip(
       red: base, green: base + Strip.capacity, blue: base + 2 * Strip.capacity,

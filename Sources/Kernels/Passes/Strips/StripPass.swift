@@ -45,11 +45,11 @@ package struct StripPass: Pass {
     _ rows: Range<Int>, _ context: PassContext, _ memory: borrowing StripMemory
   ) {
     let table = unsafe sl_rows_current().pointee
-    let source = unsafe StripPort(context.inputs[0].view, self.decoding, table)
+    let source = unsafe StripStore(context.inputs[0].view, self.decoding, table)
     let other =
       context.inputs.count > 1
-      ? unsafe StripPort(context.inputs[1].view, self.decoding, table) : source
-    let destination = unsafe StripPort(context.output.view, self.encoding, table)
+      ? unsafe StripStore(context.inputs[1].view, self.decoding, table) : source
+    let destination = unsafe StripStore(context.output.view, self.encoding, table)
     let size = context.output.size
     let rowsAtOnce = destination.rowsAtOnce
     var first = memory.strip(0, moment: context.moment)

@@ -124,11 +124,11 @@ package final class StripKernel: Sendable {
 
   /// The definition for one pixel.
   package let reference:
-    @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameMoment) -> SIMD4<Double>
+    @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
 
   package init(
     reference:
-      @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameMoment) ->
+      @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
       SIMD4<Double>,
     apply: @escaping @Sendable (Strip) -> Void
   ) {

@@ -1,7 +1,7 @@
 import SidelightServer
 
 struct Scanlines: ColorKernel {
-  func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
+  func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
     pixel
   }
 }

@@ -17,7 +17,7 @@ struct Scanlines: CatalogueFilter {
     self.amount = arguments.number("amount")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [Node] {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.amount > 0 else { return [] }
     return [.colorKernel(Kernel(oddRows: Float(1 - self.amount)))]
   }
@@ -25,7 +25,7 @@ struct Scanlines: CatalogueFilter {
   private struct Kernel: ColorKernel {
     let oddRows: Float
 
-    func callAsFunction(_ pixel: Pixel, at place: Place) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
       let light: Float = place.y.isMultiple(of: 2) ? 1 : self.oddRows
       return Pixel(
         red: pixel.red * light, green: pixel.green * light, blue: pixel.blue * light,

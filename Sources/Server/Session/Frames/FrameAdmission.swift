@@ -16,19 +16,19 @@ struct FrameAdmission: ~Copyable {
   }
 
   /// Checks that a frame's number is greater than that of the frame before.
-  mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldFault) {
+  mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldViolation) {
     if let last = self.lastSequence, frame.sequence <= last {
-      throw FieldFault(
+      throw FieldViolation(
         field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
     }
     self.lastSequence = frame.sequence
   }
 
   /// Checks the number and the length of a frame's tags.
-  func checkTags(of frame: Sidelight_V1_Frame) throws(FieldFault) {
+  func checkTags(of frame: Sidelight_V1_Frame) throws(FieldViolation) {
     let tagBytes = frame.tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     guard frame.tags.count <= ContractLimits.maxTags, tagBytes <= ContractLimits.maxTagBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "frame.tags",
         reason: "has \(frame.tags.count) entries of \(tagBytes) bytes; the limits are "
           + "\(ContractLimits.maxTags) and \(ContractLimits.maxTagBytes)")

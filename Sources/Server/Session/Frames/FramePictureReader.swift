@@ -24,22 +24,22 @@ struct FramePictureReader: Sendable {
   /// Takes the input slot that an image names. It belongs to the frame until the outcome is sent.
   ///
   /// - Returns: The slot's pixels; `nil` if the image names no slot or the session has no ring.
-  /// - Throws: ``FieldFault`` if the client may not use that slot, or that many of its bytes.
+  /// - Throws: ``FieldViolation`` if the client may not use that slot, or that many of its bytes.
   func takeSlot(
     of image: Sidelight_V1_Image, for arrival: UInt64
-  ) throws(FieldFault) -> PixelBuffer? {
+  ) throws(FieldViolation) -> PixelBuffer? {
     guard case .sharedMemory(let reference)? = image.pixels, let ring = self.ring else {
       return nil
     }
     let pixels: PixelBuffer
-    do throws(FieldFault) {
+    do throws(FieldViolation) {
       pixels = try ring.take(reference, for: arrival)
     } catch {
       throw error.within("frame.image")
     }
     guard image.format.isFile else { return pixels }
     guard pixels.byteCount <= self.limits.maxBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         field: "frame.image.shared_memory.length",
         reason: "is \(pixels.byteCount), the limit of a file is \(self.limits.maxBytes)")
     }
@@ -63,11 +63,11 @@ struct FramePictureReader: Sendable {
 
   /// Checks a frame's picture.
   ///
-  /// - Throws: ``FieldFault`` that names the field.
+  /// - Throws: ``FieldViolation`` that names the field.
   func picture(
     of frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) throws(FieldFault) -> IncomingPicture {
-    do throws(FieldFault) {
+  ) throws(FieldViolation) -> IncomingPicture {
+    do throws(FieldViolation) {
       return try IncomingPicture(
         frame.image, over: pixels, limits: self.limits, jpeg: self.processing.codec.jpeg)
     } catch {

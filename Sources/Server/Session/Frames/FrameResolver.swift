@@ -61,7 +61,7 @@ struct FrameResolver: Sendable {
 
   /// Drops a frame whose file cannot be decoded although its header is valid, whatever the failure
   /// policy.
-  func drop(_ frame: IncomingFrame, undecodable fault: FieldFault) {
+  func drop(_ frame: IncomingFrame, undecodable fault: FieldViolation) {
     let fault = fault.within("frame.image")
     self.decodingErrors.count(fault)
     self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
@@ -151,10 +151,10 @@ struct FrameResolver: Sendable {
 
 /// Counts errors in a row.
 final class ConsecutiveErrorCounter: Sendable {
-  private let state = Mutex<(count: Int, last: FieldFault?)>((0, nil))
+  private let state = Mutex<(count: Int, last: FieldViolation?)>((0, nil))
 
   /// Counts an error.
-  func count(_ fault: FieldFault) {
+  func count(_ fault: FieldViolation) {
     self.state.withLock { $0 = ($0.count + 1, fault) }
   }
 
@@ -164,7 +164,7 @@ final class ConsecutiveErrorCounter: Sendable {
   }
 
   /// Returns the last error if there were more than `limit` in a row.
-  func last(ifMoreThan limit: Int) -> FieldFault? {
+  func last(ifMoreThan limit: Int) -> FieldViolation? {
     self.state.withLock { $0.count > limit ? $0.last : nil }
   }
 }

@@ -87,13 +87,13 @@ struct OutgoingPicture: Sendable {
   /// it cannot be encoded in place; it is about a tenth of its samples.
   ///
   /// - Parameter outcome: The message without the picture.
-  /// - Throws: ``FieldFault`` for a file that exceeds the limits.
+  /// - Throws: ``FieldViolation`` for a file that exceeds the limits.
   init(
     jpeg file: RawSpan, of size: FrameSize, orientation: Orientation,
     outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
   ) throws {
     guard file.byteCount <= limits.maxBytes else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .resourceExhausted, field: "output",
         reason: "would be a frame of \(file.byteCount) bytes, the limit is \(limits.maxBytes)")
     }

@@ -37,8 +37,8 @@ final class CompiledPipeline: Sendable {
 
   /// Checks that the pipeline has a plan, and that its results are within the limits.
   ///
-  /// - Throws: ``FieldFault`` if the plan was refused or the output is too large.
-  func check(_ limits: FrameLimits) throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` if the plan was refused or the output is too large.
+  func check(_ limits: FrameLimits) throws(FieldViolation) {
     try self.plan.checkCost()
     var limits = limits
     // The length of a file is known only once it is encoded.
@@ -62,14 +62,14 @@ final class CompiledPipeline: Sendable {
 extension Plan {
   /// Checks that the plan was not refused for the memory that it would hold.
   ///
-  /// - Throws: ``FieldFault`` with RESOURCE_EXHAUSTED.
-  func checkCost() throws(FieldFault) {
+  /// - Throws: ``FieldViolation`` with RESOURCE_EXHAUSTED.
+  func checkCost() throws(FieldViolation) {
     guard let refusal else { return }
     let limit =
       refusal.isShared
       ? "\(refusal.limit) are left of what all pipelines may hold (max_total_plan_bytes)"
       : "the limit is \(refusal.limit) (max_plan_bytes)"
-    throw FieldFault(
+    throw FieldViolation(
       code: .resourceExhausted, field: "pipeline",
       reason: "would hold at least \(refusal.byteCount) bytes of images and fields for frames of "
         + "\(self.input.size), \(limit)")

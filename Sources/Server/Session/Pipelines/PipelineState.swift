@@ -84,24 +84,24 @@ package struct PipelineState: Sendable {
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
   ///   - change: Changes the pipeline.
-  /// - Throws: ``FieldFault`` with ABORTED if another revision is active; the error of `change`; or
+  /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of `change`; or
   ///   that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64,
-    _ change: (inout Pipeline) throws(FieldFault) -> Void
-  ) throws(FieldFault) {
+    _ change: (inout Pipeline) throws(FieldViolation) -> Void
+  ) throws(FieldViolation) {
     if let revision, revision != self.revision {
-      throw FieldFault(
+      throw FieldViolation(
         code: .aborted, field: "if_revision",
         reason: "is \(revision), in force is \(self.revision)")
     }
     var pipeline = self.pipeline
     try change(&pipeline)
-    do throws(FieldFault) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
+    do throws(FieldViolation) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
     do throws(PipelineError) {
       self.resolved = try self.catalogue.resolve(pipeline)
     } catch {
-      throw FieldFault(error).within("pipeline")
+      throw FieldViolation(error).within("pipeline")
     }
     self.pipeline = pipeline
     self.requestID = requestID
@@ -184,11 +184,11 @@ package struct PipelineState: Sendable {
 
   /// Restores the state of a resume token. Ignores an override whose time is over.
   ///
-  /// - Throws: ``FieldFault`` if a pipeline is invalid on this server.
+  /// - Throws: ``FieldViolation`` if a pipeline is invalid on this server.
   package init(
     resuming state: Sidelight_V1_ResumeState, at now: Duration, wallNow: UInt64,
     catalogue: FilterCatalogue, overrideCatalogue: FilterCatalogue? = nil
-  ) throws(FieldFault) {
+  ) throws(FieldViolation) {
     do {
       try self.init(
         pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
@@ -202,11 +202,11 @@ package struct PipelineState: Sendable {
           until: now + .nanoseconds(left))
       }
     } catch let error as PipelineError {
-      throw FieldFault(error).within("open.resume_token.pipeline")
-    } catch let error as FieldFault {
+      throw FieldViolation(error).within("open.resume_token.pipeline")
+    } catch let error as FieldViolation {
       throw error.within("open.resume_token.pipeline")
     } catch {
-      throw FieldFault(code: .internalError, field: "open.resume_token", reason: "\(error)")
+      throw FieldViolation(code: .internalError, field: "open.resume_token", reason: "\(error)")
     }
     switch state.pause {
     case .dropping: _ = self.setPause(.dropping)

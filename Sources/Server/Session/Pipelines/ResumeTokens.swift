@@ -12,7 +12,7 @@ import SwiftProtobuf
 /// server of the override finds the override by the token's lineage (``OverrideStore``), and on
 /// other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
-  private let terms: Adjustable<(keys: [ResumeKey], lifetime: Duration)>
+  private let terms: LockedValue<(keys: [ResumeKey], lifetime: Duration)>
   /// The caller for whom tokens are signed; empty if callers are not authenticated.
   private var owner = ""
 
@@ -20,7 +20,7 @@ package struct ResumeTokens: Sendable {
   ///   - keys: The first key signs; all are accepted. An empty list disables tokens.
   ///   - lifetime: The time for which a token is valid.
   package init(keys: [ResumeKey], lifetime: Duration) {
-    self.terms = Adjustable((keys, lifetime))
+    self.terms = LockedValue((keys, lifetime))
   }
 
   /// Changes keys and lifetime, also for copies that are bound to a caller.
@@ -69,11 +69,11 @@ package struct ResumeTokens: Sendable {
   /// Verifies a token and returns its state.
   ///
   /// - Parameter now: The time in nanoseconds since 1970.
-  /// - Throws: ``FieldFault`` with FAILED_PRECONDITION for a token that has expired or is invalid.
+  /// - Throws: ``FieldViolation`` with FAILED_PRECONDITION for a token that has expired or is invalid.
   ///   The error does not say why a token is invalid.
-  package func verify(_ token: Data, at now: UInt64) throws(FieldFault) -> Sidelight_V1_ResumeState
+  package func verify(_ token: Data, at now: UInt64) throws(FieldViolation) -> Sidelight_V1_ResumeState
   {
-    let refused = FieldFault(
+    let refused = FieldViolation(
       code: .failedPrecondition, field: "open.resume_token",
       reason: "is not one of this server's; open a session with a pipeline")
     guard token.count <= ContractLimits.maxResumeTokenBytes,
@@ -85,7 +85,7 @@ package struct ResumeTokens: Sendable {
       let state = try? Sidelight_V1_ResumeState(serializedBytes: parsed.state)
     else { throw refused }
     guard Int64(clamping: now) < state.expiresNs else {
-      throw FieldFault(
+      throw FieldViolation(
         code: .failedPrecondition, field: "open.resume_token",
         reason: "has expired; open a session with a pipeline")
     }

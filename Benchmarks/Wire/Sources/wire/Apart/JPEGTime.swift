@@ -37,7 +37,7 @@ struct JPEGTime {
       let frame = try codec.decode(file, into: try self.pool.makeFrame(geometry))
       let decoded = clock.now
       let result = try await executor.run(
-        plan, on: frame, at: FrameMoment(index: UInt64(times.work.count)))
+        plan, on: frame, at: FrameTime(index: UInt64(times.work.count)))
       let worked = clock.now
       _ = try codec.encode(result, quality: quality)
       guard begin >= start else { continue }

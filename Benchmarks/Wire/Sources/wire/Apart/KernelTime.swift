@@ -44,7 +44,7 @@ struct KernelTime {
       results[slot] = nil
       let begin = clock.now
       results[slot] = try await executor.run(
-        self.plan, on: self.frames[slot], at: FrameMoment(index: UInt64(index)))
+        self.plan, on: self.frames[slot], at: FrameTime(index: UInt64(index)))
       if begin >= start { times.append(clock.now - begin) }
       index += 1
     }

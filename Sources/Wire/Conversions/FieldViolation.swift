@@ -4,7 +4,7 @@ package import SidelightKernels
 import SwiftProtobuf
 
 /// The violation of a rule by a field of a message.
-package struct FieldFault: Error, Sendable, Hashable {
+package struct FieldViolation: Error, Sendable, Hashable {
   /// The status code.
   package var code: RPCError.Code
   /// The path of the field in the received message: `frame.image.planes[1].stride`.
@@ -19,13 +19,13 @@ package struct FieldFault: Error, Sendable, Hashable {
   }
 
   /// Returns the violation with a path from the enclosing message.
-  package func within(_ parent: String) -> FieldFault {
-    FieldFault(code: self.code, field: "\(parent).\(self.field)", reason: self.reason)
+  package func within(_ parent: String) -> FieldViolation {
+    FieldViolation(code: self.code, field: "\(parent).\(self.field)", reason: self.reason)
   }
 
   /// The violation, truncated to a length that fits into a header.
-  package var clipped: FieldFault {
-    FieldFault(
+  package var clipped: FieldViolation {
+    FieldViolation(
       code: self.code, field: self.field.clipped(toBytes: 256),
       reason: self.reason.clipped(toBytes: 640))
   }
@@ -39,13 +39,13 @@ package struct FieldFault: Error, Sendable, Hashable {
   }
 }
 
-extension FieldFault: RPCErrorConvertible {
+extension FieldViolation: RPCErrorConvertible {
   package var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
   package var rpcErrorMessage: String { self.status.rpcErrorMessage }
   package var rpcErrorMetadata: Metadata { self.status.rpcErrorMetadata }
 }
 
-extension FieldFault {
+extension FieldViolation {
   /// Creates the violation of an error that the catalogue found.
   package init(_ error: PipelineError) {
     let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""

@@ -1,5 +1,5 @@
 /// The state of a frame.
-enum Fate: Sendable {
+enum FrameResult: Sendable {
   /// The frame waits at the sender.
   case waiting
   /// The frame is sent and has no outcome yet.

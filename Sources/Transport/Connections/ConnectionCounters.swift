@@ -4,7 +4,7 @@ import Synchronization
 
 /// The counts of a server's connections and of the actions of its guards, which it also logs. The
 /// server's listeners share it.
-package final class ConnectionLedger: Sendable {
+package final class ConnectionCounters: Sendable {
   /// A snapshot of the counts.
   package struct Counts: Sendable {
     /// Open connections.

@@ -2,7 +2,7 @@ import SidelightKernels
 
 /// Memory of the tests' own, in which frames lie where a test wants them.
 @safe
-struct Slab {
+struct PaddedBuffer {
   /// The memory; freed with the last frame that lies in it.
   let buffer: PixelBuffer
   /// The value of bytes that were never written.
@@ -15,8 +15,8 @@ struct Slab {
   }
 
   /// Memory that holds a copy of a frame, and the copy.
-  static func holding(_ frame: Frame, spare: Int = 0) -> (slab: Slab, frame: Frame) {
-    let slab = Slab(byteCount: frame.layout.byteCount + spare)
+  static func holding(_ frame: Frame, spare: Int = 0) -> (slab: PaddedBuffer, frame: Frame) {
+    let slab = PaddedBuffer(byteCount: frame.layout.byteCount + spare)
     return (slab, frame.copied(to: slab.buffer, layout: frame.layout))
   }
 

@@ -9,7 +9,7 @@ import SidelightKernels
 #endif
 
 /// Memory between two pages that are not mapped: a read or write of a byte beyond it traps.
-enum FencedMemory {
+enum GuardedMemory {
   /// Which end lies at a fence.
   enum Flush: CaseIterable {
     case start

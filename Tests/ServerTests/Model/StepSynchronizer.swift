@@ -2,7 +2,7 @@ import Synchronization
 
 /// Where the two sides of a client meet: the one that sends waits for what the other reads, and the
 /// one that reads may rest until the other has gone on.
-final class Meeting: Sendable {
+final class StepSynchronizer: Sendable {
   private struct State {
     var step = 0
     var restsUntil = 0

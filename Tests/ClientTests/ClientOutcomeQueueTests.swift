@@ -3,15 +3,15 @@ import Testing
 
 /// Each transition of the client's ledger, without tasks or time.
 @Suite struct ClientOutcomeQueueTests {
-  typealias Ledger = ClientOutcomeQueue<String, String>
+  typealias Queue = ClientOutcomeQueue<String, String>
 
-  static func queue(_ count: UInt64) -> Ledger {
-    var queue = Ledger(fallbackLimit: 2)
+  static func queue(_ count: UInt64) -> Queue {
+    var queue = Queue(fallbackLimit: 2)
     for sequence in 1 ... count { queue.add("frame \(sequence)", sequence: sequence) }
     return queue
   }
 
-  static func drain(_ queue: inout Ledger) -> [String] {
+  static func drain(_ queue: inout Queue) -> [String] {
     var told: [String] = []
     while queue.isReady {
       switch queue.next() {

@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// Each transition of what decides a session's pipeline.
-@Suite struct SelectionDeskTests {
+@Suite struct PipelineStateTests {
   static func desk(_ pipeline: Pipeline = [.filter("sepiaTone")]) throws -> PipelineState {
     try PipelineState(pipeline: pipeline, catalogue: .builtIn)
   }
@@ -28,11 +28,11 @@ import Testing
   @Test("A change that is refused leaves everything as it was")
   func refused() throws {
     var pipelineState = try Self.desk()
-    let unknown = #expect(throws: FieldFault.self) {
+    let unknown = #expect(throws: FieldViolation.self) {
       try Self.select([.filter("nope")], &pipelineState, requestID: 7)
     }
     #expect(unknown?.field == "pipeline.stages[0].filter.name")
-    let stale = #expect(throws: FieldFault.self) {
+    let stale = #expect(throws: FieldViolation.self) {
       try pipelineState.change(ifRevision: 5, requestID: 8) { $0 = [] }
     }
     #expect(stale?.code == .aborted)
@@ -49,7 +49,7 @@ import Testing
     try Self.select([.filter("grayscale")], &pipelineState, requestID: 9)
     #expect(pipelineState.selection().pipeline.activeFilters == ["gaussianBlur"])
     #expect(pipelineState.selection().revision == Revision(number: 3, requestID: 0))
-    let stale = #expect(throws: FieldFault.self) {
+    let stale = #expect(throws: FieldViolation.self) {
       try pipelineState.change(ifRevision: 2, requestID: 10) { $0 = [] }
     }
     #expect(stale?.code == .aborted)
@@ -98,11 +98,11 @@ import Testing
       Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
       Stage(.filter(FilterCall(name: "pixellate")), id: "blocks"),
     ])
-    try pipelineState.change(ifRevision: nil, requestID: 1) { pipeline throws(FieldFault) in
+    try pipelineState.change(ifRevision: nil, requestID: 1) { pipeline throws(FieldViolation) in
       do throws(PipelineError) {
         try pipeline.setParameters(["intensity": .number(0.25)], stage: "warm")
         try pipeline.setActive(false, stage: "blocks")
-      } catch { throw FieldFault(error) }
+      } catch { throw FieldViolation(error) }
     }
     _ = pipelineState.setPause(.passing)
     try pipelineState.override(with: [.filter("gaussianBlur")], reason: "why", until: .seconds(50))

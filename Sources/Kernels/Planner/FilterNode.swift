@@ -2,7 +2,7 @@
 ///
 /// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Nothing is clamped or
 /// rounded between steps.
-public struct Node: Sendable {
+public struct FilterNode: Sendable {
   package enum Kind: Sendable {
     /// An affine map of colour, the same at every pixel.
     case matrix(ColorMatrix)
@@ -18,12 +18,12 @@ public struct Node: Sendable {
     /// A custom function of each pixel's neighbourhood, on RGB.
     case window(any NeighborhoodKernel)
     /// A custom function of the whole frame.
-    case frame(@Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void)
+    case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
     /// An analysis, which does not change the frame.
     case analysis(any FrameAnalysis)
     /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
     /// extrapolate.
-    indirect case mixed([Node], amount: Double)
+    indirect case mixed([FilterNode], amount: Double)
   }
 
   package let kind: Kind
@@ -36,26 +36,26 @@ public struct Node: Sendable {
   }
 
   /// An affine map of colour, the same at every pixel. Folds with its neighbours.
-  public static func matrix(_ matrix: ColorMatrix) -> Node {
-    Node(.matrix(matrix))
+  public static func matrix(_ matrix: ColorMatrix) -> FilterNode {
+    FilterNode(.matrix(matrix))
   }
 
   /// A factor of red, green and blue that depends on the position. Folds with matrices.
-  public static func field(_ field: ScalarField) -> Node {
-    Node(.field(field))
+  public static func field(_ field: ScalarField) -> FilterNode {
+    FilterNode(.field(field))
   }
 
   /// A custom function of the whole frame: it reads one frame and writes the samples of another,
   /// which has the same geometry and is initialised to zeros.
   public static func frame(
-    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameMoment) throws -> Void
-  ) -> Node {
-    Node(.frame(body))
+    _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void
+  ) -> FilterNode {
+    FilterNode(.frame(body))
   }
 
   /// An analysis. It reads the frame before the first stage, off the frame's path.
-  public static func analysis(_ analysis: some FrameAnalysis) -> Node {
-    Node(.analysis(analysis))
+  public static func analysis(_ analysis: some FrameAnalysis) -> FilterNode {
+    FilterNode(.analysis(analysis))
   }
 
   /// Mixes the result of nodes with their input: input + (result - input) * amount.
@@ -64,15 +64,15 @@ public struct Node: Sendable {
   ///   - nodes: The nodes, first to last.
   ///   - amount: 0 is the input and 1 the result. Amounts beyond them amplify the difference; a
   ///     negative amount of a blur sharpens.
-  public static func mixed(_ nodes: [Node], amount: Double) -> Node {
-    Node(.mixed(nodes, amount: amount))
+  public static func mixed(_ nodes: [FilterNode], amount: Double) -> FilterNode {
+    FilterNode(.mixed(nodes, amount: amount))
   }
 }
 
-extension Node {
+extension FilterNode {
   /// The node for an opaque picture, whose alpha is 1 and does not change. It is applied before
   /// matrices are folded, because a folded matrix would read an alpha that another one wrote.
-  var keepingOpaque: Node {
+  var keepingOpaque: FilterNode {
     switch self.kind {
     case .matrix(let matrix): .matrix(matrix.opaque)
     case .mixed(let nodes, let amount): .mixed(nodes.map(\.keepingOpaque), amount: amount)

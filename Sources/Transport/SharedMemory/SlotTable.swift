@@ -4,7 +4,7 @@
 /// is decided. Output slot: free -> being written -> client's, when it is named in an outcome ->
 /// free, when the client acknowledges; or from being written back to free, if the picture does not
 /// go out.
-package struct SlotLedger: Sendable {
+package struct SlotTable: Sendable {
   private enum Output: Hashable {
     case free
     /// The slot is being written, under this number.

@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 /// Tests of the release of memory that is no longer needed.
-@Suite(.timeLimit(.minutes(5))) struct IdleMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct IdleMemoryReleaserTests {
   static let idleTime = Duration.seconds(10)
 
   static func filterOne(

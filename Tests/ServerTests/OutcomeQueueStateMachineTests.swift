@@ -4,7 +4,7 @@ import SidelightServer
 import Testing
 
 /// Tests of each transition of the outcome queue, without tasks or time.
-@Suite struct OutboxStateMachineTests {
+@Suite struct OutcomeQueueStateMachineTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
   static func finished(

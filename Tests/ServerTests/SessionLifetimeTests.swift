@@ -7,7 +7,7 @@ import Testing
 
 /// Clients that leave while a frame is being filtered. The server gives back everything that it held
 /// for them, and serves the next client. (`Tests/Python` kills a client's process.)
-@Suite(.timeLimit(.minutes(5)), .serialized) struct LifeTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct SessionLifetimeTests {
   enum Departure: CaseIterable {
     /// The task that made the call is cancelled.
     case cancel

@@ -2,7 +2,7 @@ import SidelightTransport
 import Synchronization
 
 /// Identifies callers by the credentials of the call and of its connection.
-final class Gatekeeper: Sendable {
+final class Authorizer: Sendable {
   private struct State {
     var rules: IdentityConfiguration
     /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 
 /// A session of generated code, in which a test says and hears one thing at a time.
-final class TalkingSession: @unchecked Sendable {  // one task uses it at a time
+final class InteractiveSession: @unchecked Sendable {  // one task uses it at a time
   let opened: Sidelight_V1_Opened
   private var answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>.AsyncIterator
   private let saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
@@ -48,7 +48,7 @@ extension AssetTests {
   /// Opens a session for as long as `body` runs.
   static func withSession<Result: Sendable>(
     _ client: AssetClient, _ pipeline: Pipeline,
-    _ body: @escaping @Sendable (TalkingSession) async throws -> Result
+    _ body: @escaping @Sendable (InteractiveSession) async throws -> Result
   ) async throws -> Result {
     let (sayings, saying) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
     return try await client.stub.process(options: largeMessages) { writer in
@@ -56,7 +56,7 @@ extension AssetTests {
       for await message in sayings { try await writer.write(message) }
     } onResponse: { response in
       defer { saying.finish() }
-      return try await body(try await TalkingSession(response.messages, saying))
+      return try await body(try await InteractiveSession(response.messages, saying))
     }
   }
 }

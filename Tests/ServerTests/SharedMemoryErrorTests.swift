@@ -10,7 +10,7 @@ import Testing
 
 /// Tests of clients' errors with shared memory, and the answers.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
-struct SharedMemoryFaultTests {
+struct SharedMemoryErrorTests {
   static let image = Sidelight_V1_Image.noise(.gray8, 16, 16)
 
   /// A picture in slot 0 of a ring with two input and two output slots of 65536 bytes.

@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite("A complaint of the catalogue")
-struct PipelineTextPlacesTests {
+struct PipelineTextLocationsTests {
   //                 1         2         3         4         5         6         7         8
   //        12345678901234567890123456789012345678901234567890123456789012345678901234567890123456
   let text = "one: sepia(intensity: 2), [a, blur(radius: 1e9) @mix(7)] @region(0, 0, 1, 1), c(x: 1)"

@@ -1,5 +1,5 @@
 /// A setting whose value is out of its range.
-public struct ConfigurationFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The setting, by its path: `transport.streamWindowBytes`.
   public let setting: String
   /// Its value.

@@ -1,5 +1,5 @@
 /// Random numbers that depend on a seed alone: SplitMix64 (Steele, Lea, Flood, 2014).
-struct Dice: RandomNumberGenerator {
+struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) {

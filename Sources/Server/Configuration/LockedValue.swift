@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that several threads can read and replace.
-final class Adjustable<Value: Sendable>: Sendable {
+final class LockedValue<Value: Sendable>: Sendable {
   private let current: Mutex<Value>
 
   init(_ value: Value) {

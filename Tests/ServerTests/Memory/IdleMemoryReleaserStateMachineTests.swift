@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 /// When free memory goes back, without tasks or time.
-@Suite struct IdleMemoryStateMachineTests {
+@Suite struct IdleMemoryReleaserStateMachineTests {
   typealias Machine = IdleMemoryReleaser.StateMachine
 
   /// The memory of a process; memory outside the heap is by default as much as at its start.
@@ -20,7 +20,7 @@ import Testing
     private var machine: Machine
     private var activity: UInt64 = 7
 
-    init(heap: HeapUsage? = IdleMemoryStateMachineTests.atRest) {
+    init(heap: HeapUsage? = IdleMemoryReleaserStateMachineTests.atRest) {
       self.machine = Machine(activity: 7, heap: heap)
     }
 

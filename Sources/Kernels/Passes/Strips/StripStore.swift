@@ -1,7 +1,7 @@
 import CKernels
 
 /// Reads and writes strips of a raster of any format.
-struct StripPort {
+struct StripStore {
   private enum Rows {
     case pixels(PixelRows)
     case yuv(YUVRows)

@@ -2,10 +2,10 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-@Suite struct SlotLedgerTests {
-  private var ledger = SlotLedger(inputSlots: 2, outputSlots: 2)
+@Suite struct SlotTableTests {
+  private var ledger = SlotTable(inputSlots: 2, outputSlots: 2)
 
-  private mutating func reserve() throws -> SlotLedger.Reservation {
+  private mutating func reserve() throws -> SlotTable.Reservation {
     let reservation = self.ledger.reserveOutput()
     return try #require(reservation)
   }

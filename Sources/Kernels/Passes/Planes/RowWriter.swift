@@ -2,7 +2,7 @@ import CKernels
 
 /// A writer of rows of 16-bit sums as samples of the output.
 @safe
-struct RowFinish: Sendable {
+struct RowWriter: Sendable {
   private let shape: PlaneShape
   private let source: RasterView
   private let destination: RasterView
@@ -53,11 +53,11 @@ struct RowFinish: Sendable {
 /// A writer for passes whose results have the depth of their input: into the output if it has that
 /// depth, otherwise through scratch memory.
 @safe
-struct DirectFinish: Sendable {
+struct DirectRowWriter: Sendable {
   private let shape: PlaneShape
   private let source: SampleDepth
   private let destination: RasterView
-  private let finish: RowFinish
+  private let finish: RowWriter
 
   /// Creates a writer.
   ///
@@ -66,7 +66,7 @@ struct DirectFinish: Sendable {
     self.shape = shape
     self.source = context.inputs[0].depth
     self.destination = context.output.view
-    self.finish = RowFinish(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
+    self.finish = RowWriter(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
   }
 
   /// Writes one row.
@@ -102,8 +102,8 @@ struct DirectFinish: Sendable {
 /// Colour beyond that would become visible when a later filter raises alpha. In a premultiplied
 /// frame colour is limited to alpha. Opaque pictures are not limited between passes.
 @safe
-struct LimitedFinish: Sendable {
-  private let finish: RowFinish
+struct LimitedRowWriter: Sendable {
+  private let finish: RowWriter
   private let output: RasterView
   private let shape: PlaneShape
   private let source: RasterView
@@ -117,7 +117,7 @@ struct LimitedFinish: Sendable {
   init(
     _ context: PassContext, _ shape: PlaneShape, _ setting: PassSetting, keepsAlpha: Bool = false
   ) {
-    self.finish = RowFinish(
+    self.finish = RowWriter(
       context, shape, fractionBits: 5, keepsAlpha: keepsAlpha || setting.keepsFourthChannel)
     self.source = context.inputs[0].view
     self.output = context.output.view

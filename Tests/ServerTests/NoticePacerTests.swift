@@ -5,7 +5,7 @@ import SidelightWire
 import Testing
 
 /// Tests of the pace at which a client is notified of frames that gave way to newer ones.
-@Suite struct NoticePaceTests {
+@Suite struct NoticePacerTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
   /// A machine that has made a frame at 0 ms and at 100 ms, tells of two while one is made, and holds frames
@@ -14,12 +14,12 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
-      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
+      _ = machine.resolve(arrival, finished: OutcomeQueueStateMachineTests.finished(sequence))
+      _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
     }
     let arrivals = (3 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for arrival in arrivals.dropLast() {
-      machine.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+      machine.resolve(arrival, dropped: OutcomeQueueStateMachineTests.superseded)
     }
     return machine
   }
@@ -31,16 +31,16 @@ import Testing
   func pace() {
     var machine = Self.overloaded()
     #expect(
-      OutboxStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"])
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"])
     guard case .waitUntil(let time) = machine.next(at: .milliseconds(120)) else {
       Issue.record("the second does not wait")
       return
     }
     #expect(time == .milliseconds(160))
-    #expect(OutboxStateMachineTests.drain(&machine, at: .milliseconds(159)) == [])
-    #expect(OutboxStateMachineTests.drain(&machine, at: time) == ["superseded 4-4 x1"])
+    #expect(OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(159)) == [])
+    #expect(OutcomeQueueStateMachineTests.drain(&machine, at: time) == ["superseded 4-4 x1"])
     #expect(
-      OutboxStateMachineTests.drain(&machine, at: .milliseconds(210)) == ["superseded 5-5 x1"])
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(210)) == ["superseded 5-5 x1"])
     guard case .wait = machine.next(at: .seconds(10)) else {
       Issue.record("there is something to say, though frame 6 has no outcome")
       return
@@ -50,23 +50,23 @@ import Testing
   @Test("Nothing waits for them: what has its outcome goes out at once, and they before it")
   func outcomesDoNotWait() {
     var machine = Self.overloaded()
-    _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
-    _ = machine.resolve(Self.newest, finished: OutboxStateMachineTests.finished(6))
+    _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
+    _ = machine.resolve(Self.newest, finished: OutcomeQueueStateMachineTests.finished(6))
     #expect(
-      OutboxStateMachineTests.drain(&machine, at: .milliseconds(111))
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(111))
         == ["superseded 4-5 x2", "frame 6"])
   }
 
   @Test("Nor do drops for other reasons, messages that are no outcomes, and the end")
   func othersDoNotWait() {
     var machine = Self.overloaded()
-    _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
+    _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
     machine.push("control")
-    #expect(OutboxStateMachineTests.drain(&machine, at: .milliseconds(111)) == ["control"])
+    #expect(OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(111)) == ["control"])
     machine.resolve(Self.newest, dropped: Drop(reason: .lateInPipeline, stage: .mailbox))
     machine.finish()
     #expect(
-      OutboxStateMachineTests.drain(&machine, at: .milliseconds(111))
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(111))
         == ["superseded 4-5 x2", "lateInPipeline 6-6 x1", "final"])
   }
 
@@ -76,16 +76,16 @@ import Testing
       pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
-      _ = machine.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
-      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
+      _ = machine.resolve(arrival, finished: OutcomeQueueStateMachineTests.finished(sequence))
+      _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(100) * Int(sequence - 1))
     }
     for sequence: UInt64 in 3 ... 5 {
       let reservation = machine.reserve(sequence: sequence, byteCount: 1)
       #expect(reservation.hasCredit)
       if sequence > 3 {
-        machine.resolve(reservation.arrival - 1, dropped: OutboxStateMachineTests.superseded)
+        machine.resolve(reservation.arrival - 1, dropped: OutcomeQueueStateMachineTests.superseded)
       }
-      _ = OutboxStateMachineTests.drain(&machine, at: .milliseconds(110))
+      _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
     }
     // 3 gave way to 4 and was reported; 4 gave way to 5, and waits for its time.
     let early = machine.reserve(sequence: 6, byteCount: 1)
@@ -97,9 +97,9 @@ import Testing
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for arrival in arrivals.dropLast() {
-      machine.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+      machine.resolve(arrival, dropped: OutcomeQueueStateMachineTests.superseded)
     }
-    #expect(OutboxStateMachineTests.drain(&machine) == ["superseded 1-3 x3"])
+    #expect(OutcomeQueueStateMachineTests.drain(&machine) == ["superseded 1-3 x3"])
   }
 
   @Test("A pause of the sender's is no pace")
@@ -127,14 +127,14 @@ import Testing
     }
     for sequence: UInt64 in 1 ... 2 {
       let arrival = outbox.reserve(sequence: sequence, byteCount: 1).arrival
-      outbox.resolve(arrival, finished: OutboxStateMachineTests.finished(sequence))
+      outbox.resolve(arrival, finished: OutcomeQueueStateMachineTests.finished(sequence))
       if sequence == 1 { await next() }
       await next()
       clock.advance(by: .milliseconds(100))
     }
     let arrivals = (3 ... 5).map { outbox.reserve(sequence: $0, byteCount: 1).arrival }
     for arrival in arrivals.dropLast() {
-      outbox.resolve(arrival, dropped: OutboxStateMachineTests.superseded)
+      outbox.resolve(arrival, dropped: OutcomeQueueStateMachineTests.superseded)
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await outbox.runTimer(clock.sessionClock.wait) }
