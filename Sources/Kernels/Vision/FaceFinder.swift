@@ -1,0 +1,52 @@
+/// A face as a finder reports it, in the pixels of the picture that was searched.
+public struct DetectedFace: Sendable, Hashable {
+  /// The centre of the canonical box.
+  ///
+  /// The canonical box is a square around the face, the one that OpenCV's cascade
+  /// `haarcascade_frontalface_alt2` reports. In an upright face the eyes are at (0.29, 0.37) and
+  /// (0.69, 0.37) of it and the mouth at (0.50, 0.79). A finder with other boxes converts them.
+  public var center: PicturePoint
+  /// The side of the canonical box. Greater than 0.
+  public var size: Double
+  /// The angle of the face in radians: positive turns clockwise in the picture, 0 is upright.
+  public var roll: Double
+  /// How sure the finder is, 0 to 1.
+  public var confidence: Double
+  /// The eyes and mouth, for finders that locate them.
+  public var landmarks: FaceLandmarks?
+
+  public init(
+    center: PicturePoint, size: Double, roll: Double = 0, confidence: Double = 1,
+    landmarks: FaceLandmarks? = nil
+  ) {
+    self.center = center
+    self.size = size
+    self.roll = roll
+    self.confidence = confidence
+    self.landmarks = landmarks
+  }
+}
+
+/// Points of a face, in the pixels of the picture that was searched. Left and right are those of
+/// the picture, not of the person.
+public struct FaceLandmarks: Sendable, Hashable {
+  public var leftEye: PicturePoint
+  public var rightEye: PicturePoint
+  public var mouth: PicturePoint
+
+  public init(leftEye: PicturePoint, rightEye: PicturePoint, mouth: PicturePoint) {
+    self.leftEye = leftEye
+    self.rightEye = rightEye
+    self.mouth = mouth
+  }
+}
+
+/// Finds faces in a picture.
+///
+/// A finder belongs to one session, and is called by one thread at a time.
+public protocol FaceFinder: Sendable {
+  /// Returns the faces of a picture, in any order, and none if it shows none.
+  ///
+  /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
+  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]
+}
