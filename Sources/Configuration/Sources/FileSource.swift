@@ -48,7 +48,7 @@ struct FileSource {
     }
   }
 
-  private mutating func read(_ mapping: Yams.FilterNode.Mapping, in section: String?) {
+  private mutating func read(_ mapping: Yams.Node.Mapping, in section: String?) {
     for (name, value) in mapping {
       guard let name = name.scalar else {
         self.refuse(name.mark?.line, "expected a scalar as key")
@@ -74,7 +74,7 @@ struct FileSource {
     }
   }
 
-  private mutating func read(_ value: Yams.FilterNode, of setting: Setting, _ line: Int) {
+  private mutating func read(_ value: Yams.Node, of setting: Setting, _ line: Int) {
     guard self.values[setting.key] == nil else {
       return self.refuse(line, "\(setting.key) is set twice")
     }
@@ -113,7 +113,7 @@ struct FileSource {
   }
 
   /// Returns whether a scalar is empty or `null`.
-  private static func isNull(_ scalar: Yams.FilterNode.Scalar) -> Bool {
+  private static func isNull(_ scalar: Yams.Node.Scalar) -> Bool {
     scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 
@@ -135,6 +135,6 @@ struct FileSource {
   }
 }
 
-extension Yams.FilterNode {
+extension Yams.Node {
   fileprivate var isScalar: Bool { self.scalar != nil }
 }
