@@ -16,12 +16,12 @@ final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, the
   ///
   /// - Throws: ``CodecError`` with code `failed` if memory is exhausted.
   init(_ kind: Kind) throws(CodecError) {
-    let made =
+    let created =
       switch kind {
       case .decoder: unsafe tjInitDecompress()
       case .encoder: unsafe tjInitCompress()
       }
-    guard let handle = unsafe made else {
+    guard let handle = unsafe created else {
       throw CodecError(.failed, "libjpeg-turbo has no memory")
     }
     unsafe self.handle = handle

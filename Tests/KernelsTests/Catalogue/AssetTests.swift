@@ -129,9 +129,9 @@ import Testing
   ) throws -> TestBench {
     var lines = ["LUT_3D_SIZE \(size)", domain]
     for index in 0 ..< size * size * size {
-      let place = SIMD3(
+      let position = SIMD3(
         Float(index % size), Float(index / size % size), Float(index / size / size))
-      let result = color(place / Float(size - 1))
+      let result = color(position / Float(size - 1))
       lines.append("\(result.x) \(result.y) \(result.z)")
     }
     var bench = TestBench()

@@ -5,7 +5,7 @@ import Testing
 /// Custom filters: one of each kind, as in the documentation.
 @Suite struct `Custom filters` {
   struct Solarize: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
       Pixel(
         red: abs(2 * pixel.red - 1), green: abs(2 * pixel.green - 1),
         blue: abs(2 * pixel.blue - 1), alpha: pixel.alpha)
@@ -14,7 +14,7 @@ import Testing
 
   struct Emboss: NeighborhoodKernel {
     var reach: Int { 2 }
-    func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
       let (low, high) = (window[-2, -1], window[1, 2])
       let gray = (high.green - low.green) / 2 + 0.5 * window[0, 0].alpha
       return Pixel(red: gray, green: gray, blue: low.blue, alpha: window[0, 0].alpha)
@@ -23,7 +23,7 @@ import Testing
 
   struct Brightness: FrameAnalysis {
     var everyNth: Int { 3 }
-    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       var sum = 0
       for y in 0 ..< frame.size.height {
         frame.withRow(y) { row in

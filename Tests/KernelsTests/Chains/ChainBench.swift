@@ -27,7 +27,7 @@ struct ChainBench: Sendable {
       pool: pool, compute: compute, fixedBands: BandRunner(maxBands: 1))
     self.banded = PlanExecutor(
       pool: pool, compute: compute,
-      fixedBands: BandRunner(maxBands: 5, leastBandNanoseconds: 0))
+      fixedBands: BandRunner(maxBands: 5, minBandNanoseconds: 0))
   }
 
   /// The bench that a seed's exact comparisons are made on.
@@ -55,7 +55,7 @@ struct ChainBench: Sendable {
 
   /// Returns the pipeline's result, computed naively.
   static func meaning(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
-    ReferenceInterpreter(moment: FrameTime(index: index))
+    ReferenceInterpreter(time: FrameTime(index: index))
       .apply(try Self.catalogue.resolve(pipeline), to: ReferencePicture(frame)).encoded()
   }
 
@@ -83,7 +83,7 @@ struct ChainBench: Sendable {
 
     func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 
   /// The seeds of a batch; the one that SIDELIGHT_CHAIN names alone, if it is set.

@@ -118,7 +118,7 @@ import Testing
     Issue.record(
       """
       \(worst) levels, \(bench.instructionSet) \(note) \(chain)
-      what is left when all is taken away that does not matter: \(least.words)
+      what is left when all is taken away that does not matter: \(least.summary)
       """)
   }
 }

@@ -11,7 +11,7 @@ enum DestinationCase: CaseIterable {
   /// The frame's own memory, over several bands.
   case inPlaceInBands
   /// Memory that begins a little after the frame's.
-  case entangled
+  case overlapping
 
   /// Runs a plan on a frame into such a destination.
   ///
@@ -34,7 +34,7 @@ enum DestinationCase: CaseIterable {
         plan, copy, into: MutableFrame(layout: copy.layout, buffer: slab.buffer), chain.index,
         inBands: self == .inPlaceInBands)
       return (result, slab.touchedBytes(outside: [copy.layout]))
-    case .entangled:
+    case .overlapping:
       let packed = try FrameLayout(packed: plan.output.format, size: plan.output.size)
       let (slab, copy) = PaddedBuffer.holding(frame, spare: packed.byteCount + 64)
       let layout = try FrameLayout(

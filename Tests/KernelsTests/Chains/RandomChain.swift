@@ -39,7 +39,7 @@ struct RandomChain: CustomStringConvertible {
   var description: String {
     "seed \(self.seed) (SIDELIGHT_CHAIN=\(self.seed) runs it alone): \(self.geometry.format) "
       + "\(self.geometry.size) \(self.geometry.color) \(self.padding) frame \(self.index) "
-      + "\(self.pipeline.words)"
+      + "\(self.pipeline.summary)"
   }
 
   func frame() throws -> Frame {
@@ -66,20 +66,20 @@ struct RandomChain: CustomStringConvertible {
 
 extension Pipeline {
   /// The pipeline in few words, for failures.
-  var words: String {
+  var summary: String {
     "["
       + self.stages.map { stage in
-        var words =
+        var summary =
           switch stage.content {
           case .filter(let call):
             call.name + "("
               + call.parameters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
               .joined(separator: ", ") + ")"
-          case .pipeline(let inner): inner.words
+          case .pipeline(let inner): inner.summary
           }
-        if stage.mix != 1 { words += " mix \(stage.mix)" }
-        if let region = stage.region { words += " in \(region)" }
-        return stage.isActive ? words : "off " + words
+        if stage.mix != 1 { summary += " mix \(stage.mix)" }
+        if let region = stage.region { summary += " in \(region)" }
+        return stage.isActive ? summary : "off " + summary
       }.joined(separator: ", ") + "]"
   }
 }

@@ -115,7 +115,7 @@ import Testing
 
     func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
       _ = self.notes.seen.withLock { $0.insert(.current) }
       return pixel
     }
@@ -130,7 +130,7 @@ import Testing
     catalogue.register(witness)
     let executor = PlanExecutor(
       pool: BufferPool(), compute: ComputePool(threadCount: 3, instructionSet: instructionSet),
-      fixedBands: BandRunner(maxBands: bands, leastBandNanoseconds: 0))
+      fixedBands: BandRunner(maxBands: bands, minBandNanoseconds: 0))
     let plan = try catalogue.resolve(
       [.filter("witness"), .filter("boxBlur"), .filter("witness")]
     ).plan(for: Self.geometry)

@@ -18,7 +18,7 @@ import Testing
     uniqueKeysWithValues: Self.machines.map { machine in
       let executor = PlanExecutor(
         pool: BufferPool(), compute: ComputePool(threadCount: 2, instructionSet: machine),
-        fixedBands: BandRunner(maxBands: 3, leastBandNanoseconds: 0))
+        fixedBands: BandRunner(maxBands: 3, minBandNanoseconds: 0))
       return (machine, executor)
     })
 

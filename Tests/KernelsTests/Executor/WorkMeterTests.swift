@@ -60,7 +60,7 @@ import Testing
   ) async {
     let pool = ComputePool(threadCount: threads)
     await withTaskExecutorPreference(pool) {
-      var runner = BandRunner(maxBands: bands, leastBandNanoseconds: 0)
+      var runner = BandRunner(maxBands: bands, minBandNanoseconds: 0)
       runner.meter = meter
       await runner.run(rows: bands, nanoseconds: 0, work)
     }

@@ -150,11 +150,11 @@ import Testing
       #expect(lit.count == area)
       return [first % 40 ... last % 40, first / 40 ... last / 40]
     }
-    let place: [String: ParameterValue] = [
+    let placement: [String: ParameterValue] = [
       "origin": .vector([10, 4]), "width": .number(12), "height": .number(10),
     ]
-    #expect(try await covered(place) == [13 ... 18, 4 ... 13])
-    let stretched = place.merging(["fit": .text("stretch")]) { $1 }
+    #expect(try await covered(placement) == [13 ... 18, 4 ... 13])
+    let stretched = placement.merging(["fit": .text("stretch")]) { $1 }
     #expect(try await covered(stretched) == [10 ... 21, 4 ... 13])
     #expect(
       try await covered(stretched.merging(["offset": .vector([-12, 20])]) { $1 })
@@ -163,7 +163,7 @@ import Testing
       try await covered(stretched.merging(["scale": .number(0.5)]) { $1 })
         == [13 ... 18, 6 ... 10])
     #expect(
-      try await covered(place.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
+      try await covered(placement.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
     #expect(try await covered(["origin": .vector([100, 100])]) == [])
   }
 

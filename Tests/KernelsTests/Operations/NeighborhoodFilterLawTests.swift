@@ -117,12 +117,12 @@ import Testing
     // A pixel's centre.
     let result = try await TestBench().run(
       [.filter("zoomBlur", ["center": .vector([20.5, 12.5]), "amount": .number(60)])], on: frame)
-    let place = 12 * PlaneShape.planes(format, Self.size)[0].samples
+    let offset = 12 * PlaneShape.planes(format, Self.size)[0].samples
     let step = PlaneShape.planes(format, Self.size)[0].step
     for channel in 0 ..< step {
       #expect(
-        result.samples[0][place + 20 * step + channel]
-          == frame.samples[0][place + 20 * step + channel])
+        result.samples[0][offset + 20 * step + channel]
+          == frame.samples[0][offset + 20 * step + channel])
     }
     #expect(result.samples != frame.samples)
   }
@@ -266,10 +266,10 @@ import Testing
       for x in 0 ..< Self.size.width {
         let (dx, dy) = (Double(x) - 37, Double(y) - 26.5)
         guard dx * dx + dy * dy > 400 else { continue }
-        let place = (y * Self.size.width + x) * 4
+        let offset = (y * Self.size.width + x) * 4
         #expect(
-          result.samples[0][place ..< place + 4].elementsEqual(
-            frame.samples[0][place ..< place + 4]))
+          result.samples[0][offset ..< offset + 4].elementsEqual(
+            frame.samples[0][offset ..< offset + 4]))
       }
     }
   }

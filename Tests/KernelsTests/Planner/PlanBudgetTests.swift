@@ -23,9 +23,9 @@ import Testing
         .field(
           .smooth { x, y in
             // Another value at each place, that follows from nothing near it.
-            let place =
+            let index =
               UInt64(x * 2) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(y * 2) &* 0xBF58_476D_1CE4_E5B9
-            let mixed = (place &+ seed) &* 0x94D0_49BB_1331_11EB
+            let mixed = (index &+ seed) &* 0x94D0_49BB_1331_11EB
             return 0.5 + Double(mixed >> 40) / Double(1 << 25)
           })
       ]

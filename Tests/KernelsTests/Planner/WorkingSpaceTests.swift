@@ -111,7 +111,7 @@ import Testing
     let linear = try Self.plan(Self.linear(sepia, hue)).passes
     #expect(linear.map(\.name) == ["workingSpace+sepiaTone+hueAdjust+workingSpace"])
     #expect(
-      linear[0].words
+      linear[0].summary
         == "decoded to linear light, then one colour matrix, then encoded from linear light, in "
         + "strips")
     let mixed = try Self.plan([sepia, Stage(.pipeline(Self.linear(hue)))]).passes
@@ -120,7 +120,7 @@ import Testing
     let twice = try Self.plan([
       Stage(.pipeline(Self.linear(sepia))), Stage(.pipeline(Self.linear(hue))),
     ])
-    #expect(twice.passes[0].words == linear[0].words)
+    #expect(twice.passes[0].summary == linear[0].summary)
   }
 
   @Test func `a nested pipeline that names no space equals its stages inlined`() async throws {

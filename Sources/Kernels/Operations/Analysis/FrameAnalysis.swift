@@ -12,7 +12,7 @@ public protocol FrameAnalysis: Sendable {
   /// Analyses one frame, independently of others.
   ///
   /// - Returns: The results by name.
-  func analyze(_ frame: Frame, at moment: FrameTime) async throws -> [String: AnalysisValue]
+  func analyze(_ frame: Frame, at time: FrameTime) async throws -> [String: AnalysisValue]
 
   /// Creates the analyzer of one session's frames. The default implementation analyses each frame
   /// independently.
@@ -34,7 +34,7 @@ public protocol FrameAnalyzer: Sendable {
   ///
   /// - Returns: The results by name.
   mutating func analyze(
-    _ frame: Frame, at moment: FrameTime
+    _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue]
 }
 
@@ -43,9 +43,9 @@ struct FrameByFrameAnalyzer: FrameAnalyzer {
   let analysis: any FrameAnalysis
 
   func analyze(
-    _ frame: Frame, at moment: FrameTime
+    _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue] {
-    try await self.analysis.analyze(frame, at: moment)
+    try await self.analysis.analyze(frame, at: time)
   }
 }
 

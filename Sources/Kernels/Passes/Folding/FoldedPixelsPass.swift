@@ -106,7 +106,7 @@ package final class FoldedPixelsPass: Pass {
           unsafe rows.folded_pixels(input, width, &fold, output)
         } else {
           unsafe self.fieldRows.fill(
-            memory[0], y: y, width: width, moment: context.moment, rows: rows)
+            memory[0], y: y, width: width, time: context.time, rows: rows)
           unsafe pointers.withUnsafeBufferPointer {
             unsafe rows.folded_pixels_fields(
               input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)
