@@ -53,6 +53,20 @@ import Testing
     #expect(Self.near(result, [expected(0.2), expected(0.6), expected(0.9), 0.5]))
   }
 
+  @Test(arguments: [PixelFormat.rgb24, .bgra8])
+  func `a bias is rounded to the unit of the integers`(_ format: PixelFormat) async throws {
+    let frame = try TestFrame.flat(
+      FrameGeometry(format: format, size: FrameSize(width: 33, height: 2)), 100)
+    // 4096.8 units of 1/8192 level: 4096 would be half a level, which is rounded up.
+    let bias = -0.5001 / 255
+    let result = try await TestBench().run(
+      [.filter("colorMatrix", ["biasVector": .vector([bias, bias, bias, 0])])], on: frame)
+    let expected: [UInt8] = format == .rgb24 ? [99, 99, 99] : [99, 99, 99, 100]
+    for pixel in stride(from: 0, to: result.samples[0].count, by: expected.count) {
+      #expect(result.samples[0][pixel ..< pixel + expected.count].elementsEqual(expected))
+    }
+  }
+
   @Test func `a hue turned by pi has a third and two thirds`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(.pi)], [1, 0, 0, 1])
     #expect(Self.near(result, [-1.0 / 3, 2.0 / 3, 2.0 / 3, 1]))
