@@ -1,23 +1,23 @@
 import SidelightKernels
 
-/// A random pipeline on a random frame, over everything that pipelines and frames can be. The same
-/// seed gives the same chain.
+/// A random pipeline on a random frame, over all properties of pipelines and frames. The same seed
+/// gives the same chain.
 struct RandomChain: CustomStringConvertible {
   let seed: UInt64
   let pipeline: Pipeline
   let geometry: FrameGeometry
   let padding: TestFrame.Padding
   let index: UInt64
-  /// Whether the naive interpreter can be followed to the very sample: no stage leaps after the first.
+  /// Whether results can be compared with the reference: no stage after the first is discontinuous.
   let isSmooth: Bool
-  /// How far from what the chain means its result may be, in levels: one, or two where a Gaussian that
-  /// works on a reduced picture (standard deviations from 4.8 on), or a sharpening, is in it.
+  /// The permitted difference from the reference in levels: 1, or 2 if the chain has a sharpening
+  /// or a Gaussian that works on a reduced picture (standard deviations from 4.8 on).
   let tolerance: Double
 
   /// - Parameters:
-  ///   - seed: Which chain.
-  ///   - size: The frame's size; a small one by chance if `nil`.
-  ///   - smoothly: Whether stages that leap come only first, and gains stay moderate.
+  ///   - seed: The number of the chain.
+  ///   - size: The frame's size; `nil` selects a small random size.
+  ///   - smoothly: Whether only the first stage may be discontinuous, and gains are moderate.
   init(seed: UInt64, size: FrameSize? = nil, smoothly: Bool = true) {
     var random = TestRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
     self.seed = seed
@@ -65,7 +65,7 @@ struct RandomChain: CustomStringConvertible {
 }
 
 extension Pipeline {
-  /// The pipeline in few words, for failures.
+  /// The pipeline in one line, for failures.
   var summary: String {
     "["
       + self.stages.map { stage in

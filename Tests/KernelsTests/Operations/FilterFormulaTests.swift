@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The figures of the documented formulas, computed by hand.
-@Suite struct `Colour filters have the documented figures` {
+@Suite("Formulas of colour filters") struct FilterFormulaTests {
   /// Returns the colour that a filter of one matrix computes.
   static func color(
     _ name: String, _ parameters: [String: ParameterValue], _ pixel: SIMD4<Double>
@@ -67,22 +67,22 @@ import Testing
     }
   }
 
-  @Test func `a hue turned by pi has a third and two thirds`() throws {
+  @Test func `a hue rotation by pi has weights of a third and two thirds`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(.pi)], [1, 0, 0, 1])
     #expect(Self.near(result, [-1.0 / 3, 2.0 / 3, 2.0 / 3, 1]))
   }
 
-  @Test func `a hue turned by a third of a circle takes red to green`() throws {
+  @Test func `a hue rotation by a third of a circle maps red to green`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(2 * .pi / 3)], [1, 0, 0, 1])
     #expect(Self.near(result, [0, 1, 0, 1]))
   }
 
-  @Test func `a hue keeps greys`() throws {
+  @Test func `a hue rotation keeps greys`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(1)], [0.4, 0.4, 0.4, 1])
     #expect(Self.near(result, [0.4, 0.4, 0.4, 1]))
   }
 
-  @Test func `a vignette leaves the middle and takes three quarters at its radius`() async throws {
+  @Test func `a vignette keeps the centre and removes three quarters at its radius`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 301, height: 301))
     let frame = try TestFrame.flat(geometry, 200)
     let result = try await TestBench().run(
