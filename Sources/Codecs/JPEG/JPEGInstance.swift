@@ -64,8 +64,8 @@ final class JPEGInstancePool: Sendable {
     isFresh: Bool = false, _ body: (JPEGInstance) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
     if isFresh { return try body(try JPEGInstance(self.kind)) }
-    let known = self.idle.withLock { $0.popLast() }
-    let instance = if let known { known } else { try JPEGInstance(self.kind) }
+    let idle = self.idle.withLock { $0.popLast() }
+    let instance = if let idle { idle } else { try JPEGInstance(self.kind) }
     let result = try body(instance)
     self.idle.withLock { idle in
       if idle.count < self.maxIdle { idle.append(instance) }

@@ -6,7 +6,7 @@
 /// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
 /// session and returns a value that may keep state.
 public protocol FrameAnalysis: Sendable {
-  /// The interval between analysed frames: 1 is every frame.
+  /// The interval between analysed frames: 1 is every frame. Smaller numbers count as 1.
   var everyNth: Int { get }
 
   /// Analyses one frame, independently of others.
@@ -75,7 +75,7 @@ public struct PlannedAnalysis: Sendable {
   public let stage: String
   /// The filter's name.
   public let filter: String
-  /// The interval between analysed frames: 1 is every frame.
+  /// The interval between analysed frames, at least 1: 1 is every frame.
   public let everyNth: Int
   /// The analysis.
   public let analysis: any FrameAnalysis

@@ -8,7 +8,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
   /// The start of each product: j is the product of the fields from number j on.
   private let starts: UnsafeMutableBufferPointer<Int>
 
-  /// The number of rows that ``fill(_:y:width:moment:rows:)`` writes.
+  /// The number of rows that ``fill(_:y:width:time:rows:)`` writes.
   let count: Int
 
   /// Creates rows of products.
