@@ -57,7 +57,7 @@ public enum AnalysisValue: Sendable, Hashable {
   case vector([Double])
   /// A name.
   case text(String)
-  /// A detected region of the frame.
+  /// A detected region of the frame, with a confidence of 0 ... 1.
   case region(Region, confidence: Double, id: UInt64)
   /// A list of values.
   case list([AnalysisValue])
