@@ -24,9 +24,9 @@ static uint8_t *region(int index) {
   return regions[index];
 }
 
-void *take(run *run, size_t size, size_t alignment) {
+void *allocate(run *run, size_t size, size_t alignment) {
   if (run->next_region == region_count || size + 64 * alignment > region_bytes) {
-    fprintf(stderr, "a case takes more memory than there is\n");
+    fprintf(stderr, "a case needs more memory than the regions have\n");
     exit(2);
   }
   uint8_t *memory = region(run->next_region++);
@@ -45,33 +45,43 @@ uint32_t random_bits(run *run) {
   return (uint32_t)(run->random * 0x2545f4914f6cdd1du >> 32);
 }
 
-int32_t random_between(run *run, int32_t least, int32_t greatest) {
-  return least + (int32_t)(random_bits(run) % (uint32_t)(greatest - least + 1));
+int32_t random_between(run *run, int32_t min, int32_t max) {
+  return min + (int32_t)(random_bits(run) % (uint32_t)(max - min + 1));
 }
 
-float random_float(run *run, float least, float greatest) {
-  return least + (greatest - least) * ((float)(random_bits(run) >> 8) / 16777216.0f);
+float random_float(run *run, float min, float max) {
+  return min + (max - min) * ((float)(random_bits(run) >> 8) / 16777216.0f);
 }
 
 uint8_t *random_u8(run *run, ptrdiff_t count) {
-  uint8_t *bytes = take(run, (size_t)count, 1);
+  uint8_t *bytes = allocate(run, (size_t)count, 1);
   for (ptrdiff_t i = 0; i < count; i++) bytes[i] = (uint8_t)random_bits(run);
   return bytes;
 }
 
-int16_t *random_i16(run *run, ptrdiff_t count, int32_t least, int32_t greatest) {
-  int16_t *numbers = take(run, (size_t)count * 2, 2);
-  for (ptrdiff_t i = 0; i < count; i++) numbers[i] = (int16_t)random_between(run, least, greatest);
+int16_t *random_i16(run *run, ptrdiff_t count, int32_t min, int32_t max) {
+  int16_t *numbers = allocate(run, (size_t)count * 2, 2);
+  for (ptrdiff_t i = 0; i < count; i++) numbers[i] = (int16_t)random_between(run, min, max);
   return numbers;
 }
 
-float *random_floats(run *run, ptrdiff_t count, float least, float greatest) {
-  float *numbers = take(run, (size_t)count * 4, 4);
-  for (ptrdiff_t i = 0; i < count; i++) numbers[i] = random_float(run, least, greatest);
+int32_t *random_i32(run *run, ptrdiff_t count, int32_t min, int32_t max) {
+  int32_t *numbers = allocate(run, (size_t)count * 4, 4);
+  for (ptrdiff_t i = 0; i < count; i++) numbers[i] = random_between(run, min, max);
+  return numbers;
+}
+
+float *random_floats(run *run, ptrdiff_t count, float min, float max) {
+  float *numbers = allocate(run, (size_t)count * 4, 4);
+  for (ptrdiff_t i = 0; i < count; i++) numbers[i] = random_float(run, min, max);
   return numbers;
 }
 
 void *random_samples(run *run, ptrdiff_t count, int is_deep) {
   if (!is_deep) return random_u8(run, count);
   return random_i16(run, count, -2000, 10000);
+}
+
+uint8_t *copy_u8(run *run, const uint8_t *bytes, ptrdiff_t count) {
+  return memcpy(allocate(run, (size_t)count, 1), bytes, (size_t)count);
 }

@@ -24,33 +24,43 @@ typedef enum number {
 // Returns memory for `size` bytes. Before the region, and after it, is a page that cannot be read:
 // by the run's placement the memory ends at the one, begins after the other, or is unaligned
 // between them.
-void *take(run *run, size_t size, size_t alignment);
+void *allocate(run *run, size_t size, size_t alignment);
 
 uint32_t random_bits(run *run);
-// least ... greatest
-int32_t random_between(run *run, int32_t least, int32_t greatest);
-float random_float(run *run, float least, float greatest);
+// min ... max
+int32_t random_between(run *run, int32_t min, int32_t max);
+float random_float(run *run, float min, float max);
 
 uint8_t *random_u8(run *run, ptrdiff_t count);
-int16_t *random_i16(run *run, ptrdiff_t count, int32_t least, int32_t greatest);
-float *random_floats(run *run, ptrdiff_t count, float least, float greatest);
+int16_t *random_i16(run *run, ptrdiff_t count, int32_t min, int32_t max);
+int32_t *random_i32(run *run, ptrdiff_t count, int32_t min, int32_t max);
+float *random_floats(run *run, ptrdiff_t count, float min, float max);
 void *random_samples(run *run, ptrdiff_t count, int is_deep);
+uint8_t *copy_u8(run *run, const uint8_t *bytes, ptrdiff_t count);
 
-// The permitted difference between instruction sets: no number of a row differs by more than `most`
-// (of floats beyond 1, relative to them), and at most `share` of them differ at all.
+// Arrays that a row writes completely, with noise as their first contents.
+#define OUT_U8(count) random_u8(run, count)
+#define OUT_I16(count) random_i16(run, count, -32768, 32767)
+#define OUT_FLOAT(count) random_floats(run, count, -1, 1)
+
+// The permitted difference between instruction sets: no number of a row differs by more than
+// `max_difference` (of floats beyond 1, relative to them), and at most `max_fraction` of the
+// numbers differ at all.
 typedef struct tolerance {
-  double most;
-  double share;
+  double max_difference;
+  double max_fraction;
 } tolerance;
 
 // Keeps the results of a row for the comparison.
 void record(
     const char *row, number number, const void *results, ptrdiff_t count, tolerance tolerance);
+// Keeps the results of a row in several planes of floats.
+void record_planes(
+    const char *row, float *const *planes, int plane_count, ptrdiff_t count, tolerance tolerance);
+// Fails the test if a row gives other bytes in place than in separate memory.
+void expect_equal(const char *row, const void *expected, const void *actual, ptrdiff_t size);
 
-// A call of a row. Programs that measure define it themselves.
-#ifndef CALL
 #define CALL(run, row, ...) ((run)->rows->row(__VA_ARGS__))
-#endif
 
 #define EXACT ((tolerance){0, 0})
 #define WITHIN(difference) ((tolerance){difference, 1})
@@ -62,5 +72,14 @@ typedef struct test_case {
   void (*run)(run *run);
 } test_case;
 
-extern const test_case test_cases[];
-extern const int test_case_count;
+// The cases of a family of rows.
+typedef struct test_group {
+  const test_case *cases;
+  int count;
+} test_group;
+
+#define CASE(NAME) {#NAME, NAME}
+#define GROUP(CASES) {CASES, sizeof CASES / sizeof CASES[0]}
+
+extern const test_group color_cases, chain_cases, blur_cases, window_cases, geometry_cases,
+    cell_cases;

@@ -6,7 +6,8 @@
 //   rows_test compare FILE [exact]   the portable rows of this machine with such a file; `exact`
 //                                    permits no difference in rows of floats either
 //
-// The exit status is 1 if a row differs by more than the tolerance of its case.
+// The exit status is 1 if a row differs by more than the tolerance of its case, or if a row that
+// works in place gives other results in place than in separate memory.
 #include "bench.h"
 
 #include <math.h>
@@ -57,6 +58,17 @@ void record(
   current->size += size;
 }
 
+void record_planes(
+    const char *row, float *const *planes, int plane_count, ptrdiff_t count, tolerance tolerance) {
+  for (int k = 0; k < plane_count; k++) record(row, NUMBER_FLOAT, planes[k], count, tolerance);
+}
+
+void expect_equal(const char *row, const void *expected, const void *actual, ptrdiff_t size) {
+  if (memcmp(expected, actual, (size_t)size) == 0) return;
+  fprintf(stderr, "%s: other bytes than in separate memory\n", row);
+  exit(1);
+}
+
 static void perform(
     results *results, const test_case *test, const sl_rows *rows, ptrdiff_t width, int placement) {
   results->count = 0;
@@ -93,18 +105,18 @@ typedef struct finding {
   const char *row;
   tolerance tolerance;
   long long compared, different, beyond;
-  double most;
+  double max_difference;
 } finding;
 
-enum { most_findings = 256 };
-static finding findings[most_findings];
+enum { max_findings = 256 };
+static finding findings[max_findings];
 static int finding_count;
 
 static finding *finding_of(const char *row) {
   for (int k = 0; k < finding_count; k++) {
     if (strcmp(findings[k].row, row) == 0) return &findings[k];
   }
-  if (finding_count == most_findings) exit(2);
+  if (finding_count == max_findings) exit(2);
   findings[finding_count].row = row;
   return &findings[finding_count++];
 }
@@ -123,8 +135,8 @@ static void compare(const results *results, const uint8_t *expected, int exact) 
       double difference = fabs(left - right);
       if (r->number == NUMBER_FLOAT && fabs(left) > 1) difference /= fabs(left);
       // Also where one of the two is not a number.
-      if (!(difference <= finding->tolerance.most)) finding->beyond++;
-      if (!(difference <= finding->most)) finding->most = difference;
+      if (!(difference <= finding->tolerance.max_difference)) finding->beyond++;
+      if (!(difference <= finding->max_difference)) finding->max_difference = difference;
       finding->different++;
     }
   }
@@ -140,12 +152,12 @@ static int report(const char *title) {
     compared += f->compared;
     if (f->different == 0) continue;
     const int fails =
-        f->beyond > 0 || (double)f->different > f->tolerance.share * (double)f->compared;
+        f->beyond > 0 || (double)f->different > f->tolerance.max_fraction * (double)f->compared;
     passed &= !fails;
     printf(
         "  %-28s %9lld of %9lld differ, by at most %g (tolerance: %g, %g of them)%s\n", f->row,
-        f->different, f->compared, f->most, f->tolerance.most, f->tolerance.share,
-        fails ? ": FAILED" : "");
+        f->different, f->compared, f->max_difference, f->tolerance.max_difference,
+        f->tolerance.max_fraction, fails ? ": FAILED" : "");
   }
   printf(
       "  %lld results of %d rows compared: %s\n", compared, finding_count,
@@ -166,10 +178,17 @@ static ptrdiff_t width_at(int index) {
   return index < narrow_count ? index + 1 : wide[index - narrow_count];
 }
 
+static const test_group *const groups[] = {
+    &color_cases, &chain_cases, &blur_cases, &window_cases, &geometry_cases, &cell_cases,
+};
+enum { group_count = sizeof groups / sizeof groups[0] };
+
 #define EACH_RUN(test, width, placement)                                                          \
-  for (const test_case *test = test_cases; test < test_cases + test_case_count; test++)           \
-    for (int index = 0; index < width_count; index++)                                             \
-      for (int placement = 0, width = (int)width_at(index); placement < placements; placement++)
+  for (int group = 0; group < group_count; group++)                                               \
+    for (const test_case *test = groups[group]->cases;                                            \
+         test < groups[group]->cases + groups[group]->count; test++)                              \
+      for (int index = 0; index < width_count; index++)                                           \
+        for (int placement = 0, width = (int)width_at(index); placement < placements; placement++)
 
 static int compare_instruction_sets(const sl_rows *portable) {
   static const char *const names[] = {"avx2", "avx512"};

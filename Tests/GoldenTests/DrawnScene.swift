@@ -13,7 +13,7 @@ enum DrawnScene {
     }
   }
 
-  /// A frame of one plane from a function of place and channel.
+  /// A frame of one plane from a function of position and channel.
   static func frame(
     _ format: PixelFormat, _ size: FrameSize,
     _ sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt8
@@ -32,7 +32,7 @@ enum DrawnScene {
     return frame.finish()
   }
 
-  /// The colour at a place of a picture of width and height 1.
+  /// The colour at a position of a picture of width and height 1.
   private static func color(_ x: Double, _ y: Double) -> [Double] {
     if y > 0.92 { return Self.chart(x) }
     let sun = ((x - 0.72) * (x - 0.72) * 1.78 + (y - 0.2) * (y - 0.2)).squareRoot()

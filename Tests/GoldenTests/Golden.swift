@@ -10,20 +10,20 @@ import Testing
   import Darwin
 #endif
 
-/// A setting that guides to these filters use, and its picture: the naive interpreter's result for
+/// A setting that guides to these filters use, and its picture: the reference's result for
 /// the drawn scene, as a PNG file next to this one.
 struct Golden: Sendable, CustomTestStringConvertible {
   /// The file's name, without `.png`.
   let name: String
   let pipeline: Pipeline
   var size = FrameSize(width: 160, height: 120)
-  /// How far plans may be from the picture, in levels.
+  /// The permitted difference of plans from the picture, in levels.
   var tolerance = 1
 
   var testDescription: String { self.name }
 
-  /// Returns the naive interpreter's result for the scene.
-  func meaning() throws -> Frame {
+  /// Returns the reference's result for the scene.
+  func reference() throws -> Frame {
     let scene = try DrawnScene.frame(.rgb24, self.size)
     let samples = ReferenceInterpreter()
       .apply(try FilterCatalogue.builtIn.resolve(self.pipeline), to: ReferencePicture(scene))
@@ -40,7 +40,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
 
   /// Makes the picture.
   func commit() throws {
-    try Self.write(try ImageEncoder(format: .png).encode(try self.meaning()), to: self.path)
+    try Self.write(try ImageEncoder(format: .png).encode(try self.reference()), to: self.path)
   }
 
   private var path: String {

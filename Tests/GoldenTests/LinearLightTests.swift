@@ -10,9 +10,9 @@ import Testing
   import Darwin
 #endif
 
-/// Neighbourhood filters in linear light on formats whose chroma 2x2 pixels share, compared with the
-/// same filters on the same picture as RGB.
-@Suite struct `Linear light on shared chroma` {
+/// Neighbourhood filters in linear light on formats whose chroma 2x2 pixels share, compared with
+/// the same filters on the same picture as RGB.
+@Suite("Linear light on shared chroma") struct LinearLightTests {
   private static func linear(_ stages: Stage...) -> Pipeline {
     Pipeline(stages: stages, workingSpace: .sRGBLinear)
   }

@@ -22,10 +22,10 @@ import Testing
     var everyNth = 1
     var fails = false
 
-    func analyze(_ frame: Frame, at moment: FrameTime) throws -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       if self.fails { throw Broken() }
       return [
-        "index": .number(Double(moment.index)), "words": .text("seen"),
+        "index": .number(Double(time.index)), "words": .text("seen"),
         "face": .region(
           Region(origin: FramePoint(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
           confidence: 0.5, id: 7),
@@ -181,14 +181,14 @@ import Testing
       let everyNth = 1
       let start: Double
 
-      func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] { [:] }
+      func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
       func makeAnalyzer() -> any FrameAnalyzer { Analyzer(count: self.start) }
     }
 
     struct Analyzer: FrameAnalyzer {
       var count: Double
 
-      mutating func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+      mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
         defer { self.count += 1 }
         return ["count": .number(self.count)]
       }
@@ -319,7 +319,7 @@ final class AnalysisGate: FrameAnalysis {
   let everyNth = 1
   private let (opened, opening) = AsyncStream<Never>.makeStream()
 
-  func analyze(_ frame: Frame, at moment: FrameTime) async -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at time: FrameTime) async -> [String: AnalysisValue] {
     for await _ in self.opened {}
     return [:]
   }

@@ -10,7 +10,7 @@ import Testing
   static let passes = (0 ..< 50).map { number in
     PassDescription(
       filters: Array(repeating: "filter\(number)", count: number), kind: .pointwise,
-      words: String(repeating: "word ", count: number * 5))
+      summary: String(repeating: "word ", count: number * 5))
   }
 
   @Test("An answer never exceeds its limit; what does not fit is counted")
@@ -121,6 +121,6 @@ import Testing
   }
 
   private struct Brighter: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 }

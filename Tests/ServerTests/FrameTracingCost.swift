@@ -57,7 +57,7 @@ struct FrameTracingCost {
       Subject("sampled: frame, queue, two passes", tracer, frame: traced("01"), queue: queue),
     ]
     let passes = ["gaussianBlur", "sepiaTone"].map {
-      PassDescription(filters: [$0], kind: .pointwise, words: "")
+      PassDescription(filters: [$0], kind: .pointwise, summary: "")
     }
     for _ in 0 ..< Self.rounds {
       for subject in subjects {

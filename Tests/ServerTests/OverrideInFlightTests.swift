@@ -26,8 +26,8 @@ import Testing
     catalogue.register(
       CustomFilter(
         "unreliable", "Throws now and then.",
-        frame: { input, output, moment in
-          if moment.index.isMultiple(of: 2) { throw Broken() }
+        frame: { input, output, time in
+          if time.index.isMultiple(of: 2) { throw Broken() }
           copy(input, into: &output)
         }))
     return catalogue

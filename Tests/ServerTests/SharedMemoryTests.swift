@@ -289,7 +289,7 @@ private struct GatedAnalysis: FrameAnalysis {
   let gate: Gate
   var everyNth: Int { 1 }
 
-  func analyze(_ frame: Frame, at moment: FrameTime) throws -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
     self.gate.hold()
     return ["first": .number(Double(frame.bytes[0]))]
   }

@@ -107,7 +107,7 @@ import Testing
     let everyNth = 1
     let gate: Gate
 
-    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       self.gate.hold()
       return [:]
     }

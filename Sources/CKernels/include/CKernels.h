@@ -1,5 +1,5 @@
-// Pixel rows in C, one table of functions for each instruction set, and what Swift lacks of
-// threads.
+// Pixel rows in C, one table of functions for each instruction set, and functions for threads that
+// Swift does not have.
 #pragma once
 
 #include "CKernelsRows.h"

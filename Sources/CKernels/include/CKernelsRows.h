@@ -141,20 +141,21 @@ typedef struct sl_rows {
 
   // --- Chains in normal form, on bytes (rows/chains) ---
 
-  /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped. `out` may be
-  /// `in`, as in the next row.
+  /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped. Works in
+  /// place: `out` may be `in`.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
   /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1/32 level,
-  /// (*) with a field it is in 1/16 level; the sum with the terms is rounded and clamped.
+  /// (*) with a field it is in 1/16 level; the sum with the terms is rounded and clamped. Works in
+  /// place: `out` may be `in`.
   void (*folded_pixels_fields)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain,
       const int16_t *_Nonnull const *_Nonnull fields, uint8_t *out);
-  /// A chain on luma or gray: k * in (k in 1/8192) plus a share for every two samples, in 1/32
-  /// level, then fields and terms as above, rounded and clamped. If `fields` is NULL it adds only
-  /// `last`.
+  /// A chain on luma or gray: k * in (k in 1/8192) plus `chroma`, the contribution of chroma to
+  /// every two samples, in 1/32 level, then fields and terms as above, rounded and clamped. If
+  /// `fields` is NULL it adds only `last`. Works in place: `out` may be `in`.
   void (*folded_luma)(
-      const uint8_t *in, const int16_t *shares, int16_t k, ptrdiff_t count,
+      const uint8_t *in, const int16_t *chroma, int16_t k, ptrdiff_t count,
       const sl_chain_plane *plane, const int16_t *_Nonnull const *_Nullable fields, uint8_t *out);
   /// Chroma samples times 128, as two rows. `step` is 1 for two planes, 2 for one of pairs at `u`.
   void (*load_chroma_rows)(
@@ -171,7 +172,7 @@ typedef struct sl_rows {
       ptrdiff_t count, int16_t *out);
   /// Applies fields and terms of a chain to a row of 1/32 levels in place, rounded to levels and
   /// not clamped. If `fields` is NULL it adds only `last`.
-  void (*finish_plane)(
+  void (*folded_plane)(
       int16_t *values, ptrdiff_t count, const sl_chain_plane *plane,
       const int16_t *_Nonnull const *_Nullable fields);
   /// Levels to chroma samples, clamped. `step` as in load_chroma_rows.
@@ -179,10 +180,11 @@ typedef struct sl_rows {
       const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
       uint8_t *v);
 
-  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + shares[c]) >> 5, rounded
-  /// down and clamped; a share belongs to two pixels; the fourth byte is 255. k in 1/8192.
+  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded
+  /// down and clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the
+  /// contribution of chroma to every two pixels, in 1/32 level.
   void (*luma_to_pixels)(
-      const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull shares, const int16_t *k,
+      const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull chroma, const int16_t *k,
       ptrdiff_t count, uint8_t *out);
   /// A byte from each pixel of four: (k . pixel + bias) >> 13, rounded down and clamped. The caller
   /// adds the half level to the bias.
@@ -332,11 +334,11 @@ typedef struct sl_rows {
   void (*line_mean_fine_i16)(
       const sl_line_tap *taps, ptrdiff_t tap_count, float scale, ptrdiff_t count, int16_t *out);
 
-  /// Works out the positions along rays to `center`, for rows of more than `zoom_block` pixels: tap
-  /// k of pixel x is at center + (x - center) * shares[k] (-1 ... 1), clamped to the row. The
+  /// Computes the positions along rays to `center`, for rows of more than `zoom_block` pixels: tap
+  /// k of pixel x is at center + (x - center) * scales[k] (-1 ... 1), clamped to the row. The
   /// rounding error of a weight is added to the weight of the pixel's next tap.
   void (*zoom_blur_positions)(
-      const float *shares, ptrdiff_t tap_count, float center, ptrdiff_t pixels,
+      const float *scales, ptrdiff_t tap_count, float center, ptrdiff_t pixels,
       sl_zoom_positions positions);
   /// The mean of all taps, bilinear, as sums, rounded and saturated. With `positions`, for 8 taps
   /// of pixels of four channels, it is faster and rounds more often: the portable rows ignore them.
@@ -472,30 +474,30 @@ typedef struct sl_rows {
       ptrdiff_t rows, void *out, ptrdiff_t out_stride);
   /// The source positions of a row of pixels from column `x`, by a table: re and im are
   /// interpolated linearly between its entries. Coordinates are clamped to the plane; weights are
-  /// rounded. `cover` rises from 0 to 1 over one pixel at the rim of the hole.
+  /// rounded. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
   void (*remap_radial_table)(
       const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
       ptrdiff_t count, const sl_remap_positions *positions);
-  /// The same by a curve. `turns`: im is not 0; `covers`: `cover` is wanted.
+  /// The same by a curve. `rotates`: im is not 0; `covers`: `coverage` is computed.
   void (*remap_radial_curve)(
       const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
-      int turns, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+      int rotates, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
       const sl_remap_positions *positions);
-  /// The source positions start + i * slope. `cover` falls to 0 over one pixel beyond the outermost
-  /// pixels.
+  /// The source positions start + i * slope. `coverage` falls to 0 over one pixel beyond the
+  /// outermost pixels.
   void (*remap_line)(
       const sl_remap_plane *plane, const float start[_Nonnull 2], const float slope[_Nonnull 2],
       ptrdiff_t count, const sl_remap_positions *positions);
   /// Reads pixels at positions, bilinear, as sums, rounded; pixels of four channels with (*), whose
-  /// weights are 1/32768 too small. The uncovered share of a pixel is `nothing`, one sum a channel;
-  /// NULL ignores `cover`.
+  /// weights are 1/32768 too small. The uncovered part of a pixel is `empty`, one sum a channel;
+  /// NULL ignores `coverage`.
   void (*remap_read_u8)(
       const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
-      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable nothing,
+      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable empty,
       ptrdiff_t count, int16_t *out);
   void (*remap_read_i16)(
       const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
-      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable nothing,
+      int is_single_row, const sl_remap_positions *positions, const int16_t *_Nullable empty,
       ptrdiff_t count, int16_t *out);
   /// Prefetches bytes that are read and written soon: the processor does not predict the short rows
   /// of tiles. Any address is valid.

@@ -6,8 +6,7 @@
 
 #pragma clang assume_nonnull begin
 
-// --- Colour
-// ---------------------------------------------------------------------------------------
+// --- Colour ---
 
 /// A conversion of YUV code values to RGB in 0 ... 1: level = luma_scale * (Y - luma_offset);
 /// R = level + red_v * (V - 128); G = level + green_u * (U - 128) + green_v * (V - 128);
@@ -48,8 +47,7 @@ typedef enum sl_composition {
   SL_COMPOSE_SCREEN,
 } sl_composition;
 
-// --- Chains in normal form
-// ------------------------------------------------------------------------
+// --- Chains in normal form ---
 
 /// The largest number of terms c1, c2, ... of a chain in normal form.
 #define SL_CHAIN_TERMS 3
@@ -82,8 +80,7 @@ typedef struct sl_chain_plane {
   int16_t last;
 } sl_chain_plane;
 
-// --- Blurs
-// ----------------------------------------------------------------------------------------
+// --- Blurs ---
 
 /// The conversion of a sum over a box of bytes to its mean in 1/128 level:
 /// ((sum << shift) + ((ends << shift) * fraction >> 16)) * factor >> 16, where `ends` is the sum of
@@ -140,8 +137,7 @@ typedef struct sl_zoom_positions {
   uint32_t *pixels;
 } sl_zoom_positions;
 
-// --- Remapping
-// ------------------------------------------------------------------------------------
+// --- Remapping ---
 
 /// A plane from which pixels are read at computed positions.
 typedef struct sl_remap_plane {
@@ -189,8 +185,8 @@ typedef struct sl_remap_positions {
   /// The weights of the right and of the lower pixels, in 1/32767.
   int16_t *right;
   int16_t *down;
-  /// The share of the pixel that is covered by the plane, in 1/32767.
-  int16_t *cover;
+  /// The part of the pixel that the plane covers, in 1/32767.
+  int16_t *coverage;
 } sl_remap_positions;
 
 #pragma clang assume_nonnull end

@@ -28,7 +28,7 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of error.
   public let code: Code
-  /// The fault with its values, in one sentence.
+  /// The error with its values, in one sentence.
   public let message: String
 
   /// Creates an error.

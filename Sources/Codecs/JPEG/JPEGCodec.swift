@@ -90,16 +90,16 @@ public final class JPEGCodec: Sendable {
   public func encode(
     _ frame: Frame, _ settings: JPEGSettings = JPEGSettings(), into file: inout MutableRawSpan
   ) throws(CodecError) -> Int {
-    let room = file.byteCount
-    if room >= Self.maxByteCount(of: frame.size, settings) {
+    let capacity = file.byteCount
+    if capacity >= Self.maxByteCount(of: frame.size, settings) {
       return try unsafe file.withUnsafeMutableBytes { bytes throws(CodecError) in
         try unsafe self.encode(frame, settings, toWhole: bytes)
       }
     }
     return try self.withEncoded(frame, settings) { encoded throws(CodecError) in
-      guard encoded.byteCount <= room else {
+      guard encoded.byteCount <= capacity else {
         throw CodecError(
-          .limitExceeded, "the file takes \(encoded.byteCount) bytes, there are \(room)")
+          .limitExceeded, "the file takes \(encoded.byteCount) bytes, there are \(capacity)")
       }
       unsafe file.withUnsafeMutableBytes { target in
         unsafe encoded.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
@@ -117,9 +117,9 @@ public final class JPEGCodec: Sendable {
     let capacity = Self.maxByteCount(of: frame.size, settings)
     let buffer = self.pool.makeBuffer(byteCount: capacity)
     defer { extendLifetime(buffer) }
-    let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<capacity])
-    let count = try unsafe self.encode(frame, settings, toWhole: room)
-    return try unsafe body(UnsafeRawBufferPointer(rebasing: room[..<count]).bytes)
+    let file = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<capacity])
+    let count = try unsafe self.encode(frame, settings, toWhole: file)
+    return try unsafe body(UnsafeRawBufferPointer(rebasing: file[..<count]).bytes)
   }
 
   /// Encodes a frame.

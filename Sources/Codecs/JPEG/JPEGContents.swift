@@ -93,10 +93,10 @@ struct JPEGContents {
     for index in 0 ..< count {
       let component = file.byte(at: start + 1 + 2 * index)
       let tables = file.byte(at: start + 2 + 2 * index)
-      guard let place = self.header.components.firstIndex(of: component) else {
+      guard let componentIndex = self.header.components.firstIndex(of: component) else {
         return self.isSelfContained = false
       }
-      let quantization = UInt16(self.header.quantizationTables[place] & 15)
+      let quantization = UInt16(self.header.quantizationTables[componentIndex] & 15)
       var isKnown = self.quantization >> quantization & 1 == 1
       if !coding.isArithmetic {
         let (dc, ac) = (UInt16(tables >> 4), UInt16(tables & 15))

@@ -22,7 +22,7 @@ struct JPEGDecoder {
     switch format {
     case .i420:
       return switch sampling {
-      case .gray: try self.decodeGreyPlanes()
+      case .gray: try self.decodeGrayPlanes()
       case .rgb: try self.decodeThroughRGB()
       case .quartered: try self.decodePlanes()
       case .other(let sampling): try self.decodePlanes(reducing: sampling)
@@ -122,7 +122,7 @@ struct JPEGDecoder {
     return frame.finish()
   }
 
-  private func decodeGreyPlanes() throws(CodecError) -> Frame {
+  private func decodeGrayPlanes() throws(CodecError) -> Frame {
     let frame = try self.makeFrame()
     try unsafe self.decompress(
       to: [frame.baseAddress(plane: 0), nil, nil], strides: frame.layout.planes.map(\.stride))
@@ -143,17 +143,17 @@ struct JPEGDecoder {
     let (width, height) = ((size.width + 1) / 2, (size.height + 1) / 2)
     // The size that the library writes. The planes also fit the pairs that are read below, of which
     // the last one may be incomplete.
-    let own = (
+    let written = (
       width: Int(tjPlaneWidth(1, Int32(size.width), Int32(sampling.rawValue))),
       height: Int(tjPlaneHeight(1, Int32(size.height), Int32(sampling.rawValue)))
     )
-    let stride = (max(own.width, 2 * width) + 63) & ~63
-    let room = max(own.height, 2 * height) * stride
-    let scratch = self.pool.makeBuffer(byteCount: 2 * room)
+    let stride = (max(written.width, 2 * width) + 63) & ~63
+    let planeBytes = max(written.height, 2 * height) * stride
+    let scratch = self.pool.makeBuffer(byteCount: 2 * planeBytes)
     defer { extendLifetime(scratch) }
     let start = unsafe scratch.bytes.baseAddress.unsafelyUnwrapped
       .assumingMemoryBound(to: UInt8.self)
-    let planes = unsafe [start, start + room]
+    let planes = unsafe [start, start + planeBytes]
     try unsafe self.decompress(
       to: [frame.baseAddress(plane: 0), planes[0], planes[1]],
       strides: [frame.layout.planes[0].stride, stride, stride])
@@ -161,7 +161,7 @@ struct JPEGDecoder {
     for plane in 1 ... 2 {
       let samples = unsafe planes[plane - 1]
       if columns == 1, !size.width.isMultiple(of: 2) {
-        for y in 0 ..< own.height {
+        for y in 0 ..< written.height {
           let last = unsafe samples + y * stride + size.width - 1
           unsafe last[1] = last[0]
         }

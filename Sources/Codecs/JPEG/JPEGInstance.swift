@@ -16,12 +16,12 @@ final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, the
   ///
   /// - Throws: ``CodecError`` with code `failed` if memory is exhausted.
   init(_ kind: Kind) throws(CodecError) {
-    let made =
+    let created =
       switch kind {
       case .decoder: unsafe tjInitDecompress()
       case .encoder: unsafe tjInitCompress()
       }
-    guard let handle = unsafe made else {
+    guard let handle = unsafe created else {
       throw CodecError(.failed, "libjpeg-turbo has no memory")
     }
     unsafe self.handle = handle
@@ -64,8 +64,8 @@ final class JPEGInstancePool: Sendable {
     isFresh: Bool = false, _ body: (JPEGInstance) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
     if isFresh { return try body(try JPEGInstance(self.kind)) }
-    let known = self.idle.withLock { $0.popLast() }
-    let instance = if let known { known } else { try JPEGInstance(self.kind) }
+    let idle = self.idle.withLock { $0.popLast() }
+    let instance = if let idle { idle } else { try JPEGInstance(self.kind) }
     let result = try body(instance)
     self.idle.withLock { idle in
       if idle.count < self.maxIdle { idle.append(instance) }

@@ -2,9 +2,9 @@
 public final class CubeAsset: Sendable {
   /// The shape of a table.
   public enum Shape: Sendable, Hashable {
-    /// Three curves, for red, green and blue, of `count` entries each.
+    /// Three curves, for red, green and blue, of `count` entries each: 2 ... ``maxCurveCount``.
     case curves(count: Int)
-    /// A cube with `size` entries along each side.
+    /// A cube with `size` entries along each side: 2 ... ``maxCubeSize``.
     case cube(size: Int)
 
     /// The number of entries.

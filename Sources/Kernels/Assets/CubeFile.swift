@@ -46,16 +46,16 @@ public struct CubeFile {
     return shape
   }
 
-  /// Reads line by line, to the end or while `goesOn` returns true.
+  /// Reads line by line, to the end or while `shouldContinue` returns true.
   private mutating func readLines(
-    _ bytes: [UInt8], while goesOn: (CubeFile) -> Bool
+    _ bytes: [UInt8], while shouldContinue: (CubeFile) -> Bool
   ) throws(CubeFileError) {
     guard bytes.count <= Self.maxByteCount else {
       throw CubeFileError(
         line: 0, message: "the file has \(bytes.count) bytes, the limit is \(Self.maxByteCount)")
     }
     var start = 0
-    while start < bytes.count, goesOn(self) {
+    while start < bytes.count, shouldContinue(self) {
       let end = bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
       self.line += 1
       try self.read(line: bytes[start ..< end])

@@ -62,7 +62,7 @@ public final class ImageAsset: Sendable {
     let source = unsafe PixelRows(self.raster.view, rows)
     let destination = unsafe PixelRows(raster.view, rows)
     let memory = StripMemory(strips: 1)
-    var strip = memory.strip(0, moment: FrameTime())
+    var strip = memory.strip(0, time: FrameTime())
     for y in 0 ..< self.size.height {
       strip.y = y
       for x in stride(from: 0, to: self.size.width, by: Strip.capacity) {
@@ -94,7 +94,7 @@ public final class ImageAsset: Sendable {
       load = { pixels.load($0) }
     }
     let memory = StripMemory(strips: 1)
-    var strip = memory.strip(0, moment: FrameTime())
+    var strip = memory.strip(0, time: FrameTime())
     let isOpaque = !frame.format.hasAlpha || frame.color.alpha == .opaque
     for y in 0 ..< frame.size.height {
       strip.y = y

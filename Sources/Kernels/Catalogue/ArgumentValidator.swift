@@ -99,7 +99,7 @@ struct ArgumentValidator {
     default:
       throw PipelineError(
         code: .wrongType, path: path,
-        message: "\(parameter.name) takes \(parameter.kind.words), not \(value.words)")
+        message: "\(parameter.name) takes \(parameter.kind.displayName), not \(value.displayName)")
     }
   }
 
@@ -128,7 +128,7 @@ struct ArgumentValidator {
 
 extension ParameterDescription.Kind {
   /// The kind in error messages: `a number`.
-  var words: String {
+  var displayName: String {
     switch self {
     case .number: "a number"
     case .length: "a length"
@@ -144,7 +144,7 @@ extension ParameterDescription.Kind {
 
 extension ParameterValue {
   /// The kind in error messages: `a number`.
-  var words: String {
+  var displayName: String {
     switch self {
     case .number: "a number"
     case .length: "a length"

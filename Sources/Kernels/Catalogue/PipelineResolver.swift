@@ -153,7 +153,8 @@ struct AssetFinder {
         throw PipelineError(
           code: .unknownAsset, path: path,
           message:
-            "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.words), not \(kind.words)")
+            "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.displayName), "
+            + "not \(kind.displayName)")
       }
       assets[parameter.name] = asset
     }
@@ -163,7 +164,7 @@ struct AssetFinder {
 
 extension Asset.Kind {
   /// The kind in error messages: `an image`.
-  fileprivate var words: String {
+  fileprivate var displayName: String {
     switch self {
     case .image: "an image"
     case .cube: "a colour cube"

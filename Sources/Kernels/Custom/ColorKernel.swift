@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// struct Solarize: ColorKernel {
-///   func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+///   func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
 ///     Pixel(
 ///       red: abs(2 * pixel.red - 1), green: abs(2 * pixel.green - 1),
 ///       blue: abs(2 * pixel.blue - 1), alpha: pixel.alpha)
@@ -19,8 +19,8 @@ public protocol ColorKernel: Sendable {
   /// - Parameters:
   ///   - pixel: Gamma-encoded sRGB with straight alpha: 0 ... 1, and beyond if earlier filters
   ///     exceeded it. Alpha is 1 in opaque pictures; changes of alpha are ignored there.
-  ///   - place: The pixel's position.
-  func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel
+  ///   - position: The pixel's position.
+  func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel
 
   /// Applies the kernel to a run of pixels. The default implementation calls the function for each
   /// pixel; other implementations are not needed.
@@ -32,8 +32,8 @@ extension ColorKernel {
   @inlinable
   public func apply(to strip: ColorStrip) {
     for index in 0 ..< strip.count {
-      let place = PixelPosition(x: strip.x + index, y: strip.y, frame: strip.frame)
-      strip[index] = self(strip[index], at: place)
+      let position = PixelPosition(x: strip.x + index, y: strip.y, frame: strip.frame)
+      strip[index] = self(strip[index], at: position)
     }
   }
 }
@@ -63,7 +63,7 @@ public struct ColorStrip {
     self.count = strip.count
     self.x = strip.x
     self.y = strip.y
-    self.frame = strip.moment.index
+    self.frame = strip.time.index
   }
 
   /// The pixel at an index.
@@ -93,12 +93,12 @@ extension FilterNode {
     FilterNode(
       .kernel(
         StripKernel(
-          reference: { pixel, x, y, moment in
+          reference: { pixel, x, y, time in
             let result = kernel(
               Pixel(
                 red: Float(pixel.x), green: Float(pixel.y), blue: Float(pixel.z),
                 alpha: Float(pixel.w)),
-              at: PixelPosition(x: x, y: y, frame: moment.index))
+              at: PixelPosition(x: x, y: y, frame: time.index))
             return SIMD4(
               Double(result.red), Double(result.green), Double(result.blue),
               Double(result.alpha))

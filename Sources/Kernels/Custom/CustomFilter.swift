@@ -67,7 +67,7 @@ struct FramePass: Pass {
     var output = context.output.mutableFrame(color: self.color)
     // Samples that the function does not write must not show an earlier frame.
     unsafe _ = output.buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)
-    try self.body(input, &output, context.moment)
+    try self.body(input, &output, context.time)
     precondition(
       output.buffer === context.output.mutableFrame(color: self.color).buffer
         && output.layout == context.output.layout,

@@ -6,7 +6,7 @@
 /// ```swift
 /// struct Emboss: NeighborhoodKernel {
 ///   var reach: Int { 1 }
-///   func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+///   func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
 ///     let (low, high) = (window[-1, -1], window[1, 1])
 ///     let gray = (high.green - low.green) + 0.5
 ///     return Pixel(red: gray, green: gray, blue: gray, alpha: window[0, 0].alpha)
@@ -18,7 +18,7 @@ public protocol NeighborhoodKernel: Sendable {
   var reach: Int { get }
 
   /// Returns the pixel's new colour. Must be pure.
-  func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel
+  func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel
 
   /// Applies the kernel to a row. The default implementation calls the function for each pixel;
   /// other implementations are not needed.

@@ -34,7 +34,7 @@ struct WindowPass: Pass {
     let source = unsafe StripStore(context.inputs[0].view, self.conversion, rows)
     let destination = unsafe StripStore(context.output.view, self.conversion, rows)
     let ring = PixelRing(
-      width: size.width, height: size.height, reach: self.reach, moment: context.moment)
+      width: size.width, height: size.height, reach: self.reach, time: context.time)
     let memory = StripMemory(strips: 2)
     for y in stride(from: band.lowerBound, to: band.upperBound, by: destination.rowsAtOnce) {
       let height = min(destination.rowsAtOnce, size.height - y)
@@ -43,7 +43,7 @@ struct WindowPass: Pass {
       for x in stride(from: 0, to: size.width, by: Strip.capacity) {
         var strips: [Strip] = []
         for row in 0 ..< height {
-          var strip = memory.strip(row, moment: context.moment)
+          var strip = memory.strip(row, time: context.time)
           strip.x = x
           strip.y = y + row
           strip.count = min(Strip.capacity, size.width - x)
@@ -65,23 +65,23 @@ final class PixelRing {
   private let width: Int
   private let height: Int
   private let reach: Int
-  private let moment: FrameTime
+  private let time: FrameTime
   private let slots: Int
   private let planeStride: Int
   private let floats: UnsafeMutablePointer<Float>
   /// The row in each slot.
-  private var held: [Int]
+  private var loadedRows: [Int]
 
-  init(width: Int, height: Int, reach: Int, moment: FrameTime) {
+  init(width: Int, height: Int, reach: Int, time: FrameTime) {
     self.width = width
     self.height = height
     self.reach = reach
-    self.moment = moment
+    self.time = time
     self.slots = 2 * reach + 2
     self.planeStride = width + 2 * reach
     unsafe self.floats = .allocate(capacity: 4 * self.planeStride * self.slots)
     unsafe self.floats.initialize(repeating: 0, count: 4 * self.planeStride * self.slots)
-    self.held = Array(repeating: -1, count: self.slots)
+    self.loadedRows = Array(repeating: -1, count: self.slots)
   }
 
   deinit {
@@ -91,8 +91,8 @@ final class PixelRing {
   /// Loads a row, unless it is present. Rows beyond the edges are those at the edges.
   func load(_ y: Int, from source: StripStore) {
     let row = min(max(y, 0), self.height - 1)
-    guard self.held[row % self.slots] != row else { return }
-    self.held[row % self.slots] = row
+    guard self.loadedRows[row % self.slots] != row else { return }
+    self.loadedRows[row % self.slots] = row
     let start = unsafe self.start(row)
     for x in stride(from: 0, to: self.width, by: Strip.capacity) {
       let red = unsafe start + x
@@ -100,7 +100,7 @@ final class PixelRing {
         unsafe Strip(
           red: red, green: red + self.planeStride, blue: red + 2 * self.planeStride,
           alpha: red + 3 * self.planeStride, count: min(Strip.capacity, self.width - x), x: x,
-          y: row, moment: self.moment))
+          y: row, time: self.time))
     }
     for plane in 0 ..< 4 {
       let first = unsafe start + plane * self.planeStride

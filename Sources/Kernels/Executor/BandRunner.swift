@@ -1,23 +1,24 @@
 import Synchronization
 
-/// A divider of a pass's rows into bands for the compute threads.
+/// A divider of a pass's rows into bands that run concurrently on the compute threads.
 package struct BandRunner: Sendable {
-  /// The most bands of a pass.
+  /// The maximum number of bands of a pass.
   package let maxBands: Int
 
-  private let leastBandNanoseconds: Double
-  /// The meter of the bands' time; `nil` for none.
+  /// The estimated time in nanoseconds below which a band costs more than it saves.
+  private let minBandNanoseconds: Double
+  /// The meter of the bands' time; `nil` measures nothing.
   package var meter: WorkMeter?
 
   /// Creates a divider.
   ///
   /// - Parameters:
-  ///   - maxBands: The most bands of a pass, at least 1.
-  ///   - leastBandNanoseconds: The least work of a band; smaller bands cost more than they save. 0
-  ///     divides any number of rows.
-  package init(maxBands: Int, leastBandNanoseconds: Double = 150_000) {
+  ///   - maxBands: The maximum number of bands of a pass, at least 1.
+  ///   - minBandNanoseconds: The minimum estimated time of a band in nanoseconds; smaller bands
+  ///     cost more than they save. 0 always divides into `maxBands`, as far as there are rows.
+  package init(maxBands: Int, minBandNanoseconds: Double = 150_000) {
     self.maxBands = maxBands
-    self.leastBandNanoseconds = leastBandNanoseconds
+    self.minBandNanoseconds = minBandNanoseconds
   }
 
   /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at the same time.
@@ -32,24 +33,25 @@ package struct BandRunner: Sendable {
     rows: Int, alignment: Int = 1, nanoseconds: Double,
     _ work: @escaping @Sendable (Range<Int>) -> Void
   ) async {
-    let worthwhile =
-      self.leastBandNanoseconds > 0
-      ? max(1, Int(min(nanoseconds / self.leastBandNanoseconds, 256))) : self.maxBands
+    let usefulBands =
+      self.minBandNanoseconds > 0
+      ? max(1, Int(min(nanoseconds / self.minBandNanoseconds, 256))) : self.maxBands
     let units = (rows + alignment - 1) / alignment
-    let bands = max(1, min(self.maxBands, worthwhile, units))
+    let bands = max(1, min(self.maxBands, usefulBands, units))
     guard bands > 1 else { return work(0 ..< rows) }
     func band(_ index: Int) -> Range<Int> {
       let lower = units * index / bands * alignment
       let upper = units * (index + 1) / bands * alignment
       return min(lower, rows) ..< min(upper, rows)
     }
-    guard let meter = self.meter else { return await Self.share((0 ..< bands).map(band), work) }
+    let ranges = (0 ..< bands).map(band)
+    guard let meter = self.meter else { return await Self.runConcurrently(ranges, work) }
     await meter.bands {
-      await Self.share((0 ..< bands).map(band)) { rows in meter.band { work(rows) } }
+      await Self.runConcurrently(ranges) { rows in meter.band { work(rows) } }
     }
   }
 
-  private static func share(
+  private static func runConcurrently(
     _ bands: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in

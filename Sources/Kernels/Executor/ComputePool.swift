@@ -16,14 +16,14 @@ import Synchronization
 /// sleep while there is no work. They end with ``shutdown()``, or after the pool's last reference
 /// is released; in both cases accepted work is finished first.
 ///
-/// `standIn(for:)` starts replacement threads for threads whose work does not return.
+/// `addReplacements(for:)` starts threads that replace those whose work does not return.
 public final class ComputePool: TaskExecutor {
   /// The number of threads at start.
   public let threadCount: Int
 
   private let queue: JobQueue
   private let start: ThreadStart
-  private var roster: ThreadList { self.start.roster }
+  private var threads: ThreadList { self.start.threads }
 
   /// The number of processors that are online.
   public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -46,7 +46,7 @@ public final class ComputePool: TaskExecutor {
     let start = ThreadStart(
       queue: queue, niceness: Int32(min(max(niceness, 0), 19)), instructionSet: instructionSet)
     let started = (0 ..< min(max(threadCount, 1), 256)).count { _ in
-      start.roster.add { Self.startThread(start) }
+      start.threads.add { Self.startThread(start) }
     }
     self.queue = queue
     self.start = start
@@ -56,7 +56,7 @@ public final class ComputePool: TaskExecutor {
 
   deinit {
     self.queue.close()
-    for thread in self.roster.takeAll() { pthread_detach(thread) }
+    for thread in self.threads.removeAll() { pthread_detach(thread) }
   }
 
   /// Runs a job on one of the threads, as `TaskExecutor` requires.
@@ -74,29 +74,29 @@ public final class ComputePool: TaskExecutor {
   /// This call blocks. It must not be made from a task that runs on the pool.
   public func shutdown() {
     self.queue.close()
-    for thread in self.roster.takeAll() { pthread_join(thread, nil) }
+    for thread in self.threads.removeAll() { pthread_join(thread, nil) }
   }
 
   /// The number of jobs that may wait without the queue allocating more memory.
   package var queueCapacity: Int { self.queue.capacity }
 
   /// The number of threads now, including replacement threads.
-  package var currentThreadCount: Int { self.roster.count }
+  package var currentThreadCount: Int { self.threads.count }
 
   /// Starts replacement threads for threads whose work may never return, so that the pool keeps its
   /// capacity.
   ///
   /// - Parameter count: The number of blocked threads.
   /// - Returns: The number of started threads; fewer if the system refuses some. Pass it to
-  ///   ``relieve(_:)`` when the work has returned.
-  package func standIn(for count: Int) -> Int {
+  ///   ``retire(_:)`` when the work has returned.
+  package func addReplacements(for count: Int) -> Int {
     (0 ..< count).count { _ in
-      self.queue.cancelRetirement() || self.roster.add { Self.startThread(self.start) }
+      self.queue.cancelRetirement() || self.threads.add { Self.startThread(self.start) }
     }
   }
 
-  /// Ends as many threads, each as soon as its current job is finished.
-  package func relieve(_ count: Int) {
+  /// Ends a number of threads, each as soon as its current job is finished.
+  package func retire(_ count: Int) {
     self.queue.retire(count)
   }
 
@@ -130,7 +130,7 @@ public final class ComputePool: TaskExecutor {
 
 /// The parameters of a thread.
 private final class ThreadStart: Sendable {
-  let roster = ThreadList()
+  let threads = ThreadList()
   let queue: JobQueue
   let niceness: Int32
   let instructionSet: InstructionSet?
@@ -148,7 +148,7 @@ private func work(_ context: UnsafeMutableRawPointer) {
   let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
   if start.niceness > 0 { sl_set_thread_niceness(start.niceness) }
   start.instructionSet?.useOnThisThread()
-  if start.queue.work() == .retired { start.roster.leave() }
+  if start.queue.work() == .retired { start.threads.removeCurrent() }
 }
 
 /// The threads of a pool that have to be joined or detached.
@@ -169,20 +169,20 @@ final class ThreadList: Sendable {
   }
 
   /// Removes and detaches the calling thread, which is about to end.
-  func leave() {
-    let me = pthread_self()
-    let wasHere = self.threads.withLock { threads in
-      guard let index = threads.firstIndex(where: { pthread_equal($0, me) != 0 }) else {
+  func removeCurrent() {
+    let current = pthread_self()
+    let wasListed = self.threads.withLock { threads in
+      guard let index = threads.firstIndex(where: { pthread_equal($0, current) != 0 }) else {
         return false
       }
       threads.remove(at: index)
       return true
     }
-    if wasHere { pthread_detach(me) }
+    if wasListed { pthread_detach(current) }
   }
 
   /// Removes and returns all threads; the caller joins or detaches them.
-  func takeAll() -> [pthread_t] {
+  func removeAll() -> [pthread_t] {
     self.threads.withLock { threads in
       defer { threads = [] }
       return threads

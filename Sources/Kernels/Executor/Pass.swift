@@ -23,7 +23,7 @@ package struct PassContext: Sendable {
   /// The raster that the pass writes.
   package let output: Raster
   /// The frame's position in its stream.
-  package let moment: FrameTime
+  package let time: FrameTime
   /// The pool of scratch buffers.
   package let pool: BufferPool
   /// Divides rows among threads.

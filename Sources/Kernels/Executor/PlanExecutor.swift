@@ -25,7 +25,8 @@ public final class PlanExecutor: Sendable {
   /// - Parameters:
   ///   - pool: The pool of frames' buffers.
   ///   - compute: The threads that do the work.
-  ///   - fixedBands: The division of each pass; `nil` divides by the frames in flight.
+  ///   - fixedBands: The division of each pass; `nil` divides the threads among the
+  ///     frames in flight.
   package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
     self.pool = pool
     self.compute = compute
@@ -39,8 +40,9 @@ public final class PlanExecutor: Sendable {
   /// - Parameters:
   ///   - plan: A plan for the frame's geometry.
   ///   - frame: The input; unchanged.
-  ///   - moment: The frame's position in its stream.
-  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - time: The frame's position in its stream.
+  ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
+  ///     in flight.
   ///   - observer: Encloses each pass, and may stop the frame by throwing.
   ///   - meter: Receives the time of the bands.
   /// - Returns: The result with aligned strides and the input's orientation.
@@ -48,14 +50,14 @@ public final class PlanExecutor: Sendable {
   /// - Precondition: The plan was compiled for `frame.geometry`, and was not refused.
   @concurrent
   public func run(
-    _ plan: Plan, on frame: Frame, at moment: FrameTime = FrameTime(),
+    _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(),
     bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
-    precondition(plan.refusal == nil, "there is no plan")
+    precondition(plan.refusal == nil, "the plan was refused")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
-      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      let run = PlanRun(plan: plan, time: time, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -83,8 +85,9 @@ public final class PlanExecutor: Sendable {
   ///     be read afterwards, even if this call throws.
   ///   - destination: The memory of the result. Its colour description and orientation are ignored.
   ///     Undefined if this call throws.
-  ///   - moment: The frame's position in its stream.
-  ///   - bands: The most threads of a pass; `nil` divides by the frames in flight.
+  ///   - time: The frame's position in its stream.
+  ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
+  ///     in flight.
   ///   - observer: Encloses each pass, and may stop the frame by throwing.
   ///   - meter: Receives the time of the bands.
   /// - Returns: The destination as a frame, with the input's orientation.
@@ -95,30 +98,35 @@ public final class PlanExecutor: Sendable {
   @discardableResult
   public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
-    at moment: FrameTime = FrameTime(), bands: Int? = nil,
+    at time: FrameTime = FrameTime(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
-    precondition(plan.refusal == nil, "there is no plan")
+    precondition(plan.refusal == nil, "the plan was refused")
     precondition(
       destination.layout.format == plan.output.format
-        && destination.layout.size == plan.output.size, "the plan makes \(plan.output)")
+        && destination.layout.size == plan.output.size,
+      "the results of the plan are \(plan.output)")
     let target = Raster(destination)
     let result = try await self.withBands(bands, meter) { bands in
-      let run = PlanRun(plan: plan, moment: moment, pool: self.pool, bands: bands)
+      let run = PlanRun(plan: plan, time: time, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
-  /// Runs `body` on the compute threads, with its share of them.
+  /// Runs `body` on the compute threads.
+  ///
+  /// - Parameter requested: The maximum number of bands of a pass; `nil` divides the threads among
+  ///   the frames in flight.
   private func withBands(
-    _ wanted: Int?, _ meter: WorkMeter?, _ body: @Sendable (BandRunner) async throws -> Raster
+    _ requested: Int?, _ meter: WorkMeter?, _ body: @Sendable (BandRunner) async throws -> Raster
   ) async throws -> Raster {
     let inFlight = self.framesInFlight.add(1, ordering: .relaxed).newValue
     defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
     var runner =
-      self.fixedBands ?? BandRunner(maxBands: max(1, wanted ?? self.compute.threadCount / inFlight))
+      self.fixedBands
+      ?? BandRunner(maxBands: max(1, requested ?? self.compute.threadCount / inFlight))
     runner.meter = meter
     return try await withTaskExecutorPreference(self.compute) { [runner] in
       try await body(runner)
@@ -129,7 +137,7 @@ public final class PlanExecutor: Sendable {
 /// The run of a plan on one frame.
 struct PlanRun: Sendable {
   let plan: Plan
-  let moment: FrameTime
+  let time: FrameTime
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
@@ -147,7 +155,7 @@ struct PlanRun: Sendable {
   func callAsFunction(
     on input: Raster, into target: Raster?, _ observer: some PassObserver
   ) async throws -> Raster {
-    let relation = target?.relation(to: input) ?? .apart
+    let relation = target?.relation(to: input) ?? .disjoint
     // One slot for the input, and one for each pass's result until its last reader has finished.
     var slots: [Raster?] = [input]
     var latest = input
@@ -169,26 +177,26 @@ struct PlanRun: Sendable {
   /// Whether the last pass may write the target, given its relation to the input.
   private static func mayWriteOver(_ relation: MemoryRelation, _ step: PlannedPass) -> Bool {
     switch relation {
-    case .apart: true
+    case .disjoint: true
     case .same: step.pass.worksInPlace || !step.inputs.contains(0)
-    case .entangled: !step.inputs.contains(0)
+    case .overlapping: !step.inputs.contains(0)
     }
   }
 
   private func copy(_ source: Raster, to target: Raster) async {
     var source = source
     let shapes = PlaneShape.planes(source.format, source.size)
-    if target.relation(to: source) == .entangled {
+    if target.relation(to: source) == .overlapping {
       // A direct copy would overwrite rows that are not yet copied.
-      let apart = Raster(layout: source.layout, depth: .eight, pool: self.pool)
-      for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], apart)) }
-      source = apart
+      let separate = Raster(layout: source.layout, depth: .eight, pool: self.pool)
+      for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], separate)) }
+      source = separate
     }
     for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], target)) }
   }
 
   private func context(_ inputs: [Raster], _ output: Raster) -> PassContext {
     PassContext(
-      inputs: inputs, output: output, moment: self.moment, pool: self.pool, bands: self.bands)
+      inputs: inputs, output: output, time: self.time, pool: self.pool, bands: self.bands)
   }
 }

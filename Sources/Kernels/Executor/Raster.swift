@@ -65,7 +65,7 @@ package struct Raster: Sendable {
   ///
   /// - Precondition: The samples are bytes, and no other code writes them meanwhile.
   package func mutableFrame(color: ColorDescription) -> MutableFrame {
-    precondition(self.depth == .eight, "a deep picture is no frame")
+    precondition(self.depth == .eight, "deep samples are not those of a frame")
     return MutableFrame(
       layout: self.layout, color: color, orientation: .upright, buffer: self.buffer)
   }
@@ -76,7 +76,7 @@ package struct Raster: Sendable {
   package func frame(
     color: ColorDescription, orientation: Orientation
   ) -> Frame {
-    precondition(self.depth == .eight, "a deep picture is no frame")
+    precondition(self.depth == .eight, "deep samples are not those of a frame")
     return Frame(layout: self.layout, color: color, orientation: orientation, buffer: self.buffer)
   }
 }
@@ -147,20 +147,20 @@ package enum SampleDepth: Sendable, Hashable {
 /// The relation of one raster's memory to that of another.
 enum MemoryRelation: Sendable, Hashable {
   /// They share no byte.
-  case apart
+  case disjoint
   /// Each sample of one is the same sample of the other.
   case same
   /// They share bytes in another way: writing one may change other samples of the other.
-  case entangled
+  case overlapping
 }
 
 extension Raster {
   /// Returns the relation of this raster's memory to another's. Rasters whose planes are
-  /// interleaved without sharing a byte count as entangled.
+  /// interleaved without sharing a byte count as overlapping.
   func relation(to other: Raster) -> MemoryRelation {
     let (mine, theirs) = (self.extents, other.extents)
     guard mine.contains(where: { extent in theirs.contains { $0.overlaps(extent) } }) else {
-      return .apart
+      return .disjoint
     }
     let isSame =
       self.format == other.format && self.size == other.size && self.depth == other.depth
@@ -169,7 +169,7 @@ extension Raster {
         self.view.stride(plane: $0) == other.view.stride(plane: $0)
           || self.format.rowCount(plane: $0, height: self.size.height) == 1
       }
-    return isSame ? .same : .entangled
+    return isSame ? .same : .overlapping
   }
 
   /// The addresses from each plane's first sample to its last.

@@ -30,7 +30,7 @@ public final class BufferPool: Sendable {
     var returns: UInt64 = 0
     var statistics = Statistics()
     /// The fewest idle bytes since the last ``trimUnneeded()``.
-    var leastIdleBytes = 0
+    var minIdleBytes = 0
   }
 
   private let maxIdleBytes: Int
@@ -96,11 +96,11 @@ public final class BufferPool: Sendable {
       }
       state.statistics.hits += 1
       state.statistics.bytesIdle -= capacity
-      state.leastIdleBytes = min(state.leastIdleBytes, state.statistics.bytesIdle)
+      state.minIdleBytes = min(state.minIdleBytes, state.statistics.bytesIdle)
       return idle
     }
     let bytes = unsafe idle?.bytes ?? self.allocate(capacity)
-    return unsafe PixelBuffer(borrowing: bytes) { unsafe self.take(back: $0) }
+    return unsafe PixelBuffer(borrowing: bytes) { unsafe self.recycle($0) }
   }
 
   /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
@@ -127,8 +127,8 @@ public final class BufferPool: Sendable {
   @discardableResult
   public func trimUnneeded() -> Bool {
     let needed = self.state.withLock { state in
-      defer { state.leastIdleBytes = state.statistics.bytesIdle }
-      return state.statistics.bytesIdle - state.leastIdleBytes
+      defer { state.minIdleBytes = state.statistics.bytesIdle }
+      return state.statistics.bytesIdle - state.minIdleBytes
     }
     return self.trim(to: needed)
   }
@@ -138,7 +138,7 @@ public final class BufferPool: Sendable {
     return .allocate(byteCount: capacity, alignment: 64)
   }
 
-  private func take(back bytes: UnsafeMutableRawBufferPointer) {
+  private func recycle(_ bytes: UnsafeMutableRawBufferPointer) {
     let capacity = bytes.count
     let idle = unsafe Block(bytes: bytes)
     self.state.withLock { state in
@@ -161,7 +161,7 @@ public final class BufferPool: Sendable {
     }
     if state.idle[capacity]?.isEmpty == true { state.idle[capacity] = nil }
     state.statistics.bytesIdle -= capacity
-    state.leastIdleBytes = min(state.leastIdleBytes, state.statistics.bytesIdle)
+    state.minIdleBytes = min(state.minIdleBytes, state.statistics.bytesIdle)
     return idle
   }
 

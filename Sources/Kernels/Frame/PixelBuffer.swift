@@ -54,11 +54,11 @@ enum PageMemory {
   /// Maps memory, aligned to a page. The process ends if the system has none, as it does when the
   /// heap has none.
   ///
-  /// An error would have no receiver: filters take buffers of the same pools and cannot fail for
-  /// memory, and the upload of an asset allocates its file from the heap, which has no error
+  /// It does not throw, because no caller could handle the error: passes that take buffers from the
+  /// same pools cannot fail for lack of memory, and heap allocations for assets do not throw
   /// either. Sizes that callers control are bounded earlier: by asset quotas, the limits of frames,
-  /// and the memory budget of plans. Linux overcommits by default: a process that touches pages
-  /// which do not exist is ended without an error.
+  /// and the memory budget of plans. Linux overcommits by default and ends a process that touches
+  /// pages which do not exist.
   ///
   /// - Parameter byteCount: At least 1.
   /// - Returns: Bytes that are zero.
@@ -66,6 +66,7 @@ enum PageMemory {
     let start = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let start = unsafe start, unsafe start != MAP_FAILED else {
+      // There is no recovery; see above.
       fatalError("the system has no \(byteCount) bytes")
     }
     return unsafe UnsafeMutableRawBufferPointer(start: start, count: byteCount)

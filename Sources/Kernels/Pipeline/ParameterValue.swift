@@ -16,8 +16,8 @@ public enum ParameterValue: Sendable, Hashable {
   case text(String)
 }
 
-/// A length in the frame, in pixels or relative to the frame, so that a look does not change with
-/// the resolution.
+/// A length in the frame, in pixels or relative to the frame. The effect of a relative length does
+/// not change with the resolution.
 public struct Length: Sendable, Hashable {
   /// The unit of a length.
   public enum Unit: String, Sendable, Hashable, CaseIterable {

@@ -117,13 +117,13 @@ extension Pipeline {
     _ stages: inout [Stage], _ name: String, path: String, _ body: (inout Stage) -> Void
   ) -> Bool {
     for index in stages.indices {
-      let place = "\(path)stages[\(index)]"
-      if stages[index].id == name || place == name {
+      let stagePath = "\(path)stages[\(index)]"
+      if stages[index].id == name || stagePath == name {
         body(&stages[index])
         return true
       }
       if case .pipeline(var inner) = stages[index].content,
-        Self.edit(&inner.stages, name, path: "\(place).pipeline.", body)
+        Self.edit(&inner.stages, name, path: "\(stagePath).pipeline.", body)
       {
         stages[index].content = .pipeline(inner)
         return true

@@ -4,7 +4,7 @@ public struct Stage: Sendable, Hashable {
   public var id: String?
   /// Whether the stage is active. A paused stage changes nothing.
   public var isActive: Bool
-  /// The weight of the stage's result: 0 is the input, 1 (the default) the result.
+  /// The weight of the stage's result, 0 ... 1: 0 is the input, 1 (the default) the result.
   public var mix: Double
   /// The region to which the stage's result is limited; `nil` for the whole frame.
   public var region: Region?

@@ -33,7 +33,7 @@ extension WorkingSpace {
   }
 
   /// The function that converts colour from the other space into this one.
-  var entrance: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
+  var inputCurve: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
 }
 
 /// A function of each colour channel, computed by a C row.

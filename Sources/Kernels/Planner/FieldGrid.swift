@@ -82,8 +82,8 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
     _ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int
   ) -> Bool {
     let (columns, rows) = ((size.width - 1) / spacing + 1, (size.height - 1) / spacing + 1)
-    let places = min(max(Int((4096 / Double(columns * rows)).squareRoot()), 1), spacing)
-    let shares = (0 ..< places).map { (Double($0) + 0.5) / Double(places) }
+    let samplesPerSide = min(max(Int((4096 / Double(columns * rows)).squareRoot()), 1), spacing)
+    let fractions = (0 ..< samplesPerSide).map { (Double($0) + 0.5) / Double(samplesPerSide) }
     for row in 0 ..< rows {
       let (top, bottom) = (row * spacing, (row + 1) * spacing)
       let height = Double(min(spacing, size.height - top))
@@ -92,9 +92,9 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
         let (start, end) = (column * spacing, (column + 1) * spacing)
         let width = Double(min(spacing, size.width - start))
         let right = (Self.value(field, end, top), Self.value(field, end, bottom))
-        for shareX in shares {
-          for shareY in shares {
-            let (x, y) = ((shareX * width).rounded(.down), (shareY * height).rounded(.down))
+        for fractionX in fractions {
+          for fractionY in fractions {
+            let (x, y) = ((fractionX * width).rounded(.down), (fractionY * height).rounded(.down))
             let (across, down) = (x / Double(spacing), y / Double(spacing))
             let upper = left.0 + (right.0 - left.0) * across
             let lower = left.1 + (right.1 - left.1) * across

@@ -4,8 +4,8 @@
 /// It works plane by plane: on premultiplied colour in pictures with alpha, and directly on luma
 /// and chroma in YUV formats.
 package protocol NeighborhoodOperation: Sendable {
-  /// The operation in words.
-  var words: String { get }
+  /// The operation in one line, for ``PassDescription/summary``.
+  var summary: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
   /// Whether a pixel depends on several pixels, so that colour must be premultiplied.
@@ -51,6 +51,16 @@ extension NeighborhoodOperation {
       return self.reference(plane.spread(over: geometry.size)).shared()
     }
   }
+}
+
+/// A pass of a neighbourhood operation.
+package protocol OperationPass: Pass {
+  /// The pictures that the pass works on.
+  var setting: PassSetting { get }
+}
+
+extension OperationPass {
+  package var description: PassDescription { self.setting.description }
 }
 
 /// The pictures that a neighbourhood operation's pass works on.

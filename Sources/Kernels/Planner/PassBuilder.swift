@@ -109,7 +109,7 @@ struct PassBuilder {
     self.flush(
       depth: .deep, premultiplied: operation.mixesPixels ? hasAlpha : self.isPremultiplied)
     let description = PassDescription(
-      filters: [filter], kind: operation.kind, words: operation.words)
+      filters: [filter], kind: operation.kind, summary: operation.summary)
     let pass = operation.makePass(
       PassSetting(description: description, geometry: self.picture))
     self.geometry = operation.output(for: self.geometry)
@@ -122,7 +122,7 @@ struct PassBuilder {
     self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     let description = PassDescription(
       filters: [filter], kind: .neighborhood,
-      words: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
+      summary: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
     let pass = WindowPass(
       description: description, kernel: kernel, color: self.geometry.color)
     self.emit(pass, inputs: [self.slot], depth: .deep)
@@ -136,14 +136,14 @@ struct PassBuilder {
     // The function reads and writes ordinary frames.
     self.makeFrame()
     let description = PassDescription(
-      filters: [filter], kind: .frame, words: "a function of the whole frame")
+      filters: [filter], kind: .frame, summary: "a function of the whole frame")
     let pass = FramePass(description: description, color: self.geometry.color, body: body)
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
   private mutating func append(_ kernel: SourceKernel, _ filter: String) {
     let source = self.source(for: filter)
-    self.makeRoom(for: source.slot)
+    self.flushIfReading(otherThan: source.slot)
     self.deferred.append(
       .source(kernel, slot: source.slot, isPremultiplied: source.isPremultiplied))
     self.deferredFilters.append(filter)
@@ -160,7 +160,7 @@ struct PassBuilder {
         size: self.input.size, isOpaque: false, isPremultiplied: false, budget: self.budget)
       let program = compiler.compile([], premultiplied: true, limited: false)
       let description = PassDescription(
-        filters: [filter], kind: .pointwise, words: "the source frame's colour times alpha")
+        filters: [filter], kind: .pointwise, summary: "the source frame's colour times alpha")
       slot = self.emitAuxiliary(
         StripPass(description: description, program: program, color: self.input.color),
         input: 0, self.input)
@@ -170,7 +170,7 @@ struct PassBuilder {
       extent: (Double(self.input.size.width), Double(self.input.size.height)),
       size: self.geometry.size)
     let description = PassDescription(
-      filters: [filter], kind: operation.kind, words: "the source frame: \(operation.words)")
+      filters: [filter], kind: operation.kind, summary: "the source frame: \(operation.summary)")
     let pass = operation.makePass(PassSetting(description: description, geometry: self.input))
     slot = self.emitAuxiliary(pass, input: slot, self.geometry)
     self.sources[self.geometry.size] = slot
@@ -183,7 +183,7 @@ struct PassBuilder {
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
     self.append(items)
-    self.makeRoom(for: saved.slot)
+    self.flushIfReading(otherThan: saved.slot)
     self.deferred.append(
       .blend(
         slot: saved.slot, isPremultiplied: saved.isPremultiplied, amount: amount, rect: rect))
@@ -191,7 +191,7 @@ struct PassBuilder {
 
   /// Computes the deferred operations if they read another earlier picture: a pass reads at most
   /// one.
-  private mutating func makeRoom(for slot: Int) {
+  private mutating func flushIfReading(otherThan slot: Int) {
     guard self.deferred.contains(where: { ($0.slot ?? slot) != slot }) else { return }
     self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
   }
@@ -204,16 +204,16 @@ struct PassBuilder {
     self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.deferred.isEmpty)
     var inputs = [self.slot]
     if let slot = self.deferred.lazy.compactMap(\.slot).first { inputs.append(slot) }
-    let words =
+    let summary =
       self.deferred.isEmpty
       ? limits
         ? "colour limited to alpha"
         : premultiplied ? "colour times alpha" : "colour divided by alpha"
-      : PointOperation.words(self.deferred).joined(separator: ", then ")
+      : PointOperation.summaries(self.deferred).joined(separator: ", then ")
     let filters = self.deferredFilters.isEmpty ? self.latestFilters : self.deferredFilters
     let description = PassDescription(
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
-      words: words + ", in strips")
+      summary: summary + ", in strips")
     let format = self.space.format(for: self.geometry.format)
     let folded =
       depth == .eight && self.latestDepth == .eight && premultiplied == self.isPremultiplied
@@ -250,24 +250,24 @@ struct PassBuilder {
       format: encoding.format, size: self.geometry.size, color: encoding.color)
     let conversion = FormatConversion(
       from: self.geometry, to: target, budget: self.budget)
-    let words = PointOperation.words(self.deferred) + [conversion.words]
+    let summaries = PointOperation.summaries(self.deferred) + [conversion.summary]
     let filters = self.deferredFilters + ["convert"]
     var inputs = [self.slot]
     if let slot = self.deferred.lazy.compactMap(\.slot).first { inputs.append(slot) }
-    func described(_ words: String) -> PassDescription {
+    func describe(_ summary: String) -> PassDescription {
       PassDescription(
-        filters: filters, kind: inputs.count > 1 ? .composite : .pointwise, words: words)
+        filters: filters, kind: inputs.count > 1 ? .composite : .pointwise, summary: summary)
     }
     let isFrame =
       self.latestDepth == .eight && self.isPremultiplied == (self.geometry.alpha == .premultiplied)
     let integers =
       isFrame && !self.exceedsAlpha
       ? conversion.integerPass(
-        described("folded: " + words.joined(separator: ", ")), self.deferred) : nil
+        describe("folded: " + summaries.joined(separator: ", ")), self.deferred) : nil
     let pass: any Pass =
       integers
       ?? conversion.stripPass(
-        described(words.joined(separator: ", then ") + ", in strips"), self.deferred,
+        describe(summaries.joined(separator: ", then ") + ", in strips"), self.deferred,
         isPremultiplied: self.isPremultiplied)
     self.geometry = target
     self.pictureFormat = target.format
@@ -281,7 +281,7 @@ struct PassBuilder {
     guard let form = NormalForm(self.deferred, isOpaque: isOpaque) else { return nil }
     let described = PassDescription(
       filters: description.filters, kind: .pointwise,
-      words: "folded: " + PointOperation.words(self.deferred).joined(separator: ", "))
+      summary: "folded: " + PointOperation.summaries(self.deferred).joined(separator: ", "))
     return FoldedPixelsPass(
       description: described, form: form, from: self.geometry, to: self.geometry,
       budget: self.budget)

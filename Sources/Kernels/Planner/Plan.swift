@@ -14,8 +14,9 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// must not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
-  /// The plan's share of the memory that all plans may hold.
-  let share: PlanMemoryLimit.Reservation?
+  /// The plan's reservation of the memory that all plans may hold; `nil` for plans that do not
+  /// count.
+  let reservation: PlanMemoryLimit.Reservation?
   private let lastReaders: [[Int]]
 
   /// The cost of a pass without pictures: its object, tables and texts.
@@ -26,7 +27,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     analyses: [PlannedAnalysis] = [], byteCost: Int = 0
   ) {
     self.refusal = nil
-    self.share = nil
+    self.reservation = nil
     self.byteCost = byteCost + Self.passBytes * steps.count
     self.analyses = analyses
     self.input = input
@@ -50,10 +51,10 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.refusal = refusal
     self.steps = []
     self.lastReaders = []
-    self.share = nil
+    self.reservation = nil
   }
 
-  private init(_ plan: Plan, share: PlanMemoryLimit.Reservation) {
+  private init(_ plan: Plan, reservation: PlanMemoryLimit.Reservation) {
     self.input = plan.input
     self.output = plan.output
     self.analyses = plan.analyses
@@ -61,11 +62,13 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.refusal = plan.refusal
     self.steps = plan.steps
     self.lastReaders = plan.lastReaders
-    self.share = share
+    self.reservation = reservation
   }
 
-  /// Returns the same plan with a share, which is released with the last reference to the plan.
-  func holding(_ share: PlanMemoryLimit.Reservation) -> Plan { Plan(self, share: share) }
+  /// Returns the same plan with a reservation, which ends with the last reference to the plan.
+  func holding(_ reservation: PlanMemoryLimit.Reservation) -> Plan {
+    Plan(self, reservation: reservation)
+  }
 
   /// The descriptions of the passes.
   public var passes: [PassDescription] { self.steps.map(\.pass.description) }
@@ -73,7 +76,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
-  /// The passes in words, numbered, one per line.
+  /// The summaries of the passes, numbered, one per line.
   public var description: String {
     guard !self.isIdentity else { return "no pass: frames are returned unchanged" }
     if let refusal {
@@ -81,7 +84,7 @@ public struct Plan: Sendable, CustomStringConvertible {
         "no plan: it would hold \(refusal.byteCount) bytes or more, the limit is \(refusal.limit)"
     }
     return self.passes.enumerated()
-      .map { "\($0.offset + 1). \($0.element.name): \($0.element.words)" }
+      .map { "\($0.offset + 1). \($0.element.name): \($0.element.summary)" }
       .joined(separator: "\n")
   }
 
@@ -124,15 +127,15 @@ public struct PassDescription: Sendable, Hashable {
   public let filters: [String]
   /// The kind of work.
   public let kind: Kind
-  /// The work in words.
-  public let words: String
+  /// The work in one line: `Gaussian of sigma 2.0, down and then across each plane`.
+  public let summary: String
 
   /// Creates a description; its name joins the names of the filters.
-  public init(filters: [String], kind: Kind, words: String) {
+  public init(filters: [String], kind: Kind, summary: String) {
     self.name = filters.joined(separator: "+")
     self.filters = filters
     self.kind = kind
-    self.words = words
+    self.summary = summary
   }
 }
 

@@ -36,43 +36,43 @@ package final class PlanBudget {
   }
 }
 
-/// A bound of the memory of all plans of a cache: those that it keeps, and those that it has
+/// A limit of the memory of all plans of a cache: those that it keeps, and those that it has
 /// evicted and that are still in use.
 final class PlanMemoryLimit: Sendable {
-  /// A plan's part, released with the last reference to the plan.
+  /// The bytes of one plan, which are released with the last reference to the plan.
   final class Reservation: Sendable {
-    private let allowance: PlanMemoryLimit
+    private let memoryLimit: PlanMemoryLimit
     private let byteCount: Int
 
-    fileprivate init(_ allowance: PlanMemoryLimit, _ byteCount: Int) {
-      self.allowance = allowance
+    fileprivate init(_ memoryLimit: PlanMemoryLimit, _ byteCount: Int) {
+      self.memoryLimit = memoryLimit
       self.byteCount = byteCount
     }
 
     deinit {
-      self.allowance.taken.withLock { $0 -= self.byteCount }
+      self.memoryLimit.reservedBytes.withLock { $0 -= self.byteCount }
     }
   }
 
   private let limit: Int
-  private let taken = Mutex(0)
+  private let reservedBytes = Mutex(0)
 
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// The remaining bytes.
-  var rest: Int { self.taken.withLock { max(0, self.limit - $0) } }
+  /// The bytes that are not reserved.
+  var remainingBytes: Int { self.reservedBytes.withLock { max(0, self.limit - $0) } }
 
   /// Reserves bytes.
   ///
   /// - Returns: `nil` if fewer bytes remain.
-  func take(_ byteCount: Int) -> Reservation? {
-    let isThere = self.taken.withLock { taken in
-      guard byteCount <= self.limit - taken else { return false }
-      taken += byteCount
+  func reserve(_ byteCount: Int) -> Reservation? {
+    let isReserved = self.reservedBytes.withLock { reservedBytes in
+      guard byteCount <= self.limit - reservedBytes else { return false }
+      reservedBytes += byteCount
       return true
     }
-    return isThere ? Reservation(self, byteCount) : nil
+    return isReserved ? Reservation(self, byteCount) : nil
   }
 }

@@ -25,7 +25,7 @@ public final class PlanCache: Sendable {
   private let capacity: Int
   private let maxBytes: Int
   private let maxPlanBytes: Int
-  private let allowance: PlanMemoryLimit
+  private let memoryLimit: PlanMemoryLimit
   private let state = Mutex(State())
 
   /// Creates an empty cache.
@@ -44,7 +44,7 @@ public final class PlanCache: Sendable {
     self.capacity = max(1, capacity)
     self.maxBytes = max(0, maxBytes)
     self.maxPlanBytes = maxPlanBytes
-    self.allowance = PlanMemoryLimit(limit: maxLiveBytes)
+    self.memoryLimit = PlanMemoryLimit(limit: maxLiveBytes)
   }
 
   /// The number of kept plans, and their memory in bytes.
@@ -64,8 +64,8 @@ public final class PlanCache: Sendable {
     let key = Key(pipeline: pipeline, geometry: geometry, encoding: encoding)
     if let plan = self.state.withLock({ Self.find(key, &$0) }) { return plan }
     // Outside the lock: two threads may compile the same plan, and neither waits.
-    let made = pipeline.plan(for: geometry, as: encoding, maxBytes: self.maxPlanBytes)
-    let plan = self.sharing(made)
+    let compiled = pipeline.plan(for: geometry, as: encoding, maxBytes: self.maxPlanBytes)
+    let plan = self.reserving(compiled)
     // The memory of other plans may be released before the next request.
     guard plan.byteCost <= self.maxBytes, plan.refusal?.isShared != true else { return plan }
     self.state.withLock { state in
@@ -92,18 +92,21 @@ public final class PlanCache: Sendable {
     }
   }
 
-  /// Returns a plan with its share of the memory of all plans. Evicts plans to make room.
-  private func sharing(_ plan: Plan) -> Plan {
+  /// Returns a plan with its reservation of the memory of all plans. Evicts plans until the
+  /// reservation succeeds; refuses the plan if it cannot.
+  private func reserving(_ plan: Plan) -> Plan {
     guard plan.byteCost >= Self.smallBytes else { return plan }
     while true {
-      if let share = self.allowance.take(plan.byteCost) { return plan.holding(share) }
-      let isRoomMade = self.state.withLock { Self.removeOldest(&$0) }
-      guard isRoomMade else { break }
+      if let reservation = self.memoryLimit.reserve(plan.byteCost) {
+        return plan.holding(reservation)
+      }
+      let didEvict = self.state.withLock { Self.removeOldest(&$0) }
+      guard didEvict else { break }
     }
     return Plan(
       input: plan.input, output: plan.output,
       refused: PlanRefusal(
-        byteCount: plan.byteCost, limit: self.allowance.rest, isShared: true))
+        byteCount: plan.byteCost, limit: self.memoryLimit.remainingBytes, isShared: true))
   }
 
   /// Evicts the least recently used plan.

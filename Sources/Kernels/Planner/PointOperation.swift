@@ -30,8 +30,8 @@ package indirect enum PointOperation: Sendable {
     if folded != .identity { operations.append(.matrix(folded)) }
   }
 
-  /// The operations in words.
-  package static func words(_ operations: [PointOperation]) -> [String] {
+  /// The summary of each operation.
+  package static func summaries(_ operations: [PointOperation]) -> [String] {
     operations.map { operation in
       switch operation {
       case .matrix: "one colour matrix"
@@ -41,7 +41,7 @@ package indirect enum PointOperation: Sendable {
       case .transfer(.sRGBGamma): "encoded from linear light"
       case .source: "composited with the source frame"
       case .group(let inner, let amount, let rect):
-        "(" + Self.words(inner).joined(separator: ", ") + ") mixed in by \(amount)"
+        "(" + Self.summaries(inner).joined(separator: ", ") + ") mixed in by \(amount)"
           + (rect == nil ? "" : " within a rectangle")
       case .blend(_, _, let amount, let rect):
         "mixed with the earlier picture by \(amount)" + (rect == nil ? "" : " within a rectangle")

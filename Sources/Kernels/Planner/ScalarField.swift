@@ -33,10 +33,10 @@ public struct ScalarField: Sendable {
   }
 
   /// The field at the centre of a pixel.
-  package func value(x: Int, y: Int, moment: FrameTime) -> Double {
+  package func value(x: Int, y: Int, time: FrameTime) -> Double {
     switch self.kind {
     case .smooth(let value): value(Double(x) + 0.5, Double(y) + 0.5)
-    case .grain(let grain): grain.value(x: x, y: y, moment: moment)
+    case .grain(let grain): grain.value(x: x, y: y, time: time)
     }
   }
 }
@@ -80,7 +80,7 @@ package enum FieldView: Sendable {
       let (upper, lower, fraction) = unsafe grid.rows(y: strip.y)
       unsafe rows.interpolate_field(upper, lower, fraction, grid.spacing, strip.x, strip.count, out)
     case .grain(let grain):
-      let noise = unsafe NoiseTable.start + grain.offset(y: strip.y, moment: strip.moment) + strip.x
+      let noise = unsafe NoiseTable.start + grain.offset(y: strip.y, time: strip.time) + strip.x
       let amount = Float(grain.amount) / 255
       for index in 0 ..< strip.count {
         unsafe out[index] = 1 - amount * Float(noise[index])
@@ -91,7 +91,7 @@ package enum FieldView: Sendable {
   /// Writes the field's values for a whole row in units of 1/16384, or multiplies the existing
   /// values by them.
   func fillFixed(
-    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameTime,
+    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, time: FrameTime,
     multiplies: Bool, _ rows: sl_rows
   ) {
     switch self {
@@ -99,7 +99,7 @@ package enum FieldView: Sendable {
       let (upper, lower, fraction) = unsafe grid.rows(y: y)
       unsafe rows.field_row(upper, lower, fraction, grid.spacing, width, multiplies ? 1 : 0, out)
     case .grain(let grain):
-      let noise = unsafe NoiseTable.start + grain.offset(y: y, moment: moment)
+      let noise = unsafe NoiseTable.start + grain.offset(y: y, time: time)
       // The C rows divide by 256; noise has 255 parts.
       let amount = Int16((grain.amount * 16384 * 256 / 255).rounded())
       unsafe rows.grain_row(noise, amount, width, multiplies ? 1 : 0, out)

@@ -3,12 +3,12 @@
 ///
 /// Nothing is folded, fused, divided into bands or approximated. It is slow.
 package struct ReferenceInterpreter {
-  private let moment: FrameTime
+  private let time: FrameTime
   /// The source frame, once a pipeline is applied.
   private var source: ReferencePicture?
 
-  package init(moment: FrameTime = FrameTime()) {
-    self.moment = moment
+  package init(time: FrameTime = FrameTime()) {
+    self.time = time
   }
 
   /// Applies a pipeline. The result is unclamped.
@@ -19,8 +19,8 @@ package struct ReferenceInterpreter {
     let space = pipeline.workingSpace
     let inside = copy.convert(picture, from: .sRGBGamma, to: space)
     let result = copy.apply(pipeline.stages, in: space, to: inside)
-    let made = copy.convert(result, from: space, to: .sRGBGamma)
-    return copy.apply(pipeline.shape.nodes(for: made.geometry), to: made)
+    let unshaped = copy.convert(result, from: space, to: .sRGBGamma)
+    return copy.apply(pipeline.shape.nodes(for: unshaped.geometry), to: unshaped)
   }
 
   /// Converts a picture to another space. In linear light a picture of a YUV format has no planes
@@ -112,11 +112,11 @@ package struct ReferenceInterpreter {
         current.mapPixels { pixel, _, _ in matrix(pixel) }
       case .field(let field):
         current.mapPixels { pixel, x, y in
-          let factor = field.value(x: x, y: y, moment: self.moment)
+          let factor = field.value(x: x, y: y, time: self.time)
           return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
         }
       case .kernel(let kernel):
-        current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.moment) }
+        current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.time) }
       case .source(let kernel):
         current = self.apply(kernel, to: current)
       case .neighborhood(let operation):
@@ -188,8 +188,8 @@ package struct ReferenceInterpreter {
     for y in -reach ..< height + reach {
       for channel in 0 ..< 4 {
         for x in -reach ..< width + reach {
-          let place = min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)
-          let pixel = picture.pixels[place]
+          let index = min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)
+          let pixel = picture.pixels[index]
           let factor = picture.hasAlpha && channel < 3 ? pixel.w : 1
           floats.append(Float(pixel[channel] * factor))
         }
@@ -206,7 +206,7 @@ package struct ReferenceInterpreter {
             reach: reach, rows: rows.baseAddress.unsafelyUnwrapped, planeStride: planeStride)
           for x in 0 ..< width {
             window.x = x
-            let pixel = kernel(window, at: PixelPosition(x: x, y: y, frame: self.moment.index))
+            let pixel = kernel(window, at: PixelPosition(x: x, y: y, frame: self.time.index))
             let alpha = picture.hasAlpha ? Double(pixel.alpha) : picture.pixels[y * width + x].w
             let factor = picture.hasAlpha ? (alpha > 0 ? 1 / alpha : 0) : 1
             result.pixels[y * width + x] = [
@@ -272,6 +272,6 @@ extension ReferencePicture {
 extension WorkingSpace {
   /// Converts a colour of the other space into this one.
   fileprivate func converted(_ pixel: SIMD4<Double>) -> SIMD4<Double> {
-    [self.entrance(pixel.x), self.entrance(pixel.y), self.entrance(pixel.z), pixel.w]
+    [self.inputCurve(pixel.x), self.inputCurve(pixel.y), self.inputCurve(pixel.z), pixel.w]
   }
 }

@@ -67,10 +67,10 @@ struct PictureCodec: Sendable {
 extension PassDescription {
   /// The decoding of a JPEG file.
   static let jpegDecode = PassDescription(
-    filters: ["jpegDecode"], kind: .codec, words: "a JPEG file decoded")
+    filters: ["jpegDecode"], kind: .codec, summary: "a JPEG file decoded")
   /// The encoding of a JPEG file.
   static let jpegEncode = PassDescription(
-    filters: ["jpegEncode"], kind: .codec, words: "encoded as a JPEG file")
+    filters: ["jpegEncode"], kind: .codec, summary: "encoded as a JPEG file")
 }
 
 extension Frame {

@@ -145,7 +145,7 @@ package final class FrameScheduler: Sendable {
       guard case .running = state else { return false }
       self.overdueThreads.withLock { $0 += turn.bands }
       state = .overdue(
-        since: self.clock.now(), replacements: self.compute.standIn(for: turn.bands))
+        since: self.clock.now(), replacements: self.compute.addReplacements(for: turn.bands))
       return true
     }
     if isOverdue { self.release(turn) }
@@ -158,7 +158,7 @@ package final class FrameScheduler: Sendable {
       return state
     }
     guard case .overdue(let since, let replacements) = before else { return self.release(turn) }
-    self.compute.relieve(replacements)
+    self.compute.retire(replacements)
     self.overdueThreads.withLock { $0 -= turn.bands }
     // After its turn the session is charged for the threads that it occupied.
     let kept = (self.clock.now() - since) * turn.bands

@@ -228,7 +228,7 @@ extension Sidelight_V1_CheckPipelineResponse {
       let compiled = Sidelight_V1_CompiledPass.with {
         $0.name = pass.name
         $0.filters = pass.filters
-        $0.description_p = pass.words.clipped(toBytes: ContractLimits.maxPassDescriptionBytes)
+        $0.description_p = pass.summary.clipped(toBytes: ContractLimits.maxPassDescriptionBytes)
       }
       guard Self.take(compiled.byteCount, from: &left) else { break }
       self.passes.append(compiled)

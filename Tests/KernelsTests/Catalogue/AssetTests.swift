@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Lookup of assets by pipelines, and the reader of `.cube` files.
-@Suite struct `Assets` {
+@Suite("Assets") struct AssetTests {
   static func image(_ value: UInt8) throws -> Asset {
     .image(
       try ImageAsset(
@@ -12,7 +12,7 @@ import Testing
 
   static func overlay(_ name: String) -> Pipeline { [.filter("overlay", ["asset": .text(name)])] }
 
-  @Test func `an asset that is not there is named, with the nearest one`() throws {
+  @Test func `the error for an unknown asset suggests the nearest`() throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = AssetStore(["moustache": try Self.image(0)])
     let error = #expect(throws: PipelineError.self) {
@@ -35,7 +35,7 @@ import Testing
     #expect(error?.message.contains("is an image, not a colour cube") == true)
   }
 
-  @Test func `an asset that is put again makes another pipeline, and other plans`() throws {
+  @Test func `a replaced asset makes another pipeline and other plans`() throws {
     let store = AssetStore(["photo": try Self.image(0)])
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = store
@@ -67,7 +67,7 @@ import Testing
     1 0 0\t1_000
     """
 
-  @Test func `a cube file is read with its title, in any line ends`() throws {
+  @Test func `a cube file is read with its title and any line endings`() throws {
     let lines = [
       "TITLE \"swap # them\"", "# comment", "LUT_3D_SIZE 2", "", "0 0 0", "0 0 1 # blue", "0 1 0",
       "\t0 1 1", "1 0 0", "1 0 1", "1 1 0", "1 1 1",
@@ -107,7 +107,7 @@ import Testing
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `no cut of a file and no flipped byte stops the reader`() throws {
+  @Test func `truncated files and changed bytes do not crash the reader`() throws {
     let bytes = Array(Self.swap.utf8)
     var random = TestRandom(seed: 3)
     for length in 0 ... bytes.count {
@@ -129,9 +129,9 @@ import Testing
   ) throws -> TestBench {
     var lines = ["LUT_3D_SIZE \(size)", domain]
     for index in 0 ..< size * size * size {
-      let place = SIMD3(
+      let position = SIMD3(
         Float(index % size), Float(index / size % size), Float(index / size / size))
-      let result = color(place / Float(size - 1))
+      let result = color(position / Float(size - 1))
       lines.append("\(result.x) \(result.y) \(result.z)")
     }
     var bench = TestBench()

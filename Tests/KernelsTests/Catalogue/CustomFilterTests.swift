@@ -3,9 +3,9 @@ import Synchronization
 import Testing
 
 /// Custom filters: one of each kind, as in the documentation.
-@Suite struct `Custom filters` {
+@Suite("Custom filters") struct CustomFilterTests {
   struct Solarize: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
       Pixel(
         red: abs(2 * pixel.red - 1), green: abs(2 * pixel.green - 1),
         blue: abs(2 * pixel.blue - 1), alpha: pixel.alpha)
@@ -14,7 +14,7 @@ import Testing
 
   struct Emboss: NeighborhoodKernel {
     var reach: Int { 2 }
-    func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
       let (low, high) = (window[-2, -1], window[1, 2])
       let gray = (high.green - low.green) / 2 + 0.5 * window[0, 0].alpha
       return Pixel(red: gray, green: gray, blue: low.blue, alpha: window[0, 0].alpha)
@@ -23,7 +23,7 @@ import Testing
 
   struct Brightness: FrameAnalysis {
     var everyNth: Int { 3 }
-    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       var sum = 0
       for y in 0 ..< frame.size.height {
         frame.withRow(y) { row in
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `a colour kernel and a neighbourhood kernel compute what they say`(
+  func `kernels equal their definition`(
     _ format: PixelFormat
   ) async throws {
     let bench = Self.bench()
@@ -83,14 +83,14 @@ import Testing
     }
   }
 
-  @Test func `a colour kernel joins its neighbours' pass`() throws {
+  @Test func `a colour kernel shares its neighbours' pass`() throws {
     let plan = try Self.bench().catalogue
       .resolve([.filter("sepiaTone"), .filter("solarize"), .filter("colorInvert")])
       .plan(for: FrameGeometry(format: .bgra8, size: FrameSize(width: 8, height: 8)))
     #expect(plan.passes.map(\.name) == ["sepiaTone+solarize+colorInvert"])
   }
 
-  @Test func `a function of the frame gets a frame and makes one`() async throws {
+  @Test func `a frame function reads a frame and writes one`() async throws {
     let bench = Self.bench()
     let frame = try TestFrame.make(
       FrameGeometry(format: .i420, size: FrameSize(width: 31, height: 18)))
@@ -109,7 +109,7 @@ import Testing
     await #expect(throws: Broken.self) { try await bench.run([.filter("broken")], on: frame) }
   }
 
-  @Test func `an analysis is no pass and touches nothing`() async throws {
+  @Test func `an analysis compiles to no pass`() async throws {
     let bench = Self.bench()
     let frame = try TestFrame.flat(
       FrameGeometry(format: .gray8, size: FrameSize(width: 4, height: 4)), 80)

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The pipelines that the catalogue rejects, and its errors.
-@Suite struct `The catalogue checks pipelines` {
+@Suite("Resolving pipelines") struct ResolveTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let pipeline: Pipeline
     let code: PipelineError.Code
@@ -95,7 +95,7 @@ import Testing
   ]
 
   @Test(arguments: Self.cases)
-  func `a fault is named with its place`(_ fault: Case) throws {
+  func `an error states its path`(_ fault: Case) throws {
     let error = try #require(throws: PipelineError.self) {
       try FilterCatalogue.builtIn.resolve(fault.pipeline)
     }
@@ -118,7 +118,7 @@ import Testing
     _ = try FilterCatalogue.builtIn.resolve(Pipeline(stages: stages))
   }
 
-  @Test func `a stage that is not there is named with its nearest`() throws {
+  @Test func `the error for an unknown stage suggests the nearest`() throws {
     var pipeline: Pipeline = [Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm")]
     let error = try #require(throws: PipelineError.self) {
       try pipeline.setActive(false, stage: "worm")
@@ -127,7 +127,7 @@ import Testing
     #expect(error.suggestion == "warm")
   }
 
-  @Test func `every description is whole`() throws {
+  @Test func `every description is complete`() throws {
     let descriptions = FilterCatalogue.builtIn.descriptions
     #expect(descriptions.map(\.name) == descriptions.map(\.name).sorted())
     for description in descriptions {

@@ -8,7 +8,7 @@ import SidelightKernels
   import Darwin
 #endif
 
-/// Runs random chains in every way that must give the same.
+/// Runs random chains in every way that must give the same result.
 struct ChainBench: Sendable {
   /// One bench for each instruction set of this machine, shared by all tests.
   static let all = InstructionSet.available.map { ChainBench($0) }
@@ -16,7 +16,7 @@ struct ChainBench: Sendable {
   let instructionSet: InstructionSet
   /// Runs each pass as a whole.
   private let whole: PlanExecutor
-  /// Splits each pass into five bands, however little there is to do.
+  /// Divides each pass into five bands, even if it has few pixels.
   private let banded: PlanExecutor
 
   private init(_ instructionSet: InstructionSet) {
@@ -27,10 +27,10 @@ struct ChainBench: Sendable {
       pool: pool, compute: compute, fixedBands: BandRunner(maxBands: 1))
     self.banded = PlanExecutor(
       pool: pool, compute: compute,
-      fixedBands: BandRunner(maxBands: 5, leastBandNanoseconds: 0))
+      fixedBands: BandRunner(maxBands: 5, minBandNanoseconds: 0))
   }
 
-  /// The bench that a seed's exact comparisons are made on.
+  /// The bench that runs the exact comparisons of a seed.
   static func any(_ seed: UInt64) -> ChainBench { Self.all[Int(seed % UInt64(Self.all.count))] }
 
   func run(
@@ -54,20 +54,20 @@ struct ChainBench: Sendable {
   }
 
   /// Returns the pipeline's result, computed naively.
-  static func meaning(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
-    ReferenceInterpreter(moment: FrameTime(index: index))
+  static func reference(_ pipeline: Pipeline, _ frame: Frame, _ index: UInt64) throws -> [[UInt8]] {
+    ReferenceInterpreter(time: FrameTime(index: index))
       .apply(try Self.catalogue.resolve(pipeline), to: ReferencePicture(frame)).encoded()
   }
 
-  /// How far what a pipeline gives is from what it means, in levels.
+  /// The maximum difference between a pipeline's result and the reference, in levels.
   func difference(
     _ pipeline: Pipeline, _ frame: Frame, _ index: UInt64
   ) async throws -> Double {
     try await self.run(pipeline, frame, index)
-      .worstDifference(from: Self.meaning(pipeline, frame, index))
+      .worstDifference(from: Self.reference(pipeline, frame, index))
   }
 
-  /// The built-in filters, and one that does nothing but that its neighbours cannot fold across it.
+  /// The built-in filters, and a neutral one that prevents its neighbours from folding.
   static let catalogue: FilterCatalogue = {
     var catalogue = ChainAssets.catalogue
     catalogue.register(Barrier())
@@ -83,10 +83,10 @@ struct ChainBench: Sendable {
 
     func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 
-  /// The seeds of a batch; the one that SIDELIGHT_CHAIN names alone, if it is set.
+  /// The seeds of a batch; only the one that SIDELIGHT_CHAIN names if it is set.
   static func seeds(batch: Int, of count: Int) -> [UInt64] {
     if let named = unsafe getenv("SIDELIGHT_CHAIN") {
       return batch == 0 ? [UInt64(unsafe String(cString: named)) ?? 0] : []
@@ -110,7 +110,7 @@ extension Pipeline {
       })
   }
 
-  /// The same, with a run of stages nested as a pipeline, and a run of stages round them nested
+  /// The same, with a run of stages nested as a pipeline, and a run of the resulting stages nested
   /// as another.
   func nested(_ random: inout TestRandom) -> Pipeline {
     var stages = self.stages
@@ -123,7 +123,7 @@ extension Pipeline {
     return Pipeline(stages: stages)
   }
 
-  /// The same without the stages that are turned off.
+  /// The same without the inactive stages.
   var active: Pipeline {
     Pipeline(
       stages: self.stages.filter(\.isActive).map { stage in

@@ -1,37 +1,38 @@
 import SidelightKernels
 import Testing
 
-/// Plan = meaning, for thousands of random chains over all filters of the catalogue.
+/// Compares plans with the reference, for thousands of random chains over all filters of the
+/// catalogue.
 ///
-/// The naive interpreter does one node after the other in double precision: nothing is folded, fused,
-/// banded or approximated. Each chain is held to it on each instruction set that this machine has,
-/// within one level; within two where the chain has a sharpening, or a Gaussian so wide (from a
-/// standard deviation of 4.8 on) that it works on a reduced picture.
+/// The reference interpreter computes one node after the other in double precision: nothing is
+/// folded, fused, divided into bands or approximated. Each chain is compared on each instruction
+/// set of this machine. The tolerance is one level; two if the chain has a sharpening, or a
+/// Gaussian so wide (from a standard deviation of 4.8 on) that it works on a reduced picture.
 ///
-/// On x86-64 the portable rows stand for arm64: the same C, compiled for SSE2 instead of NEON. On arm64
-/// itself nothing of this has been run.
-@Suite struct `Random chains` {
+/// On x86-64 the portable rows are those of arm64, compiled for SSE2 instead of NEON. The tests
+/// have not been run on arm64.
+@Suite("Random chains") struct ChainTests {
   static let batches = 0 ..< 200
   static let perBatch = 40
 
   @Test(arguments: Self.batches)
-  func `give what the naive interpreter gives, on each instruction set`(_ batch: Int) async throws {
+  func `a chain equals the reference on each instruction set`(_ batch: Int) async throws {
     for seed in ChainBench.seeds(batch: batch, of: Self.perBatch) {
       let chain = RandomChain(seed: seed)
       let frame = try chain.frame()
-      let meaning = try ChainBench.meaning(chain.pipeline, frame, chain.index)
+      let reference = try ChainBench.reference(chain.pipeline, frame, chain.index)
       for bench in ChainBench.all {
         let result = try await bench.run(chain.pipeline, frame, chain.index)
-        try await Self.hold(result, to: meaning, chain, bench)
+        try await Self.expectReference(result, to: reference, chain, bench)
       }
       let bench = ChainBench.any(seed)
       let unfolded = try await bench.run(chain.pipeline.unfolded, frame, chain.index)
-      try await Self.hold(unfolded, to: meaning, chain, bench, "unfolded")
+      try await Self.expectReference(unfolded, to: reference, chain, bench, "unfolded")
     }
   }
 
   @Test(arguments: Self.batches)
-  func `give the same bytes nested, banded, and without what is turned off`(
+  func `nesting, bands and inactive stages do not change the bytes`(
     _ batch: Int
   ) async throws {
     for seed in ChainBench.seeds(batch: batch, of: Self.perBatch) {
@@ -50,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: Self.batches)
-  func `give the same bytes in place, in any strides, and over part of their input`(
+  func `the destination and its strides do not change the bytes`(
     _ batch: Int
   ) async throws {
     for seed in ChainBench.seeds(batch: batch, of: Self.perBatch) {
@@ -67,49 +68,50 @@ import Testing
     }
   }
 
-  @Test func `have every filter of the catalogue, on every format`() {
+  @Test func `the chains contain every filter on every format`() {
     var missing = Set(
       FilterCatalogue.builtIn.descriptions.flatMap { description in
         PixelFormat.allCases.map { "\(description.name) on \($0)" }
       })
     for seed in 0 ..< UInt64(Self.batches.count * Self.perBatch) {
       let chain = RandomChain(seed: seed)
-      func note(_ pipeline: Pipeline) {
+      func record(_ pipeline: Pipeline) {
         for stage in pipeline.stages where stage.isActive {
           switch stage.content {
           case .filter(let call): missing.remove("\(call.name) on \(chain.geometry.format)")
-          case .pipeline(let inner): note(inner)
+          case .pipeline(let inner): record(inner)
           }
         }
       }
-      note(chain.pipeline)
+      record(chain.pipeline)
     }
     #expect(missing.isEmpty)
   }
 
-  /// The longest rows and columns, at which counters, tables and strips end.
+  /// The longest rows and columns, for which counters and tables must suffice.
   @Test(
     arguments: 0 ..< 40,
     [FrameSize(width: 16384, height: 1), FrameSize(width: 1, height: 16384)])
-  func `give what the naive interpreter gives on the longest rows and columns`(
+  func `a chain equals the reference on the longest rows and columns`(
     _ number: Int, _ size: FrameSize
   ) async throws {
     let chain = RandomChain(seed: UInt64(number) + 1_000_000, size: size)
     let frame = try chain.frame()
-    let meaning = try ChainBench.meaning(chain.pipeline, frame, chain.index)
+    let reference = try ChainBench.reference(chain.pipeline, frame, chain.index)
     for bench in ChainBench.all {
       let result = try await bench.run(chain.pipeline, frame, chain.index, inBands: true)
-      let worst = result.worstDifference(from: meaning)
+      let worst = result.worstDifference(from: reference)
       #expect(worst <= chain.tolerance, "\(bench.instructionSet) \(chain)")
     }
   }
 
-  /// Expects a chain's result to be near enough to what it means; shrinks the chain otherwise.
-  private static func hold(
-    _ result: Frame, to meaning: [[UInt8]], _ chain: RandomChain, _ bench: ChainBench,
-    _ note: String = ""
+  /// Expects a chain's result to be within its tolerance of the reference; shrinks the chain
+  /// otherwise.
+  private static func expectReference(
+    _ result: Frame, to reference: [[UInt8]], _ chain: RandomChain, _ bench: ChainBench,
+    _ label: String = ""
   ) async throws {
-    let worst = result.worstDifference(from: meaning)
+    let worst = result.worstDifference(from: reference)
     guard worst > chain.tolerance else { return }
     let frame = try chain.frame()
     let least = try await chain.pipeline.shrunk { pipeline in
@@ -117,8 +119,8 @@ import Testing
     }
     Issue.record(
       """
-      \(worst) levels, \(bench.instructionSet) \(note) \(chain)
-      what is left when all is taken away that does not matter: \(least.words)
+      \(worst) levels, \(bench.instructionSet) \(label) \(chain)
+      shrunk: \(least.summary)
       """)
   }
 }

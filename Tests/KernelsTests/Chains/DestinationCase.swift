@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// Where the result of a plan may be asked to go.
+/// A destination of a plan's result.
 enum DestinationCase: CaseIterable {
   /// Separate memory, without padding.
   case packed
@@ -11,39 +11,39 @@ enum DestinationCase: CaseIterable {
   /// The frame's own memory, over several bands.
   case inPlaceInBands
   /// Memory that begins a little after the frame's.
-  case entangled
+  case overlapping
 
   /// Runs a plan on a frame into such a destination.
   ///
-  /// - Returns: The output, and how many bytes were written outside any plane's samples; `nil`
-  ///   where the plan has no such destination.
+  /// - Returns: The output, and the number of bytes written outside any plane's samples; `nil` if
+  ///   the plan has no such destination.
   func run(
     _ plan: Plan, _ frame: Frame, _ bench: ChainBench, _ chain: RandomChain
   ) async throws -> (frame: Frame, touchedPadding: Int)? {
     switch self {
     case .packed, .ragged:
       let layout = try TestFrame.layout(plan.output, self == .packed ? .packed : .ragged)
-      let slab = PaddedBuffer(byteCount: layout.byteCount + 64)
+      let memory = PaddedBuffer(byteCount: layout.byteCount + 64)
       let result = try await bench.run(
-        plan, frame, into: MutableFrame(layout: layout, buffer: slab.buffer), chain.index)
-      return (result, slab.touchedBytes(outside: [layout]))
+        plan, frame, into: MutableFrame(layout: layout, buffer: memory.buffer), chain.index)
+      return (result, memory.touchedBytes(outside: [layout]))
     case .inPlace, .inPlaceInBands:
       guard plan.output == plan.input else { return nil }
-      let (slab, copy) = PaddedBuffer.holding(frame, spare: 64)
+      let (memory, copy) = PaddedBuffer.holding(frame, spare: 64)
       let result = try await bench.run(
-        plan, copy, into: MutableFrame(layout: copy.layout, buffer: slab.buffer), chain.index,
+        plan, copy, into: MutableFrame(layout: copy.layout, buffer: memory.buffer), chain.index,
         inBands: self == .inPlaceInBands)
-      return (result, slab.touchedBytes(outside: [copy.layout]))
-    case .entangled:
+      return (result, memory.touchedBytes(outside: [copy.layout]))
+    case .overlapping:
       let packed = try FrameLayout(packed: plan.output.format, size: plan.output.size)
-      let (slab, copy) = PaddedBuffer.holding(frame, spare: packed.byteCount + 64)
+      let (memory, copy) = PaddedBuffer.holding(frame, spare: packed.byteCount + 64)
       let layout = try FrameLayout(
         format: packed.format, size: packed.size,
         planes: packed.planes.map { PlaneLayout(offset: $0.offset + 5, stride: $0.stride) },
-        available: slab.buffer.byteCount)
+        available: memory.buffer.byteCount)
       let result = try await bench.run(
-        plan, copy, into: MutableFrame(layout: layout, buffer: slab.buffer), chain.index)
-      return (result, slab.touchedBytes(outside: [copy.layout, layout]))
+        plan, copy, into: MutableFrame(layout: layout, buffer: memory.buffer), chain.index)
+      return (result, memory.touchedBytes(outside: [copy.layout, layout]))
     }
   }
 }

@@ -1,8 +1,8 @@
 import SidelightKernels
 
 extension Pipeline {
-  /// The least that is left of a failing pipeline when everything is taken away that does not matter:
-  /// stages, nesting, mixes, regions, parameters.
+  /// Removes stages, nesting, mixes, regions and parameters from a failing pipeline as long as it
+  /// fails without them.
   func shrunk(while fails: (Pipeline) async throws -> Bool) async throws -> Pipeline {
     var least = self
     var isSmaller = true
@@ -17,7 +17,7 @@ extension Pipeline {
     return least
   }
 
-  /// Pipelines that lack one thing of this one.
+  /// The pipelines that lack one element of this one.
   private var simpler: [Pipeline] {
     var result: [Pipeline] = []
     for (index, stage) in self.stages.enumerated() {

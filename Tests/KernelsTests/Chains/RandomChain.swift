@@ -1,23 +1,23 @@
 import SidelightKernels
 
-/// A random pipeline on a random frame, over everything that pipelines and frames can be. The same
-/// seed gives the same chain.
+/// A random pipeline on a random frame, over all properties of pipelines and frames. The same seed
+/// gives the same chain.
 struct RandomChain: CustomStringConvertible {
   let seed: UInt64
   let pipeline: Pipeline
   let geometry: FrameGeometry
   let padding: TestFrame.Padding
   let index: UInt64
-  /// Whether the naive interpreter can be followed to the very sample: no stage leaps after the first.
+  /// Whether results can be compared with the reference: no stage after the first is discontinuous.
   let isSmooth: Bool
-  /// How far from what the chain means its result may be, in levels: one, or two where a Gaussian that
-  /// works on a reduced picture (standard deviations from 4.8 on), or a sharpening, is in it.
+  /// The permitted difference from the reference in levels: 1, or 2 if the chain has a sharpening
+  /// or a Gaussian that works on a reduced picture (standard deviations from 4.8 on).
   let tolerance: Double
 
   /// - Parameters:
-  ///   - seed: Which chain.
-  ///   - size: The frame's size; a small one by chance if `nil`.
-  ///   - smoothly: Whether stages that leap come only first, and gains stay moderate.
+  ///   - seed: The number of the chain.
+  ///   - size: The frame's size; `nil` selects a small random size.
+  ///   - smoothly: Whether only the first stage may be discontinuous, and gains are moderate.
   init(seed: UInt64, size: FrameSize? = nil, smoothly: Bool = true) {
     var random = TestRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
     self.seed = seed
@@ -39,7 +39,7 @@ struct RandomChain: CustomStringConvertible {
   var description: String {
     "seed \(self.seed) (SIDELIGHT_CHAIN=\(self.seed) runs it alone): \(self.geometry.format) "
       + "\(self.geometry.size) \(self.geometry.color) \(self.padding) frame \(self.index) "
-      + "\(self.pipeline.words)"
+      + "\(self.pipeline.summary)"
   }
 
   func frame() throws -> Frame {
@@ -65,21 +65,21 @@ struct RandomChain: CustomStringConvertible {
 }
 
 extension Pipeline {
-  /// The pipeline in few words, for failures.
-  var words: String {
+  /// The pipeline in one line, for failures.
+  var summary: String {
     "["
       + self.stages.map { stage in
-        var words =
+        var summary =
           switch stage.content {
           case .filter(let call):
             call.name + "("
               + call.parameters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
               .joined(separator: ", ") + ")"
-          case .pipeline(let inner): inner.words
+          case .pipeline(let inner): inner.summary
           }
-        if stage.mix != 1 { words += " mix \(stage.mix)" }
-        if let region = stage.region { words += " in \(region)" }
-        return stage.isActive ? words : "off " + words
+        if stage.mix != 1 { summary += " mix \(stage.mix)" }
+        if let region = stage.region { summary += " in \(region)" }
+        return stage.isActive ? summary : "off " + summary
       }.joined(separator: ", ") + "]"
   }
 }

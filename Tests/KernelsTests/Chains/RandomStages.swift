@@ -1,17 +1,17 @@
 import SidelightKernels
 
-/// Throws the stages of a chain, and keeps account of what they do to errors.
+/// A generator of the random stages of a chain, which tracks by how much they magnify errors.
 struct RandomStages {
   private var random: TestRandom
   private let size: FrameSize
-  /// Whether the format holds less than a colour for each pixel.
+  /// Whether the format stores less than a colour for each pixel.
   private let sharesChroma: Bool
   private let smoothly: Bool
-  /// How often errors have been magnified so far.
+  /// The factor by which the stages so far may magnify errors.
   private var gain = 1.0
-  /// How many stages there are, nested ones included.
+  /// The number of stages so far, nested ones included.
   private var count = 0
-  /// Whether a stage is in the chain that may cost an additional level.
+  /// Whether the chain has a stage that permits an additional level of difference.
   private(set) var isCoarse = false
 
   init(random: TestRandom, geometry: FrameGeometry, smoothly: Bool) {
@@ -25,8 +25,8 @@ struct RandomStages {
     Pipeline(
       stages: (0 ..< Int.random(in: 1 ... 4, using: &self.random)).map { _ in
         var stage = self.stage(depth: depth)
-        // Pictures between passes hold no more chroma than the format does, and a mix within a mix is
-        // one that the interpreter does not know of.
+        // Pictures between passes have the chroma of the format, and the reference does not reduce
+        // chroma before a mix within a mix.
         if depth > 0, self.smoothly, self.sharesChroma, !stage.isPointwise { return stage }
         if self.chance(4) { stage.mix = .random(in: 0 ... 1, using: &self.random) }
         if self.chance(4) { stage.region = self.region() }
@@ -36,7 +36,7 @@ struct RandomStages {
   }
 
   private mutating func stage(depth: Int) -> Stage {
-    // Far from the most stages that a pipeline may have.
+    // Far below the maximum number of stages of a pipeline.
     if depth < 2, self.count < 10, self.chance(8) {
       return Stage(.pipeline(self.pipeline(depth: depth + 1)))
     }
@@ -44,7 +44,9 @@ struct RandomStages {
       let description = Self.descriptions[
         Int.random(in: 0 ..< Self.descriptions.count, using: &self.random)]
       let recipe = StageRecipe.all[description.name] ?? StageRecipe()
-      if self.smoothly, recipe.leaps && self.count > 0 || self.gain * recipe.gain > 4 { continue }
+      let isTooSteep =
+        recipe.isDiscontinuous && self.count > 0 || self.gain * recipe.gain > 4
+      if self.smoothly, isTooSteep { continue }
       self.count += 1
       self.gain *= recipe.gain
       var parameters: [String: ParameterValue] = [:]
@@ -53,12 +55,12 @@ struct RandomStages {
         if parameter.defaultValue != nil, self.chance(6), parameter.kind != .length { continue }
         parameters[parameter.name] = self.value(parameter, recipe)
       }
-      self.note(description.name, parameters)
+      self.record(description.name, parameters)
       return .filter(description.name, parameters)
     }
   }
 
-  private mutating func note(_ name: String, _ parameters: [String: ParameterValue]) {
+  private mutating func record(_ name: String, _ parameters: [String: ParameterValue]) {
     switch name {
     case "unsharpMask", "sharpenLuminance": self.isCoarse = true
     case "gaussianBlur", "bloom", "gloom":
@@ -117,7 +119,7 @@ struct RandomStages {
 }
 
 extension Stage {
-  /// Whether each pixel is made from itself alone.
+  /// Whether each pixel of the result depends on the same pixel only.
   fileprivate var isPointwise: Bool {
     switch self.content {
     case .filter(let call):

@@ -1,18 +1,18 @@
 import SidelightKernels
 
-/// How settings of a filter are thrown: within moderate ranges, so that a chain's rounding errors stay
-/// what they are, and are not magnified to several levels by settings that magnify everything.
+/// The ranges of a filter's random settings. They are moderate, so that settings that magnify
+/// everything do not magnify a chain's rounding errors to several levels.
 ///
-/// A filter without a recipe is thrown over its sliders.
+/// The settings of a filter without a recipe have the ranges of its sliders.
 struct StageRecipe {
-  /// Where a number or a length in pixels lies, by parameter.
+  /// The range of a number or of a length in pixels, by parameter.
   var ranges: [String: ClosedRange<Double>] = [:]
-  /// Numbers for a vector, by parameter.
+  /// The random numbers of a vector, by parameter.
   var vectors: [String: @Sendable (inout TestRandom) -> [Double]] = [:]
-  /// Whether a hair's breadth in the input can be a leap in the result. Such a stage comes first in
-  /// its chain, where its input is exact.
-  var leaps = false
-  /// How much it may magnify an error of its input.
+  /// Whether a rounding error of the input can change the result by many levels. Such a stage comes
+  /// first in its chain, where its input is exact.
+  var isDiscontinuous = false
+  /// The factor by which the filter may magnify an error of its input.
   var gain = 1.0
 
   static let all: [String: StageRecipe] = [
@@ -30,8 +30,8 @@ struct StageRecipe {
         "bVector": { Self.row(&$0, 2) }, "aVector": { Self.row(&$0, 3) },
         "biasVector": { random in (0 ..< 4).map { _ in .random(in: -0.1 ... 0.1, using: &random) }
         },
-        // Brings colours out that pixels without alpha may hide, and passes between do not keep those.
-      ], leaps: true, gain: 1.3),
+        // It may raise alpha and show the colours of transparent pixels, which passes do not keep.
+      ], isDiscontinuous: true, gain: 1.3),
     "convolution3X3": StageRecipe(
       ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 9) }], gain: 1.2),
     "convolution5X5": StageRecipe(
@@ -40,7 +40,8 @@ struct StageRecipe {
       ranges: ["bias": -0.1 ... 0.1], vectors: ["weights": { Self.weights(&$0, 9) }], gain: 1.2),
     "crop": StageRecipe(ranges: ["width": 5 ... 40, "height": 5 ... 40]),
     "crystallize": StageRecipe(ranges: ["radius": 2 ... 12]),
-    "dotScreen": StageRecipe(ranges: ["width": 3 ... 30, "sharpness": 0 ... 0.8], leaps: true),
+    "dotScreen": StageRecipe(
+      ranges: ["width": 3 ... 30, "sharpness": 0 ... 0.8], isDiscontinuous: true),
     // The root of a sum of squares: steep where there is no edge.
     "edges": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 3),
     "exposureAdjust": StageRecipe(ranges: ["ev": -1.5 ... 0.4], gain: 1.3),
@@ -60,7 +61,7 @@ struct StageRecipe {
     "photoEffectNoir": StageRecipe(gain: 2),
     "pinchDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": 0 ... 1.5]),
     "pixellate": StageRecipe(ranges: ["scale": 1 ... 12]),
-    "posterize": StageRecipe(ranges: ["levels": 2 ... 30], leaps: true),
+    "posterize": StageRecipe(ranges: ["levels": 2 ... 30], isDiscontinuous: true),
     "scale": StageRecipe(ranges: ["width": 0 ... 40, "height": 0 ... 40]),
     "sepiaTone": StageRecipe(gain: 1.2),
     "sharpenLuminance": StageRecipe(

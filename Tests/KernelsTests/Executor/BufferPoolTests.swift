@@ -1,10 +1,10 @@
 import SidelightKernels
 import Testing
 
-@Suite struct `The buffer pool` {
+@Suite("The buffer pool") struct BufferPoolTests {
   static let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 640, height: 480))
 
-  @Test func `gives a buffer again when its last frame is gone`() throws {
+  @Test func `a buffer is reused after its last frame is released`() throws {
     let pool = BufferPool()
     for _ in 0 ..< 3 { _ = try pool.makeFrame(Self.geometry).finish() }
     let statistics = pool.statistics
@@ -14,7 +14,7 @@ import Testing
     #expect(statistics.bytesIdle > 0)
   }
 
-  @Test func `does not give a buffer that a frame still holds`() throws {
+  @Test func `a buffer that a frame holds is not reused`() throws {
     let pool = BufferPool()
     let first = try pool.makeFrame(Self.geometry).finish()
     let second = try pool.makeFrame(Self.geometry).finish()
@@ -22,7 +22,7 @@ import Testing
     #expect(pool.statistics.misses == 2)
   }
 
-  @Test func `frees what was idle longest when it holds too much`() throws {
+  @Test func `the buffer that was idle longest is freed first`() throws {
     let pool = BufferPool(maxIdleBytes: 2_000_000)
     let frames = try (0 ..< 4).map { _ in try pool.makeFrame(Self.geometry).finish() }
     withExtendedLifetime(consume frames) { #expect(pool.statistics.bytesIdle == 0) }
@@ -32,7 +32,7 @@ import Testing
     #expect(pool.statistics.bytesIdle == 0)
   }
 
-  @Test func `frees what was idle all the time since it was last asked to`() throws {
+  @Test func `trimming frees the buffers that were idle since the last trim`() throws {
     let pool = BufferPool()
     let large = FrameGeometry(format: .bgra8, size: FrameSize(width: 1920, height: 1080))
     _ = try pool.makeFrame(large).finish()
@@ -51,7 +51,7 @@ import Testing
     #expect(pool.statistics.bytesIdle == 0)
   }
 
-  @Test func `serves a steady stream without fresh memory`() async throws {
+  @Test func `a steady stream needs no new memory`() async throws {
     let bench = TestBench()
     let frame = try TestFrame.make(Self.geometry)
     let pipeline: Pipeline = [.filter("gaussianBlur"), .filter("sepiaTone"), .filter("pixellate")]

@@ -5,10 +5,10 @@ import Testing
   import Glibc
 #endif
 
-@Suite struct `Compute threads` {
+@Suite("The compute pool") struct ComputePoolTests {
   #if canImport(Glibc)
     @Test(arguments: [(0, 0), (7, 7), (19, 19), (99, 19), (-5, 0)])
-    func `run at the configured niceness, clamped to 0 to 19`(
+    func `threads run at the configured niceness, clamped to 0 ... 19`(
       _ niceness: Int, _ expected: Int
     ) async {
       let before = await Self.niceness()
@@ -28,8 +28,8 @@ import Testing
 }
 
 /// The memory of the compute threads' queue.
-@Suite struct `The job queue` {
-  @Test func `elements leave in the order in which they came, across growth and shrinking`() {
+@Suite("The job queue") struct JobQueueTests {
+  @Test func `elements leave in order while the queue grows and shrinks`() {
     var queue = RingQueue<Int>()
     var (added, removed) = (0, 0)
     var random = TestRandom(seed: 3)
@@ -49,7 +49,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test func `capacity follows the backlog and not the traffic`() {
+  @Test func `capacity follows the number of waiting elements`() {
     var queue = RingQueue<Int>()
     for number in 0 ..< 10 { queue.append(number) }
     for number in 10 ..< 100_000 {
@@ -63,7 +63,7 @@ import Testing
     #expect(queue.capacity == RingQueue<Int>.minimumCapacity)
   }
 
-  @Test func `elements that left are released`() {
+  @Test func `removed elements are released`() {
     final class Token {}
     var queue = RingQueue<Token>()
     weak var released: Token?

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results in memory of the caller. Random chains check their samples.
-@Suite struct `Destinations of results` {
+@Suite("Destinations of results") struct DestinationTests {
   static let geometry = FrameGeometry(
     format: .i420, size: FrameSize(width: 65, height: 33),
     color: ColorDescription(range: .full, matrix: .bt709))
@@ -11,8 +11,8 @@ import Testing
     try FilterCatalogue.builtIn.resolve(pipeline).plan(for: Self.geometry)
   }
 
-  static func inPlace(_ slab: PaddedBuffer, _ frame: Frame) -> MutableFrame {
-    MutableFrame(layout: frame.layout, buffer: slab.buffer)
+  static func inPlace(_ memory: PaddedBuffer, _ frame: Frame) -> MutableFrame {
+    MutableFrame(layout: frame.layout, buffer: memory.buffer)
   }
 
   @Test(arguments: [
@@ -21,28 +21,28 @@ import Testing
   ])
   func `a pointwise plan in place takes no buffer of the pool`(_ pipeline: Pipeline) async throws {
     let bench = TestBench()
-    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
+    let (memory, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
     try await bench.executor.run(
-      try Self.plan(pipeline), on: frame, into: Self.inPlace(slab, frame))
+      try Self.plan(pipeline), on: frame, into: Self.inPlace(memory, frame))
     #expect(bench.pool.statistics.misses == 0)
   }
 
-  @Test func `the last pass writes a destination apart without a copy`() async throws {
+  @Test func `the last pass writes a disjoint destination without a copy`() async throws {
     let bench = TestBench()
     let frame = try TestFrame.make(Self.geometry)
     let plan = try Self.plan([.filter("median")])
-    let slab = PaddedBuffer(byteCount: 8192)
+    let memory = PaddedBuffer(byteCount: 8192)
     let layout = try TestFrame.layout(Self.geometry, .ragged)
     let result = try await bench.executor.run(
-      plan, on: frame, into: MutableFrame(layout: layout, buffer: slab.buffer))
+      plan, on: frame, into: MutableFrame(layout: layout, buffer: memory.buffer))
     #expect(bench.pool.statistics.misses == 0)
-    #expect(result.buffer === slab.buffer)
+    #expect(result.buffer === memory.buffer)
     #expect(result.layout == layout)
   }
 
-  @Test func `an identity copies the frame, and leaves it where it is already`() async throws {
+  @Test func `an identity copies the frame unless the destination is the frame`() async throws {
     let bench = TestBench()
-    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry, padding: .ragged))
+    let (memory, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry, padding: .ragged))
     let samples = frame.samples
     let identity = try Self.plan([])
     let layout = try FrameLayout(packed: Self.geometry.format, size: Self.geometry.size)
@@ -51,9 +51,9 @@ import Testing
       identity, on: frame, into: MutableFrame(layout: layout, buffer: elsewhere.buffer))
     #expect(copy.samples == samples)
     #expect(elsewhere.touchedBytes(outside: [layout]) == 0)
-    let same = try await bench.executor.run(identity, on: frame, into: Self.inPlace(slab, frame))
+    let same = try await bench.executor.run(identity, on: frame, into: Self.inPlace(memory, frame))
     #expect(same.samples == samples)
-    #expect(slab.touchedBytes(outside: [frame.layout]) == 0)
+    #expect(memory.touchedBytes(outside: [frame.layout]) == 0)
     #expect(bench.pool.statistics.misses == 0)
   }
 
@@ -69,13 +69,13 @@ import Testing
     #expect(result.orientation == turned)
   }
 
-  @Test func `a user's function of the frame never sees what it writes`() async throws {
+  @Test func `a custom frame function does not read its own output`() async throws {
     var bench = TestBench()
     bench.catalogue.register(Upended())
-    let (slab, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
+    let (memory, frame) = PaddedBuffer.holding(try TestFrame.make(Self.geometry))
     let plan = try bench.catalogue.resolve([.filter("upended")]).plan(for: Self.geometry)
     let expected = try await bench.executor.run(plan, on: frame).samples
-    let result = try await bench.executor.run(plan, on: frame, into: Self.inPlace(slab, frame))
+    let result = try await bench.executor.run(plan, on: frame, into: Self.inPlace(memory, frame))
     #expect(result.samples == expected)
   }
 

@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct `Running plans` {
+@Suite("The executor") struct ExecutionTests {
   static let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 20, height: 10))
 
   /// Notes the passes, and stops before the given one.
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `cancellation is seen between passes`() async throws {
+  @Test func `cancellation ends a frame between passes`() async throws {
     let bench = TestBench()
     let plan = try bench.catalogue.resolve(Self.pipeline).plan(for: Self.geometry)
     let frame = try TestFrame.make(Self.geometry)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `the work is done on the pool's threads`() async throws {
+  @Test func `work runs on the pool's threads`() async throws {
     let pool = ComputePool(threadCount: 3)
     // This thread is marked; the pool's are not.
     var key = pthread_key_t()
@@ -115,7 +115,7 @@ import Testing
 
     func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.colorKernel(self)] }
 
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
       _ = self.notes.seen.withLock { $0.insert(.current) }
       return pixel
     }
@@ -130,7 +130,7 @@ import Testing
     catalogue.register(witness)
     let executor = PlanExecutor(
       pool: BufferPool(), compute: ComputePool(threadCount: 3, instructionSet: instructionSet),
-      fixedBands: BandRunner(maxBands: bands, leastBandNanoseconds: 0))
+      fixedBands: BandRunner(maxBands: bands, minBandNanoseconds: 0))
     let plan = try catalogue.resolve(
       [.filter("witness"), .filter("boxBlur"), .filter("witness")]
     ).plan(for: Self.geometry)
@@ -143,7 +143,7 @@ import Testing
     #expect(unsafe InstructionSet.current.rawValue == String(cString: name))
   }
 
-  @Test func `a pool that was shut down still finishes work`() async throws {
+  @Test func `a pool that is shut down still runs work`() async throws {
     let pool = ComputePool(threadCount: 2)
     pool.shutdown()
     pool.shutdown()
@@ -156,7 +156,7 @@ import Testing
     #expect(sum == 45)
   }
 
-  @Test func `many frames at once give what one gives`() async throws {
+  @Test func `concurrent frames equal sequential frames`() async throws {
     let bench = TestBench(threads: 4)
     let frame = try TestFrame.make(
       FrameGeometry(format: .i420, size: FrameSize(width: 333, height: 221)))
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `orientation is passed on`() async throws {
+  @Test func `the result keeps the orientation`() async throws {
     let bench = TestBench()
     let turned = Orientation(quarterTurns: 1, isMirrored: true)
     let frame = try bench.pool.makeFrame(Self.geometry, orientation: turned).finish()

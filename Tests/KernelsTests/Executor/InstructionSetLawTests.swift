@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws that hold for every picture and every instruction set.
-@Suite struct `Laws on each instruction set` {
+@Suite("Laws on each instruction set") struct InstructionSetLawTests {
   static let size = FrameSize(width: 77, height: 51)
   static let machines = InstructionSet.available
 
@@ -18,7 +18,7 @@ import Testing
     uniqueKeysWithValues: Self.machines.map { machine in
       let executor = PlanExecutor(
         pool: BufferPool(), compute: ComputePool(threadCount: 2, instructionSet: machine),
-        fixedBands: BandRunner(maxBands: 3, leastBandNanoseconds: 0))
+        fixedBands: BandRunner(maxBands: 3, minBandNanoseconds: 0))
       return (machine, executor)
     })
 
@@ -42,7 +42,7 @@ import Testing
   ]
 
   @Test(arguments: Self.machines, PixelFormat.allCases)
-  func `a flat field stays flat up to the very edge`(
+  func `a flat field stays flat up to the edge`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     for value: UInt8 in [0, 1, 16, 127, 235, 255] {
@@ -56,7 +56,7 @@ import Testing
 
   /// Black and white in the range of the format, through whatever leaves greys alone.
   @Test(arguments: Self.machines, [PixelFormat.i420, .nv12, .bgra8, .gray8])
-  func `black and white survive what leaves greys alone`(
+  func `filters that keep greys keep black and white`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     let greys: Pipeline = [
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: Self.machines, [PixelFormat.i420, .nv12])
-  func `the matrices and the ranges of YUV give different pictures`(
+  func `the matrices and ranges of YUV give different pictures`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     for stage: Stage in [
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: Self.machines, PixelFormat.allCases)
-  func `inverting twice, and a hue turned by pi twice, give the frame back`(
+  func `inverting twice and rotating hue by pi twice restore the frame`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     // Values from which neither step leaves what bytes can hold.
@@ -144,7 +144,7 @@ import Testing
   ]
 
   @Test(arguments: PixelFormat.allCases, AlphaMode.allCases)
-  func `identities are no pass, one by one and all together`(
+  func `identities compile to no pass`(
     _ format: PixelFormat, _ alpha: AlphaMode
   ) throws {
     let geometry = Self.geometry(format, ColorDescription(alpha: alpha))
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: Self.machines, PixelFormat.allCases)
-  func `every square of a picture in squares is uniform`(
+  func `pixellated squares are uniform`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     let frame = try TestFrame.make(Self.geometry(format), seed: 7)
@@ -202,7 +202,7 @@ import Testing
       let reach = Int(Double(side) * shape.scale)
       for y in 0 ..< shape.height {
         for x in 0 ..< shape.samples where !format.hasAlpha || x % 4 != 3 {
-          // Far enough to the left and above that no place is less than 0.
+          // Far enough to the left and above that no position is less than 0.
           let square = [
             (x / shape.step + 40 * reach - Int(Double(center.x) * shape.scale)) / reach,
             (y + 40 * reach - Int(Double(center.y) * shape.scale)) / reach, x % shape.step,
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(arguments: Self.machines)
-  func `a glow leaves what is dark alone and takes white to 1, .97, .88`(
+  func `a glow keeps dark pixels and maps white to 1, .97, .88`(
     _ machine: InstructionSet
   ) async throws {
     let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 128, height: 1))
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(arguments: Self.machines, [PixelFormat.bgra8, .rgba8])
-  func `a vintage look keeps every alpha, and the fourth byte of an opaque frame`(
+  func `a vintage look keeps alpha and the fourth byte of opaque frames`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
     for alpha in AlphaMode.allCases {

@@ -13,7 +13,7 @@ import Testing
     func advance(by duration: Duration) { self.time.withLock { $0 += duration } }
   }
 
-  /// Where a number of threads wait for each other.
+  /// A barrier at which a number of threads wait for each other.
   final class Rendezvous: Sendable {
     private let arrived = Atomic<Int>(0)
 
@@ -60,7 +60,7 @@ import Testing
   ) async {
     let pool = ComputePool(threadCount: threads)
     await withTaskExecutorPreference(pool) {
-      var runner = BandRunner(maxBands: bands, leastBandNanoseconds: 0)
+      var runner = BandRunner(maxBands: bands, minBandNanoseconds: 0)
       runner.meter = meter
       await runner.run(rows: bands, nanoseconds: 0, work)
     }

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results of analyses, and their names in a plan.
-@Suite struct `Analyses` {
+@Suite("Analyses") struct AnalysisTests {
   struct NoNumber: Error {}
 
   static func number(_ found: [String: AnalysisValue], _ name: String) throws -> Double {
@@ -126,7 +126,7 @@ import Testing
     #expect(try await one.analyze(bright, at: FrameTime())["motion"] == .number(1))
   }
 
-  @Test func `a plan names the stages that look, and those that are off do not`() throws {
+  @Test func `a plan lists the active analyses`() throws {
     let gray = FrameGeometry(format: .gray8, size: FrameSize(width: 8, height: 8))
     func look(_ id: String? = nil, isActive: Bool = true) -> Stage {
       Stage(

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws of colour filters and effects that hold for every picture.
-@Suite struct `Laws of colour filters and effects` {
+@Suite("Laws of colour filters and effects") struct ColorFilterLawTests {
   /// Returns a pipeline's result for one colour, far from any edge.
   static func color(_ pipeline: Pipeline, _ pixel: SIMD4<Double>) throws -> SIMD4<Double> {
     var picture = ReferencePicture(
@@ -47,14 +47,14 @@ import Testing
     .filter("glow", ["intensity": .number(0)]), .filter("grain", ["amount": .number(0)]),
     .filter("vignetteEffect", ["intensity": .number(0)]),
   ])
-  func `settings that change nothing cost nothing`(_ stage: Stage) async throws {
+  func `neutral settings compile to no pass`(_ stage: Stage) async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .bgra8, size: FrameSize(width: 31, height: 9)))
     let result = try await TestBench().run([stage], on: frame)
     #expect(result.buffer === frame.buffer)
   }
 
-  @Test func `a glow takes white to 1, .97, .88 at .6`() async throws {
+  @Test func `a glow of .6 maps white to 1, .97, .88`() async throws {
     let white = try Self.color([.filter("glow")], [1, 1, 1, 1])
     #expect(Self.near(white, [1, 0.97, 0.88, 1], 1e-9))
     let bytes = try await Self.flat([.filter("glow")], [255, 255, 255, 255])
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [0.0, 0.6, 1])
-  func `a glow leaves luma up to a half alone`(_ intensity: Double) async throws {
+  func `a glow keeps pixels of luma up to a half`(_ intensity: Double) async throws {
     let glow: Pipeline = [.filter("glow", ["intensity": .number(intensity)])]
     // Luma .5 exactly in the middle one; blue and red can be bright with little luma.
     for pixel: SIMD4<Double> in [
@@ -84,14 +84,14 @@ import Testing
     #expect(Self.near(back, grey, 1e-5))
   }
 
-  @Test func `the further the temperature, the stronger`() throws {
+  @Test func `a greater difference of temperature has a stronger effect`() throws {
     let reds = try [4000.0, 5000, 6500, 8000, 12000].map {
       try Self.color(Self.adapt($0, 6500), [0.5, 0.5, 0.5, 1]).x
     }
     #expect(zip(reds, reds.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  @Test func `daylight becomes illuminant A as CIE gives it`() throws {
+  @Test func `daylight is adapted to illuminant A of CIE`() throws {
     // D65 (.31271, .32902) to A (.44757, .40745) through Bradford with gains to 1/2.2, computed
     // from the chromaticities alone; 2856 K is A's temperature, 6504 K that of D65. (In linear
     // light, encoded with 1/2.2: 1.32, .92, .52.)
@@ -99,7 +99,7 @@ import Testing
     #expect(Self.near(white, [1.373, 0.922, 0.543, 1], 0.03))
   }
 
-  @Test func `a green light taken out leaves magenta`() throws {
+  @Test func `removing green light leaves magenta`() throws {
     let result = try Self.color(
       [.filter("temperatureAndTint", ["neutral": .vector([6500, 60])])], [0.5, 0.5, 0.5, 1])
     #expect(result.y < 0.495 && result.x > 0.5 && result.z > 0.495)
@@ -116,7 +116,7 @@ import Testing
     #expect(Self.near(try Self.color([there, back], pixel), pixel, 1e-9))
   }
 
-  @Test func `vibrance moves the dull more than the saturated, and greys not at all`() throws {
+  @Test func `vibrance changes dull colours more than saturated ones, and no greys`() throws {
     let vibrance: Pipeline = [.filter("vibrance", ["amount": .number(1)])]
     func spread(_ pixel: SIMD4<Double>) -> Double {
       max(pixel.x, pixel.y, pixel.z) - min(pixel.x, pixel.y, pixel.z)
@@ -151,7 +151,7 @@ import Testing
     #expect(abs(products.reduce(0, +) / variance) < 0.02)
   }
 
-  @Test func `grain is the same for a seed and frame on every machine, and no other`()
+  @Test func `grain depends on the seed and the frame only`()
     async throws
   {
     func grain(_ seed: Double, _ index: UInt64, mono: Bool = true) async throws -> [UInt8] {
@@ -175,7 +175,7 @@ import Testing
 
   static let golden: [UInt8] = [168, 71, 88, 118, 210, 218, 141, 227]
 
-  @Test func `a random generator forgets the picture, and its channels are independent`()
+  @Test func `a random generator ignores the picture and has independent channels`()
     async throws
   {
     let noise: Pipeline = [.filter("randomGenerator")]
@@ -207,7 +207,7 @@ import Testing
     #expect(cools == (name == "vintage"))
   }
 
-  @Test func `a vintage look is its stages`() async throws {
+  @Test func `a vintage look equals its stages`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .bgra8, size: FrameSize(width: 97, height: 61)), seed: 2)
     let bench = TestBench()
@@ -220,7 +220,7 @@ import Testing
     #expect(preset.samples == stages.samples)
   }
 
-  @Test func `a vignette effect leaves the inside alone and reaches its intensity outside`()
+  @Test func `a vignette effect keeps the inside and has full intensity outside`()
     async throws
   {
     let size = FrameSize(width: 200, height: 100)
@@ -287,7 +287,7 @@ import Testing
   @Test(arguments: [
     "Chrome", "Fade", "Instant", "Mono", "Noir", "Process", "Tonal", "Transfer",
   ])
-  func `no photo effect turns light and dark round`(_ name: String) throws {
+  func `photo effects are monotone on greys`(_ name: String) throws {
     let effect: Pipeline = [.filter("photoEffect\(name)")]
     let greys = try (0 ... 50).map {
       try Self.color(effect, SIMD4(SIMD3(repeating: Double($0) / 50), 1))

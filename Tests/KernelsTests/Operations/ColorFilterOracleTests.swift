@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Colour filters and pointwise effects on each format against the naive reference.
-@Suite struct `Colour filters and effects equal the reference` {
+@Suite("Colour filters and the reference") struct ColorFilterOracleTests {
   static let pipelines: [Pipeline] = [
     [
       .filter(
@@ -54,7 +54,9 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format, index: 3)
   }
 
@@ -69,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `a circle so large that it is sampled on a grid is within a level too`(
+  func `a large circle, which is sampled on a grid, is within a level`(
     _ format: PixelFormat
   ) async throws {
     let geometry = FrameGeometry(
@@ -88,7 +90,7 @@ import Testing
     arguments: [
       "vintage", "randomGenerator", "dotScreen", "photoEffectInstant", "glow", "vignetteEffect",
     ], [FrameSize(width: 16384, height: 1), FrameSize(width: 1, height: 16384)])
-  func `within a level on the longest rows and columns`(
+  func `results are within a level on the longest rows and columns`(
     _ name: String, _ size: FrameSize
   ) async throws {
     let frame = try TestFrame.make(
@@ -104,7 +106,7 @@ import Testing
   /// Chains of steps that fold and steps that do not; nothing that jumps, where a rounding error
   /// would become a level of the poster.
   @Test(arguments: 0 ..< 120)
-  func `a random chain gives what the naive interpreter gives`(_ seed: Int) async throws {
+  func `a random chain equals the reference`(_ seed: Int) async throws {
     var random = TestRandom(seed: UInt64(seed) &* 104_729 &+ 5)
     func number(_ range: ClosedRange<Double>) -> ParameterValue {
       .number(Double.random(in: range, using: &random))

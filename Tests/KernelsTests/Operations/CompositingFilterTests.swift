@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Filters with a second picture.
-@Suite struct `Compositing filters` {
+@Suite("Compositing filters") struct CompositingFilterTests {
   /// A bench whose catalogue knows a few images.
   static func bench(threads: Int = 2) throws -> TestBench {
     var bench = TestBench(threads: threads)
@@ -43,11 +43,13 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format, bench: try Self.bench())
   }
 
-  @Test func `an image far smaller than a pixel is a pixel of its mean, at once`() async throws {
+  @Test func `a large image that covers one pixel has its mean colour`() async throws {
     let bench = try Self.bench()
     let pipeline: Pipeline = [
       .filter(
@@ -101,7 +103,7 @@ import Testing
     #expect(result == [170, 0, 85, 192])
   }
 
-  @Test func `white multiplies to nothing, and black screens to nothing`() async throws {
+  @Test func `multiplying by white and screening by black change nothing`() async throws {
     let white: SIMD4<UInt8> = [255, 255, 255, 255]
     let black: SIMD4<UInt8> = [0, 0, 0, 255]
     let color: SIMD4<UInt8> = [10, 120, 240, 255]
@@ -150,11 +152,11 @@ import Testing
       #expect(lit.count == area)
       return [first % 40 ... last % 40, first / 40 ... last / 40]
     }
-    let place: [String: ParameterValue] = [
+    let placement: [String: ParameterValue] = [
       "origin": .vector([10, 4]), "width": .number(12), "height": .number(10),
     ]
-    #expect(try await covered(place) == [13 ... 18, 4 ... 13])
-    let stretched = place.merging(["fit": .text("stretch")]) { $1 }
+    #expect(try await covered(placement) == [13 ... 18, 4 ... 13])
+    let stretched = placement.merging(["fit": .text("stretch")]) { $1 }
     #expect(try await covered(stretched) == [10 ... 21, 4 ... 13])
     #expect(
       try await covered(stretched.merging(["offset": .vector([-12, 20])]) { $1 })
@@ -163,7 +165,7 @@ import Testing
       try await covered(stretched.merging(["scale": .number(0.5)]) { $1 })
         == [13 ... 18, 6 ... 10])
     #expect(
-      try await covered(place.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
+      try await covered(placement.merging(["fit": .text("fill")]) { $1 }) == [10 ... 21, 4 ... 13])
     #expect(try await covered(["origin": .vector([100, 100])]) == [])
   }
 
@@ -195,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `bands give what the whole gives`() async throws {
+  @Test func `bands do not change the result`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .nv12, size: FrameSize(width: 801, height: 603)))
     let pipeline: Pipeline = [

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The figures of the documented formulas, computed by hand.
-@Suite struct `Colour filters have the documented figures` {
+@Suite("Formulas of colour filters") struct FilterFormulaTests {
   /// Returns the colour that a filter of one matrix computes.
   static func color(
     _ name: String, _ parameters: [String: ParameterValue], _ pixel: SIMD4<Double>
@@ -53,22 +53,36 @@ import Testing
     #expect(Self.near(result, [expected(0.2), expected(0.6), expected(0.9), 0.5]))
   }
 
-  @Test func `a hue turned by pi has a third and two thirds`() throws {
+  @Test(arguments: [PixelFormat.rgb24, .bgra8])
+  func `a bias is rounded to the unit of the integers`(_ format: PixelFormat) async throws {
+    let frame = try TestFrame.flat(
+      FrameGeometry(format: format, size: FrameSize(width: 33, height: 2)), 100)
+    // 4096.8 units of 1/8192 level: 4096 would be half a level, which is rounded up.
+    let bias = -0.5001 / 255
+    let result = try await TestBench().run(
+      [.filter("colorMatrix", ["biasVector": .vector([bias, bias, bias, 0])])], on: frame)
+    let expected: [UInt8] = format == .rgb24 ? [99, 99, 99] : [99, 99, 99, 100]
+    for pixel in stride(from: 0, to: result.samples[0].count, by: expected.count) {
+      #expect(result.samples[0][pixel ..< pixel + expected.count].elementsEqual(expected))
+    }
+  }
+
+  @Test func `a hue rotation by pi has weights of a third and two thirds`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(.pi)], [1, 0, 0, 1])
     #expect(Self.near(result, [-1.0 / 3, 2.0 / 3, 2.0 / 3, 1]))
   }
 
-  @Test func `a hue turned by a third of a circle takes red to green`() throws {
+  @Test func `a hue rotation by a third of a circle maps red to green`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(2 * .pi / 3)], [1, 0, 0, 1])
     #expect(Self.near(result, [0, 1, 0, 1]))
   }
 
-  @Test func `a hue keeps greys`() throws {
+  @Test func `a hue rotation keeps greys`() throws {
     let result = try Self.color("hueAdjust", ["angle": .number(1)], [0.4, 0.4, 0.4, 1])
     #expect(Self.near(result, [0.4, 0.4, 0.4, 1]))
   }
 
-  @Test func `a vignette leaves the middle and takes three quarters at its radius`() async throws {
+  @Test func `a vignette keeps the centre and removes three quarters at its radius`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 301, height: 301))
     let frame = try TestFrame.flat(geometry, 200)
     let result = try await TestBench().run(

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Laws of filters that hold for every picture.
-@Suite struct `Laws of filters` {
+@Suite("Laws of filters") struct FilterLawTests {
   static let formats = PixelFormat.allCases
   static let size = FrameSize(width: 61, height: 43)
 
@@ -20,14 +20,14 @@ import Testing
   }
 
   @Test(arguments: Self.formats)
-  func `inverting twice is nothing, and no pass`(_ format: PixelFormat) throws {
+  func `inverting twice compiles to no pass`(_ format: PixelFormat) throws {
     let pipeline = try FilterCatalogue.builtIn.resolve(
       [.filter("colorInvert"), .filter("colorInvert")])
     #expect(pipeline.plan(for: FrameGeometry(format: format, size: Self.size)).isIdentity)
   }
 
   @Test(arguments: Self.formats)
-  func `inverting twice in two runs gives the frame back`(_ format: PixelFormat) async throws {
+  func `inverting twice in two runs restores the frame`(_ format: PixelFormat) async throws {
     // Video range leaves room on both sides, so that nothing is clamped on the way.
     let frame = try TestFrame.make(
       FrameGeometry(
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: Self.formats)
-  func `a hue turned by pi twice is as it was`(_ format: PixelFormat) async throws {
+  func `rotating hue by pi twice restores the frame`(_ format: PixelFormat) async throws {
     let frame = try Self.frame(format)
     let turn = Stage.filter("hueAdjust", ["angle": .number(.pi)])
     let result = try await TestBench().run([turn, turn], on: frame)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Self.formats, [0.5, 3, 10, 40, 200])
-  func `a flat field stays flat under blur, up to the edge`(
+  func `a blurred flat field stays flat up to the edge`(
     _ format: PixelFormat, _ sigma: Double
   ) async throws {
     let bench = TestBench()
@@ -118,7 +118,7 @@ import Testing
     .filter("gaussianBlur", ["radius": .number(0.1)]),
     .filter("pixellate", ["scale": .number(1)]),
   ])
-  func `settings that change nothing cost nothing`(_ stage: Stage) async throws {
+  func `neutral settings compile to no pass`(_ stage: Stage) async throws {
     let frame = try Self.frame(.bgra8)
     let bench = TestBench()
     let result = try await bench.run([stage], on: frame)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: Self.formats)
-  func `black and white survive a grey filter in their own range`(_ format: PixelFormat)
+  func `a grey filter keeps black and white of the range`(_ format: PixelFormat)
     async throws
   {
     let color = ColorDescription(range: .video, alpha: .opaque)
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: ["sepiaTone", "gaussianBlur", "pixellate", "vignette", "colorInvert"])
-  func `the fourth byte of an opaque frame is passed on untouched`(_ name: String) async throws {
+  func `the fourth byte of an opaque frame does not change`(_ name: String) async throws {
     let frame = try TestFrame.make(
       FrameGeometry(
         format: .rgba8, size: Self.size, color: ColorDescription(alpha: .opaque)),

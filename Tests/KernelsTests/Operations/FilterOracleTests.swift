@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Each filter on each format against the naive reference in double precision.
-@Suite struct `Filters equal the reference` {
+@Suite("Filters and the reference") struct FilterOracleTests {
   static let pipelines: [Pipeline] = [
     [.filter("sepiaTone")],
     [.filter("sepiaTone", ["intensity": .number(0.8)])],
@@ -66,7 +66,7 @@ import Testing
   ]
 
   @Test(arguments: Self.pointwise, PixelFormat.allCases)
-  func `within a level for the rest of the pointwise`(
+  func `other pointwise filters are within a level of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await Self.compare(pipeline, format, tolerance: 1)
@@ -82,14 +82,17 @@ import Testing
     .map { FrameSize(width: $0.0, height: $0.1) }
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await Self.compare(pipeline, format, tolerance: 1)
   }
 
   /// Wide blurs work on a reduced picture; alpha that jumps from pixel to pixel costs them a level.
   @Test(arguments: Self.wideBlurs, PixelFormat.allCases)
-  func `within two levels for wide blurs`(_ pipeline: Pipeline, _ format: PixelFormat) async throws
-  {
+  func `wide blurs are within two levels of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await Self.compare(pipeline, format, tolerance: 2)
   }
 
@@ -111,7 +114,7 @@ import Testing
     }
   }
 
-  /// The colour descriptions in which a format makes a difference.
+  /// The colour descriptions that a format distinguishes.
   static func colors(_ format: PixelFormat) -> [ColorDescription] {
     if format.isYUV {
       return YUVRange.allCases.flatMap { range in

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results in another shape than the input's: rotated, and fitted into a size.
-@Suite struct `Results in other shapes` {
+@Suite("Results in other shapes") struct FrameShapeTests {
   static let shapes: [FrameShape] = [
     FrameShape(width: 40, height: 40), FrameShape(width: 41, height: 27),
     FrameShape(width: 40, height: 40, fit: .fill), FrameShape(width: 13, height: 90, fit: .fill),
@@ -13,7 +13,9 @@ import Testing
   ]
 
   @Test(arguments: Self.shapes, PixelFormat.allCases)
-  func `within a level of the reference`(_ shape: FrameShape, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ shape: FrameShape, _ format: PixelFormat
+  ) async throws {
     let bench = TestBench()
     let resolved = ResolvedPipeline.empty.shaped(shape)
     for color in FormatSweep.colors(format) {
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: Self.shapes, PixelFormat.allCases)
-  func `of the very frames that the pipeline makes`(
+  func `the shape is applied to the finished frames`(
     _ shape: FrameShape, _ format: PixelFormat
   ) async throws {
     let bench = TestBench()
@@ -68,7 +70,7 @@ import Testing
     (FrameShape(orientation: Orientation(quarterTurns: 3), width: 40), (30, 20), (40, 60)),
     (FrameShape(width: 100_000, height: 0), (30, 20), (16384, 1)),
   ])
-  func `a side that is not stated follows from the other`(
+  func `a missing side follows from the other`(
     _ shape: FrameShape, _ given: (Int, Int), _ expected: (Int, Int)
   ) {
     let size = shape.size(of: FrameSize(width: given.0, height: given.1))
@@ -76,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `bars are on both sides, and the picture keeps its shape between them`(
+  func `bars are on both sides of the picture`(
     _ format: PixelFormat
   ) async throws {
     let bench = TestBench()
@@ -99,7 +101,7 @@ import Testing
   }
 
   @Test
-  func `a shape that frames have already is no pass, and two shapes are two pipelines`() throws {
+  func `a shape that frames already have compiles to no pass`() throws {
     let geometry = FrameGeometry(format: .i420, size: FrameSize(width: 64, height: 36))
     for shape in [
       FrameShape(), FrameShape(width: 64), FrameShape(height: 36),

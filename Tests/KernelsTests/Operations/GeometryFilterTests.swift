@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Filters that move pixels, and filters that change the size of frames.
-@Suite struct `Geometry filters` {
+@Suite("Geometry filters") struct GeometryFilterTests {
   static func affine(_ vector: [Double], _ border: String = "transparent") -> Stage {
     .filter("affineTransform", ["transform": .vector(vector), "border": .text(border)])
   }
@@ -46,7 +46,9 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format)
   }
 
@@ -62,7 +64,7 @@ import Testing
     (Self.scale(50, 50, "fit"), 50, 30), (Self.scale(50, 50, "fill"), 50, 50),
     (Self.scale(50, 50, "stretch"), 50, 50), (Self.affine([2, 0, 0, 2, 0, 0]), 100, 60),
   ])
-  func `the plan and the frame have the size that is asked for`(
+  func `the plan and the frame have the requested size`(
     _ stage: Stage, _ width: Int, _ height: Int
   ) async throws {
     let frame = try TestFrame.make(Self.geometry(.nv12, 100, 60))
@@ -73,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `a crop on even places has the very samples`(_ format: PixelFormat) async throws {
+  func `a crop at even positions copies samples`(_ format: PixelFormat) async throws {
     let frame = try TestFrame.make(Self.geometry(format, 61, 43), padding: .ragged) {
       plane, x, y, channel in UInt8((x * 7 + y * 13 + plane * 50 + channel * 31) % 256)
     }
@@ -92,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `four quarter turns and two mirrors give the frame back`(_ format: PixelFormat)
+  func `four quarter turns and two reflections restore the frame`(_ format: PixelFormat)
     async throws
   {
     var geometry = Self.geometry(format, 45, 29)
@@ -136,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `shrinking to one pixel is the mean of all`() async throws {
+  @Test func `one pixel is the mean of the picture`() async throws {
     let frame = try TestFrame.make(Self.geometry(.gray8, 47, 33), seed: 3)
     let mean =
       frame.samples[0].reduce(0) { $0 + Double($1) } / Double(frame.samples[0].count)
@@ -144,7 +146,7 @@ import Testing
     #expect(abs(Double(result.samples[0][0]) - mean) <= 0.51)
   }
 
-  @Test func `doubling puts a quarter and three quarters between neighbours`() async throws {
+  @Test func `doubling interpolates neighbours by a quarter and three quarters`() async throws {
     let frame = try TestFrame.make(Self.geometry(.gray8, 3, 1), padding: .packed) { _, x, _, _ in
       UInt8(100 * x)
     }
@@ -152,7 +154,7 @@ import Testing
     #expect(result.samples[0] == [0, 25, 75, 125, 175, 200])
   }
 
-  @Test func `a map by whole pixels moves them unchanged, and black comes in`() async throws {
+  @Test func `a translation by whole pixels copies them and fills with black`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(
         format: .i420, size: FrameSize(width: 24, height: 16),
@@ -165,7 +167,7 @@ import Testing
     #expect(result.samples[1][12 + 2] == frame.samples[1][0])
   }
 
-  @Test func `what comes in from outside is transparent where there is alpha`() async throws {
+  @Test func `pixels from outside are transparent where there is alpha`() async throws {
     let frame = try TestFrame.flat(
       FrameGeometry(
         format: .rgba8, size: FrameSize(width: 8, height: 8),
@@ -175,7 +177,7 @@ import Testing
     #expect(Array(result.samples[0][28 ..< 32]) == [255, 255, 255, 255])
   }
 
-  @Test func `an affine quarter turn is an oriented one`() async throws {
+  @Test func `an affine quarter turn equals orient`() async throws {
     let frame = try TestFrame.make(Self.geometry(.gray8, 40, 40), seed: 6)
     let bench = TestBench()
     // (x, y) goes to (40 - y, x).
@@ -188,13 +190,13 @@ import Testing
     Self.orient(0), Self.orient(4), Self.scale(0, 0, "fit"), Self.scale(40, 30, "stretch"),
     Self.affine([1, 0, 0, 1, 0, 0]), .filter("crop"), Self.crop(0, 0, 400, 300),
   ])
-  func `settings that change nothing cost nothing`(_ stage: Stage) async throws {
+  func `neutral settings compile to no pass`(_ stage: Stage) async throws {
     let frame = try TestFrame.make(Self.geometry(.bgra8, 40, 30))
     #expect(try await TestBench().run([stage], on: frame).buffer === frame.buffer)
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `bands give what the whole gives`(_ format: PixelFormat) async throws {
+  func `bands do not change the result`(_ format: PixelFormat) async throws {
     var geometry = Self.geometry(format, 901, 703)
     geometry.color.alpha = .opaque
     let frame = try TestFrame.make(geometry)
@@ -208,7 +210,7 @@ import Testing
   }
 
   @Test(arguments: 0 ..< 60)
-  func `a random chain of geometry and colour gives what the interpreter gives`(_ seed: Int)
+  func `a random chain of geometry and colour equals the reference`(_ seed: Int)
     async throws
   {
     var random = TestRandom(seed: UInt64(seed) &* 31337 &+ 11)

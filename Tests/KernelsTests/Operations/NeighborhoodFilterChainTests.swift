@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Neighbourhood filters in chains with each other and with pointwise filters.
-@Suite struct `Chains of neighbourhood filters` {
+@Suite("Chains of neighbourhood filters") struct NeighborhoodFilterChainTests {
   /// A stage with moderate settings, so that errors of a level are not magnified to many.
   private static func stage(_ random: inout TestRandom) -> Stage {
     func number(_ range: ClosedRange<Double>) -> ParameterValue {
@@ -41,7 +41,7 @@ import Testing
 
   /// Three passes that round to 1/32 level each, and mixes between them.
   @Test(arguments: 0 ..< 200)
-  func `give what the naive interpreter gives`(_ seed: Int) async throws {
+  func `a random chain equals the reference`(_ seed: Int) async throws {
     var random = TestRandom(seed: UInt64(seed) &* 6151 &+ 5)
     let pipeline = Pipeline(stages: (0 ..< 3).map { _ in Self.stage(&random) })
     let geometry = FrameGeometry(

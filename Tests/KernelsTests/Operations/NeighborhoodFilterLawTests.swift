@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws of neighbourhood filters that hold for every picture.
-@Suite struct `Laws of neighbourhood filters` {
+@Suite("Laws of neighbourhood filters") struct NeighborhoodFilterLawTests {
   static let size = FrameSize(width: 75, height: 54)
   static let opaque = ColorDescription(alpha: .opaque)
 
@@ -27,7 +27,7 @@ import Testing
   ]
 
   @Test(arguments: Self.flatKeeping, PixelFormat.allCases)
-  func `a flat field stays flat, up to the edge`(_ stage: Stage, _ format: PixelFormat) async throws
+  func `a flat field stays flat up to the edge`(_ stage: Stage, _ format: PixelFormat) async throws
   {
     let bench = TestBench()
     for value: UInt8 in [0, 1, 16, 127, 128, 254, 255] {
@@ -52,14 +52,14 @@ import Testing
     .filter("pinchDistortion", ["scale": Self.number(0)]),
     .filter("twirlDistortion", ["angle": Self.number(0)]),
   ])
-  func `settings that change nothing cost nothing`(_ stage: Stage) async throws {
+  func `neutral settings compile to no pass`(_ stage: Stage) async throws {
     let frame = try TestFrame.make(Self.geometry(.bgra8))
     let result = try await TestBench().run([stage], on: frame)
     #expect(result.buffer === frame.buffer)
   }
 
   @Test(arguments: Self.flatKeeping, [PixelFormat.bgra8, .i420, .nv12])
-  func `bands give what the whole gives`(_ stage: Stage, _ format: PixelFormat) async throws {
+  func `bands do not change the result`(_ stage: Stage, _ format: PixelFormat) async throws {
     let geometry = FrameGeometry(
       format: format, size: FrameSize(width: 640, height: 403), color: Self.opaque)
     let frame = try TestFrame.make(geometry)
@@ -80,7 +80,7 @@ import Testing
     #expect(abs(sum(result) / sum(frame) - 1) < 0.005)
   }
 
-  @Test func `a level line is a box one pixel high, and an upright one a box one pixel wide`()
+  @Test func `horizontal and vertical lines equal boxes`()
     async throws
   {
     let frame = try TestFrame.make(Self.geometry(.gray8))
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a line turned by half a circle is the same line`() async throws {
+  @Test func `a line rotated by half a circle is the same line`() async throws {
     let frame = try TestFrame.make(Self.geometry(.bgra8))
     let bench = TestBench()
     let one = try await bench.run([.filter("motionBlur", ["angle": .number(0.8)])], on: frame)
@@ -112,23 +112,23 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `a zoom blur leaves its centre alone`(_ format: PixelFormat) async throws {
+  func `a zoom blur keeps its centre`(_ format: PixelFormat) async throws {
     let frame = try TestFrame.make(Self.geometry(format))
     // A pixel's centre.
     let result = try await TestBench().run(
       [.filter("zoomBlur", ["center": .vector([20.5, 12.5]), "amount": .number(60)])], on: frame)
-    let place = 12 * PlaneShape.planes(format, Self.size)[0].samples
+    let offset = 12 * PlaneShape.planes(format, Self.size)[0].samples
     let step = PlaneShape.planes(format, Self.size)[0].step
     for channel in 0 ..< step {
       #expect(
-        result.samples[0][place + 20 * step + channel]
-          == frame.samples[0][place + 20 * step + channel])
+        result.samples[0][offset + 20 * step + channel]
+          == frame.samples[0][offset + 20 * step + channel])
     }
     #expect(result.samples != frame.samples)
   }
 
   @Test(arguments: [PixelFormat.i420, .nv12])
-  func `sharpening luma leaves chroma untouched`(_ format: PixelFormat) async throws {
+  func `sharpening luma keeps chroma`(_ format: PixelFormat) async throws {
     let frame = try TestFrame.make(Self.geometry(format))
     let result = try await TestBench().run(
       [.filter("sharpenLuminance", ["sharpness": .number(40)])], on: frame)
@@ -156,7 +156,7 @@ import Testing
   ) async throws {
     let size = FrameSize(width: 40, height: 26)
     let weights = (0 ..< count).map { Double($0 * 5 % 7 - 2) / Double(count) }
-    for color in `Filters equal the reference`.colors(format) {
+    for color in FilterOracleTests.colors(format) {
       let geometry = FrameGeometry(format: format, size: size, color: color)
       let frame = try TestFrame.make(geometry)
       let result = try await TestBench().run(
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(arguments: ["boxBlur", "motionBlur", "unsharpMask", "convolution3X3", "holeDistortion"])
-  func `the fourth byte of an opaque frame is passed on untouched`(_ name: String) async throws {
+  func `the fourth byte of an opaque frame does not change`(_ name: String) async throws {
     let frame = try TestFrame.make(Self.geometry(.rgba8), padding: .aligned) { _, x, y, channel in
       UInt8((x * 5 + y * 3 + channel * 60) % 256)
     }
@@ -237,7 +237,7 @@ import Testing
     #expect(black.samples[1][13 * 38 + 18] == 128)
   }
 
-  @Test func `a twirl of whole turns leaves the middle where it was`() async throws {
+  @Test func `a twirl by whole turns keeps the centre`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 201, height: 201))
     let frame = try TestFrame.make(geometry, padding: .packed) { _, x, y, _ in
       x > 100 ? 200 : 40
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test(arguments: ["bumpDistortion", "pinchDistortion", "twirlDistortion"])
-  func `what lies beyond the radius stays`(_ name: String) async throws {
+  func `pixels beyond the radius do not change`(_ name: String) async throws {
     let frame = try TestFrame.make(Self.geometry(.bgra8))
     let result = try await TestBench().run([.filter(name, ["radius": .number(20)])], on: frame)
     #expect(result.samples != frame.samples)
@@ -266,10 +266,10 @@ import Testing
       for x in 0 ..< Self.size.width {
         let (dx, dy) = (Double(x) - 37, Double(y) - 26.5)
         guard dx * dx + dy * dy > 400 else { continue }
-        let place = (y * Self.size.width + x) * 4
+        let offset = (y * Self.size.width + x) * 4
         #expect(
-          result.samples[0][place ..< place + 4].elementsEqual(
-            frame.samples[0][place ..< place + 4]))
+          result.samples[0][offset ..< offset + 4].elementsEqual(
+            frame.samples[0][offset ..< offset + 4]))
       }
     }
   }

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Each neighbourhood filter, on each format, against the naive reference.
-@Suite struct `Neighbourhood filters equal the reference` {
+@Suite("Neighbourhood filters and the reference") struct NeighborhoodFilterOracleTests {
   static let emboss = ParameterValue.vector([0, 1, 0, -1, 0, 1, 0, -1, 0])
   static let uneven = ParameterValue.vector((0 ..< 25).map { Double($0 * 7 % 11 - 4) / 20 })
 
@@ -49,7 +49,7 @@ import Testing
   ]
 
   @Test(arguments: Self.warps, PixelFormat.allCases)
-  func `pixels from other places are within a level of the reference`(
+  func `distorted pixels are within a level of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await Self.compare(pipeline, format, tolerance: 1)
@@ -67,12 +67,14 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await Self.compare(pipeline, format, tolerance: 1)
   }
 
   @Test(arguments: Self.wide, PixelFormat.allCases)
-  func `within two levels where a wide blur is part of it`(
+  func `wide blurs are within two levels of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await Self.compare(pipeline, format, tolerance: 2)
@@ -82,8 +84,8 @@ import Testing
     _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double
   ) async throws {
     let bench = TestBench()
-    for color in `Filters equal the reference`.colors(format) {
-      for (index, size) in `Filters equal the reference`.sizes.enumerated() {
+    for color in FilterOracleTests.colors(format) {
+      for (index, size) in FilterOracleTests.sizes.enumerated() {
         let geometry = FrameGeometry(format: format, size: size, color: color)
         let padding = TestFrame.Padding.allCases[index % 3]
         let frame = try TestFrame.make(geometry, seed: UInt64(index), padding: padding)

@@ -3,19 +3,21 @@ import Testing
 
 /// Filters select C rows by radius, weights, depth and size: each choice against the naive
 /// reference.
-@Suite struct `Every code path of neighbourhood filters equals the reference` {
+@Suite("Code paths of neighbourhood filters") struct NeighborhoodPathTests {
   static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]
 
   /// Up to 31.6 in 16 bits both ways, up to 128 one way, and wider ones in 32.
   static let radii = [0.01, 0.4, 1, 2.5, 15.2, 31, 31.8, 33, 127, 128.5, 140]
 
   @Test(arguments: Self.radii, Self.formats)
-  func `boxes of any reach`(_ radius: Double, _ format: PixelFormat) async throws {
+  func `boxes of any radius equal the reference`(
+    _ radius: Double, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare([.filter("boxBlur", ["radius": .number(radius)])], format)
   }
 
   @Test(arguments: Self.radii, Self.formats)
-  func `level and upright lines of any reach`(
+  func `horizontal and vertical lines of any length equal the reference`(
     _ radius: Double, _ format: PixelFormat
   ) async throws {
     for angle in [0, Double.pi / 2] {
@@ -34,7 +36,9 @@ import Testing
   ]
 
   @Test(arguments: Self.weights, Self.formats)
-  func `weights whole, broken and large`(_ weights: [Double], _ format: PixelFormat) async throws {
+  func `integer, fractional and large weights equal the reference`(
+    _ weights: [Double], _ format: PixelFormat
+  ) async throws {
     let stage = Stage.filter(
       "convolutionRGB3X3", ["weights": .vector(weights), "bias": .number(0.2)])
     try await FormatSweep.compare([stage], format)
@@ -43,7 +47,9 @@ import Testing
   /// Not with alpha, where what is magnified so comes with the rounding of a picture that was
   /// multiplied by it.
   @Test(arguments: [PixelFormat.rgb24, .gray8, .nv12])
-  func `weights too large for integers`(_ format: PixelFormat) async throws {
+  func `weights that are too large for integers equal the reference`(
+    _ format: PixelFormat
+  ) async throws {
     let weights = [100.0 / 3, -100.0 / 7, 0, 0, -55.0 / 3, 0, 0, 0, 0.3]
     let stage = Stage.filter("convolutionRGB3X3", ["weights": .vector(weights)])
     try await FormatSweep.compare([stage], format)
@@ -66,18 +72,20 @@ import Testing
   ]
 
   @Test(arguments: Self.depths, PixelFormat.allCases)
-  func `bytes and deep samples, in and out`(
+  func `every combination of depths equals the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await FormatSweep.compare(pipeline, format)
   }
 
-  /// More than 32 neighbours are summed in floats, fewer in integers; pictures that grow upwards are
-  /// resampled along their rows first.
+  /// More than 32 neighbours are summed in floats, fewer in integers; pictures that become higher
+  /// are resampled along their rows first.
   static let sizes = [(1, 1), (2, 300), (300, 2), (33, 17), (150, 130), (301, 4), (9, 3)]
 
   @Test(arguments: Self.sizes, Self.formats)
-  func `sizes up and down`(_ size: (width: Int, height: Int), _ format: PixelFormat) async throws {
+  func `enlarging and shrinking equal the reference`(
+    _ size: (width: Int, height: Int), _ format: PixelFormat
+  ) async throws {
     let stage = Stage.filter(
       "scale", ["width": .number(Double(size.width)), "height": .number(Double(size.height))])
     try await FormatSweep.compare([stage], format)
@@ -93,7 +101,9 @@ import Testing
   ]
 
   @Test(arguments: Self.warps, Self.formats)
-  func `maps gentle and sharp`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `smooth and steep maps equal the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format)
   }
 }

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Edges, noise reduction and crystals: against the naive reference, and their laws.
-@Suite struct `Stylizing filters` {
+@Suite("Stylizing filters") struct StylizeFilterTests {
   static let pipelines: [Pipeline] = [
     [.filter("edges")],
     [.filter("CIEdges", ["inputIntensity": .number(3)])],
@@ -16,12 +16,14 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format)
   }
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference between deep pictures`(
+  func `deep results are within a level of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     let around = Stage.filter("boxBlur", ["radius": .number(1.5)])
@@ -66,7 +68,7 @@ import Testing
     #expect(Array(result.samples[0][18 ..< 27]) == [0, 0, 0, 255, 255, 0, 0, 0, 0])
   }
 
-  @Test func `noise is less after noise reduction, and a bold edge stays`() async throws {
+  @Test func `noise reduction reduces noise and keeps a strong edge`() async throws {
     var random = TestRandom(seed: 3)
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 80, height: 60)), padding: .aligned
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `sharpness makes a bold edge bolder`() async throws {
+  @Test func `sharpness increases the contrast of a strong edge`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 20, height: 5)), padding: .aligned
     ) { _, x, _, _ in x < 10 ? 100 : 150 }
@@ -95,7 +97,7 @@ import Testing
     #expect(row[0] == 100 && row[19] == 150)
   }
 
-  @Test func `crystals are of one colour, the mean of what they cover`() async throws {
+  @Test func `a crystal has the mean colour of its pixels`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 200, height: 150))
     let frame = try TestFrame.make(geometry)
     let result = try await TestBench().run(
@@ -111,7 +113,7 @@ import Testing
     #expect(again.samples == result.samples)
   }
 
-  @Test func `bands give what the whole gives`() async throws {
+  @Test func `bands do not change the result`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .nv12, size: FrameSize(width: 901, height: 703)))
     for name in ["edges", "noiseReduction", "crystallize"] {
@@ -122,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: [FrameSize(width: 16384, height: 1), FrameSize(width: 1, height: 16384)])
-  func `the longest rows and columns are nothing special`(_ size: FrameSize) async throws {
+  func `the longest rows and columns equal the reference`(_ size: FrameSize) async throws {
     let frame = try TestFrame.make(FrameGeometry(format: .i420, size: size), padding: .ragged) {
       plane, x, y, _ in UInt8((x * 3 + y * 5 + plane * 40) % 200 + 20)
     }

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Premultiplied frames hold no colour beyond its alpha, for every sequence of passes.
-@Suite struct `Colour is limited to alpha at the end` {
+@Suite("The limit of colour to alpha") struct AlphaLimitTests {
   static let pipelines: [Pipeline] = [
     [.filter("colorControls", ["brightness": .number(0.5)]), .filter("boxBlur")],
     [
@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, [PixelFormat.bgra8, .rgba8])
-  func `and is what the reference says`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results equal the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
     let geometry = FrameGeometry(
       format: format, size: FrameSize(width: 64, height: 48),
       color: ColorDescription(alpha: .premultiplied))
@@ -26,7 +26,7 @@ import Testing
     #expect(samples.indices.allSatisfy { samples[$0] <= samples[$0 | 3] })
   }
 
-  @Test func `a pass that limits by itself needs no other`() throws {
+  @Test func `a pass that limits colour itself needs no further pass`() throws {
     let geometry = FrameGeometry(
       format: .bgra8, size: FrameSize(width: 64, height: 48),
       color: ColorDescription(alpha: .premultiplied))

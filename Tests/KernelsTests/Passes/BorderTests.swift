@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// A transparent border instead of clamped edges.
-@Suite struct `Transparent borders` {
+@Suite("Transparent borders") struct BorderTests {
   static let names = [
     "gaussianBlur", "boxBlur", "motionBlur", "zoomBlur", "unsharpMask", "bloom", "gloom",
     "convolution3X3", "convolution5X5", "convolutionRGB3X3",
@@ -33,12 +33,16 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(pipeline, format)
   }
 
   @Test(arguments: ["gaussianBlur", "bloom", "gloom"], PixelFormat.allCases)
-  func `within two levels for wide blurs`(_ name: String, _ format: PixelFormat) async throws {
+  func `wide blurs are within two levels of the reference`(
+    _ name: String, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare([Self.stage(name)], format, tolerance: 2)
   }
 
@@ -64,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `where there is alpha, edges become transparent and keep their colour`() async throws {
+  @Test func `edges with alpha become transparent and keep their colour`() async throws {
     let geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 60, height: 60))
     let frame = try TestFrame.make(geometry, padding: .aligned) { _, _, _, channel in
       [200, 100, 50, 255][channel]
@@ -78,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: Self.names)
-  func `each filter has the choice, and says nothing of it by default`(_ name: String) throws {
+  func `each filter has the parameter and clamps by default`(_ name: String) throws {
     let description = try #require(FilterCatalogue.builtIn.description(named: name))
     let border = try #require(description.parameters.first { $0.name == "border" })
     #expect(border.kind == .choice(["clamp", "transparent"]))
@@ -105,13 +109,13 @@ import Testing
   }
 
   @Test(arguments: [FrameSize(width: 16384, height: 1), FrameSize(width: 1, height: 16380)])
-  func `pictures that cannot grow keep the edges that they have`(_ size: FrameSize) async throws {
+  func `pictures at the size limit have clamped edges`(_ size: FrameSize) async throws {
     let frame = try TestFrame.flat(FrameGeometry(format: .gray8, size: size), 120)
     let result = try await TestBench().run([Self.stage("boxBlur")], on: frame)
     #expect(result.size == size)
   }
 
-  @Test func `a mix with what was before is one of the same size`() async throws {
+  @Test func `a mix with the input has the same size`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .nv12, size: FrameSize(width: 33, height: 21)))
     let stage = Stage(Self.stage("boxBlur").content, mix: 0.5)

@@ -2,13 +2,13 @@ import SidelightKernels
 import Testing
 
 /// Results in another encoding than the input's.
-@Suite struct `Results in other encodings` {
+@Suite("Results in other encodings") struct FormatConversionTests {
   static let sizes = [(1, 1), (2, 3), (33, 17), (67, 46), (301, 5), (130, 97)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 
   /// Every way in which a format's samples may be meant.
   static let encodings = PixelFormat.allCases.flatMap { format in
-    `Filters equal the reference`.colors(format).map { FrameEncoding(format: format, color: $0) }
+    FilterOracleTests.colors(format).map { FrameEncoding(format: format, color: $0) }
   }
 
   static func compare(
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: Self.encodings)
-  func `from any encoding to any other, within a level`(_ source: FrameEncoding) async throws {
+  func `every conversion is within a level of the reference`(_ source: FrameEncoding) async throws {
     for target in Self.encodings {
       for (index, size) in Self.sizes.enumerated() {
         try await Self.compare([], source, target, size, seed: index)
@@ -48,7 +48,9 @@ import Testing
       [.filter("gaussianBlur", ["radius": .number(1.5)])],
       [Stage(.filter(FilterCall(name: "colorInvert")), mix: 0.4)],
     ] as [Pipeline])
-  func `behind filters, within a level and rounded once`(_ pipeline: Pipeline) async throws {
+  func `a conversion after filters is within a level and rounded once`(
+    _ pipeline: Pipeline
+  ) async throws {
     for source in Self.encodings {
       for (index, target) in Self.encodings.enumerated() {
         try await Self.compare(pipeline, source, target, Self.sizes[2 + index % 3], seed: index)
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `the encoding that frames have already costs nothing`() throws {
+  @Test func `a conversion to the frames' own encoding compiles to no pass`() throws {
     let geometry = FrameGeometry(
       format: .i420, size: Self.sizes[2], color: ColorDescription(alpha: .opaque))
     // Alpha has no meaning in I420.
@@ -64,7 +66,7 @@ import Testing
     #expect(try TestBench().catalogue.resolve([]).plan(for: geometry, as: same).isIdentity)
   }
 
-  @Test func `I420 and NV12 become each other without loss`() async throws {
+  @Test func `I420 and NV12 are converted without loss`() async throws {
     let bench = TestBench()
     let geometry = FrameGeometry(format: .i420, size: FrameSize(width: 131, height: 77))
     let frame = try TestFrame.make(geometry)
@@ -85,7 +87,7 @@ import Testing
     #expect(plan.description == "1. sepiaTone+convert: folded: one colour matrix, nv12 to bgra8")
   }
 
-  @Test func `transparent pixels are composited over black where alpha gets lost`() async throws {
+  @Test func `transparent pixels are composited on black where alpha is lost`() async throws {
     let bench = TestBench()
     let geometry = FrameGeometry(
       format: .bgra8, size: Self.sizes[3], color: ColorDescription(alpha: .straight))
@@ -102,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `bands give what the whole gives`(_ format: PixelFormat) async throws {
+  func `bands do not change the result`(_ format: PixelFormat) async throws {
     let geometry = FrameGeometry(format: format, size: FrameSize(width: 901, height: 703))
     let frame = try TestFrame.make(geometry)
     for target in PixelFormat.allCases {

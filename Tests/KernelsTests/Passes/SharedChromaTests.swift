@@ -9,14 +9,14 @@ import Testing
   import Darwin
 #endif
 
-/// Chroma that 2x2 pixels share, under filters that are weighted sums over pixels: each pixel has its
-/// block's sample, and a block's result is the mean of the results of its pixels, of which the last
-/// block of an odd side has fewer. Compared with sums over pixels that are written out here.
-@Suite struct `Shared chroma` {
-  /// A filter and its weights by place.
+/// Compares filters that are weighted sums of pixels, on chroma that 2x2 pixels share, with sums that
+/// are written out here: each pixel has its block's sample, and a block's result is the mean of the
+/// results of its pixels, of which the last block along an odd side has fewer.
+@Suite("Shared chroma") struct SharedChromaTests {
+  /// A filter and its weights by position.
   struct Sum: CustomTestStringConvertible, Sendable {
     let stage: Stage
-    /// How far the sum reaches.
+    /// The maximum distance of a weight, in pixels.
     let reach: Int
     let weight: @Sendable (_ dx: Int, _ dy: Int) -> Double
     var tolerance = 1
@@ -97,7 +97,7 @@ import Testing
   ].map { FrameSize(width: $0.0, height: $0.1) }
 
   @Test(arguments: Self.sums, [PixelFormat.i420, .nv12])
-  func `plans and the reference make what the pixels make`(
+  func `plans and the reference equal the filter on full chroma`(
     _ sum: Sum, _ format: PixelFormat
   ) async throws {
     let bench = TestBench()
@@ -114,7 +114,9 @@ import Testing
 
   /// Wide Gaussians are computed on a reduced picture.
   @Test(arguments: [10.0, 14, 30], [PixelFormat.i420, .nv12])
-  func `wide blurs are within two levels`(_ sigma: Double, _ format: PixelFormat) async throws {
+  func `wide blurs are within two levels of full chroma`(
+    _ sigma: Double, _ format: PixelFormat
+  ) async throws {
     let sum = Sum.gaussian(sigma, tolerance: 2)
     for size in [FrameSize(width: 33, height: 17), FrameSize(width: 50, height: 31)] {
       let frame = try Self.frame(format, size, seed: 5)

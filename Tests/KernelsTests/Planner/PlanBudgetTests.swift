@@ -22,10 +22,10 @@ import Testing
       return [
         .field(
           .smooth { x, y in
-            // Another value at each place, that follows from nothing near it.
-            let place =
+            // A hash of the position, so that neighbours are unrelated.
+            let index =
               UInt64(x * 2) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(y * 2) &* 0xBF58_476D_1CE4_E5B9
-            let mixed = (place &+ seed) &* 0x94D0_49BB_1331_11EB
+            let mixed = (index &+ seed) &* 0x94D0_49BB_1331_11EB
             return 0.5 + Double(mixed >> 40) / Double(1 << 25)
           })
       ]
@@ -104,7 +104,7 @@ import Testing
     var used = [cache.plan(for: try Self.pipeline(2), geometry)]
     used.append(cache.plan(for: try Self.pipeline(2, seed: 10), geometry))
     #expect(used.allSatisfy { $0.refusal == nil })
-    // Neither can be made to go.
+    // Neither can be evicted.
     let third = cache.plan(for: try Self.pipeline(2, seed: 20), geometry)
     #expect(third.refusal?.isShared == true)
     // One that holds next to nothing always has room.

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The memory of plans, and the parts that they share.
-@Suite struct `The memory of plans` {
+@Suite("The memory of plans") struct PlanCostTests {
   static let geometry = FrameGeometry(format: .i420, size: FrameSize(width: 320, height: 200))
 
   static func catalogue() throws -> FilterCatalogue {
@@ -24,7 +24,7 @@ import Testing
     ]
   }
 
-  @Test func `a plan knows what its images and fields cost`() throws {
+  @Test func `the cost of a plan includes its images and fields`() throws {
     let catalogue = try Self.catalogue()
     func cost(_ pipeline: Pipeline) throws -> Int {
       try catalogue.resolve(pipeline).plan(for: Self.geometry).byteCost
@@ -75,7 +75,7 @@ import Testing
   struct NoImage: Error {}
 
   /// Other parameters make a new plan, in microseconds; its costly parts are reused.
-  @Test func `a sticker that fades is resampled once`() async throws {
+  @Test func `a change of opacity does not resample an image`() async throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     #expect(image.placementCount == 0)
@@ -86,14 +86,14 @@ import Testing
         try catalogue.resolve(Self.overlay(Double(step) / 20)).plan(for: Self.geometry))
     }
     #expect(image.placementCount == 1)
-    // Another place is another image; the first one is there for as long as a plan has it.
+    // Another position is another image; the first one exists as long as a plan uses it.
     plans.append(try catalogue.resolve(Self.overlay(1, width: 150)).plan(for: Self.geometry))
     _ = try catalogue.resolve(Self.overlay(1)).plan(for: Self.geometry)
     #expect(image.placementCount == 2)
     withExtendedLifetime(plans) {}
   }
 
-  @Test func `what an image was resampled to goes with the last plan that uses it`() throws {
+  @Test func `a resampled image is released with the last plan that uses it`() throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     for number in 1 ... 3 {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `changed stages next to an image keep it, and each space has its own`() throws {
+  @Test func `a resampled image is shared within a working space`() throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)
     var plans: [Plan] = []
@@ -120,7 +120,7 @@ import Testing
     withExtendedLifetime(plans) {}
   }
 
-  @Test func `noise and lookup tables are the same memory in every plan`() throws {
+  @Test func `plans share the memory of noise and lookup tables`() throws {
     let noise = unsafe NoiseTable.start
     let geometry = Self.geometry
     for amount in 1 ... 5 {
@@ -143,7 +143,7 @@ import Testing
     #expect(plans.allSatisfy { $0.byteCost <= 8192 })
   }
 
-  @Test func `turning a stage off and on finds the plans that were made`() throws {
+  @Test func `activating a stage again finds the cached plan`() throws {
     var pipeline: Pipeline = [
       Stage(.filter(FilterCall(name: "sepiaTone")), id: "look"), .filter("colorInvert"),
     ]

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Plans compute what their pipelines state.
-@Suite struct `Plans compute what pipelines state` {
+@Suite("The planner") struct PlannerTests {
   static let geometry = FrameGeometry(
     format: .bgra8, size: FrameSize(width: 53, height: 37), color: ColorDescription(alpha: .opaque))
 
@@ -20,12 +20,12 @@ import Testing
     #expect(plan.passes[0].kind == .pointwise)
   }
 
-  @Test func `an empty pipeline is no pass`() throws {
+  @Test func `an empty pipeline compiles to no pass`() throws {
     #expect(try Self.plan([]).isIdentity)
     #expect(try Self.plan([Stage(.pipeline([]))]).isIdentity)
   }
 
-  @Test func `inactive stages and those mixed in by nothing vanish`() throws {
+  @Test func `inactive stages and stages of mix 0 compile to no pass`() throws {
     let plan = try Self.plan([
       Stage(.filter(FilterCall(name: "sepiaTone")), isActive: false),
       Stage(.filter(FilterCall(name: "gaussianBlur")), mix: 0),
@@ -34,7 +34,7 @@ import Testing
     #expect(plan.isIdentity)
   }
 
-  @Test func `a region outside the frame vanishes, and one round it is no region`() throws {
+  @Test func `a region outside the frame compiles to no pass`() throws {
     let outside = Region(
       origin: FramePoint(x: Length(500), y: Length(0)), width: Length(9), height: Length(9))
     let all = Region(
@@ -45,13 +45,13 @@ import Testing
     #expect(try Self.plan([Stage(.filter(call), region: all)]).passes.count == 1)
   }
 
-  @Test func `a plan tells its passes in words`() throws {
+  @Test func `a plan describes its passes`() throws {
     let plan = try Self.plan([.filter("gaussianBlur"), .filter("sepiaTone")])
     #expect(plan.description.contains("1. gaussianBlur: Gaussian of sigma 10.0"))
     #expect(plan.description.contains("2. sepiaTone: one colour matrix"))
   }
 
-  @Test func `a nested pipeline equals the flat one`() async throws {
+  @Test func `a nested pipeline equals the flat pipeline`() async throws {
     let pixellate = Stage.filter("pixellate", ["scale": .number(6)])
     let hue = Stage.filter("hueAdjust", ["angle": .number(3.14)])
     let frame = try TestFrame.make(Self.geometry)
@@ -64,7 +64,7 @@ import Testing
     #expect(nested.samples == flat.samples)
   }
 
-  @Test func `one stage can be turned off and on by its id`() async throws {
+  @Test func `a stage is paused and activated by its id`() async throws {
     let stage = Stage(.filter(FilterCall(name: "colorInvert")), id: "x")
     let pipeline: Pipeline = [.filter("sepiaTone"), Stage(.pipeline([stage]))]
     let resolved = try FilterCatalogue.builtIn.resolve(pipeline)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a plan of ten stages is made quickly`() throws {
+  @Test func `a plan of ten stages is compiled quickly`() throws {
     let stages = (0 ..< 10).map { index in
       Stage.filter(
         ["sepiaTone", "hueAdjust", "vignette", "gaussianBlur"][index % 4],
@@ -92,7 +92,7 @@ import Testing
     #expect(try #require(fastest) < .milliseconds(2))
   }
 
-  @Test func `the cache gives the plan of the pipeline and geometry, and stays bounded`() throws {
+  @Test func `the cache returns the plan of a pipeline and geometry, and is bounded`() throws {
     let cache = PlanCache(capacity: 2)
     let pipelines = try [Pipeline](arrayLiteral: [.filter("sepiaTone")], [.filter("pixellate")], [])
       .map { try FilterCatalogue.builtIn.resolve($0) }
@@ -107,7 +107,7 @@ import Testing
 
   /// Random pipelines against the interpreter: folded is unfolded, fused is unfused.
   @Test(arguments: 0 ..< 300)
-  func `a random pipeline gives what the naive interpreter gives`(_ seed: Int) async throws {
+  func `a random pipeline equals the reference`(_ seed: Int) async throws {
     var random = TestRandom(seed: UInt64(seed) &* 7919 &+ 13)
     let pipeline = RandomPipeline.make(&random)
     let format = PixelFormat.allCases.randomElement(using: &random) ?? .bgra8
@@ -129,7 +129,7 @@ import Testing
       result.worstDifference(from: expected) <= 1.5, "\(geometry) \(pipeline)")
   }
 
-  @Test func `bands give what the whole gives`() async throws {
+  @Test func `bands do not change the result`() async throws {
     let pipeline: Pipeline = [
       .filter("gaussianBlur", ["radius": .number(4)]),
       .filter("vignette", ["intensity": .number(1)]),

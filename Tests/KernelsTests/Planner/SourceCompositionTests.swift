@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Compositing with the frame before the first stage, by the name "source".
-@Suite struct `Compositing with the source` {
+@Suite("Compositing with the source") struct SourceCompositionTests {
   static func stage(_ name: String) -> Stage {
     .filter(name, ["backgroundImage": .text("source")])
   }
@@ -57,12 +57,16 @@ import Testing
 
   /// Straight colour under little alpha is rounded by each pass.
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference`(_ pipeline: Pipeline, _ format: PixelFormat) async throws {
+  func `results are within a level of the reference`(
+    _ pipeline: Pipeline, _ format: PixelFormat
+  ) async throws {
     try await FormatSweep.compare(
-      pipeline, format, tolerance: 1.5, bench: try `Compositing filters`.bench(), index: 4)
+      pipeline, format, tolerance: 1.5, bench: try CompositingFilterTests.bench(), index: 4)
   }
 
-  @Test func `the guides' composition takes no more than the noise says`() async throws {
+  @Test func `the guides' composition removes at most the light that the noise states`()
+    async throws
+  {
     let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 90, height: 60))
     let frame = try TestFrame.flat(geometry, 200)
     let bench = TestBench()
@@ -91,7 +95,7 @@ import Testing
     #expect(result.samples[0].allSatisfy { $0 == 51 })
   }
 
-  @Test func `the name is reserved where it is understood, and refused elsewhere`() throws {
+  @Test func `the name source is reserved, and refused by other parameters`() throws {
     var catalogue = FilterCatalogue.builtIn
     let photo = try TestFrame.flat(
       FrameGeometry(format: .rgb24, size: FrameSize(width: 2, height: 2)), 9)

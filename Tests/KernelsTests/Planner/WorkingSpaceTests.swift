@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Linear light.
-@Suite struct `The working space` {
+@Suite("The working space") struct WorkingSpaceTests {
   static func linear(_ stages: Stage...) -> Pipeline {
     Pipeline(stages: stages, workingSpace: .sRGBLinear)
   }
@@ -27,7 +27,7 @@ import Testing
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
-  func `within a level of the reference, pixel by pixel`(
+  func `pointwise filters are within a level of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await FormatSweep.compare(pipeline, format)
@@ -43,7 +43,7 @@ import Testing
   ]
 
   @Test(arguments: Self.wide, PixelFormat.allCases)
-  func `within two levels where neighbourhoods are part of it`(
+  func `neighbourhood filters are within two levels of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await FormatSweep.compare(pipeline, format, tolerance: 2)
@@ -59,7 +59,7 @@ import Testing
     return Array(try await TestBench().run(pipeline, on: frame).samples[0][0 ..< 4])
   }
 
-  @Test func `a stop less is half of the light`() async throws {
+  @Test func `one stop less halves the light`() async throws {
     // IEC 61966-2-1: 188 encodes .5029, whose half is encoded 137.4.
     let result = try await Self.color(
       Self.linear(.filter("exposureAdjust", ["ev": .number(-1)])), [188, 188, 188, 255])
@@ -69,7 +69,7 @@ import Testing
     #expect(abs(expected - 137.4) < 0.1)
   }
 
-  @Test func `black next to white blurs to half of the light`() async throws {
+  @Test func `blurring black and white gives half of the light`() async throws {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 200, height: 4))
     let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in
       x.isMultiple(of: 2) ? 0 : 255
@@ -82,7 +82,7 @@ import Testing
     #expect(abs(Int(linear) - 188) <= 1)
   }
 
-  @Test func `every level survives the way there and back`() async throws {
+  @Test func `every level is restored after a conversion and back`() async throws {
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 256, height: 2)), padding: .packed
     ) { _, x, _, _ in UInt8(x) }
@@ -96,7 +96,7 @@ import Testing
       for: FrameGeometry(format: .bgra8, size: Self.size))
   }
 
-  @Test func `what changes nothing is no pass in linear light either`() throws {
+  @Test func `neutral settings compile to no pass in linear light`() throws {
     #expect(try Self.plan(Self.linear()).isIdentity)
     #expect(try Self.plan(Self.linear(.filter("colorControls"))).isIdentity)
     #expect(
@@ -105,13 +105,13 @@ import Testing
     #expect(try Self.plan([Stage(.pipeline(Self.linear()))]).isIdentity)
   }
 
-  @Test func `affines fold within a space and not across`() throws {
+  @Test func `matrices fold within a space and not across spaces`() throws {
     let sepia = Stage.filter("sepiaTone")
     let hue = Stage.filter("hueAdjust", ["angle": .number(1)])
     let linear = try Self.plan(Self.linear(sepia, hue)).passes
     #expect(linear.map(\.name) == ["workingSpace+sepiaTone+hueAdjust+workingSpace"])
     #expect(
-      linear[0].words
+      linear[0].summary
         == "decoded to linear light, then one colour matrix, then encoded from linear light, in "
         + "strips")
     let mixed = try Self.plan([sepia, Stage(.pipeline(Self.linear(hue)))]).passes
@@ -120,7 +120,7 @@ import Testing
     let twice = try Self.plan([
       Stage(.pipeline(Self.linear(sepia))), Stage(.pipeline(Self.linear(hue))),
     ])
-    #expect(twice.passes[0].words == linear[0].words)
+    #expect(twice.passes[0].summary == linear[0].summary)
   }
 
   @Test func `a nested pipeline that names no space equals its stages inlined`() async throws {
@@ -137,7 +137,7 @@ import Testing
         == bench.catalogue.resolve(Self.linear(Stage(.pipeline([sepia, blur])))))
   }
 
-  @Test func `pipelines in other spaces are other pipelines`() throws {
+  @Test func `pipelines in different spaces differ`() throws {
     let catalogue = FilterCatalogue.builtIn
     let sepia = Stage.filter("sepiaTone")
     let gamma = try catalogue.resolve([sepia])
@@ -164,8 +164,8 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `images are brought into the space, and masks are not`(_ format: PixelFormat) async throws {
-    let bench = try `Compositing filters`.bench()
+  func `images are converted to the space, and masks are not`(_ format: PixelFormat) async throws {
+    let bench = try CompositingFilterTests.bench()
     for stage in [
       Stage.filter("overlay", ["asset": .text("sticker"), "opacity": .number(0.6)]),
       .filter("multiplyCompositing", ["backgroundImage": .text("photo")]),
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `an opaque image on the frame looks as it is, whatever the space`() async throws {
+  @Test func `an opaque image looks the same in every space`() async throws {
     var bench = TestBench()
     let photo = try TestFrame.make(
       FrameGeometry(format: .rgb24, size: FrameSize(width: 37, height: 23)), seed: 9)

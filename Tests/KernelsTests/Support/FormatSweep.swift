@@ -1,12 +1,12 @@
 import SidelightKernels
 import Testing
 
-/// Holds pipelines to the naive reference, over colour descriptions, sizes and paddings of a format.
+/// Compares pipelines with the reference, over colour descriptions, sizes and paddings of a format.
 enum FormatSweep {
   static let sizes = [(1, 1), (2, 3), (33, 17), (64, 48), (301, 5), (97, 130)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 
-  /// Expects every sample to be within a tolerance of what the pipeline means, in levels.
+  /// Expects every sample to be within a tolerance of the reference, in levels.
   static func compare(
     _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double = 1,
     bench: TestBench = TestBench(), index: UInt64 = 0,
@@ -28,7 +28,7 @@ enum FormatSweep {
     }
   }
 
-  /// The colour descriptions in which a format makes a difference.
+  /// The colour descriptions that a format distinguishes.
   static func colors(_ format: PixelFormat) -> [ColorDescription] {
     if format.isYUV {
       return [

@@ -1,9 +1,9 @@
 import SidelightKernels
 
-/// Memory of the tests' own, in which frames lie where a test wants them.
+/// Memory for frames with any layout, which detects writes outside their samples.
 @safe
 struct PaddedBuffer {
-  /// The memory; freed with the last frame that lies in it.
+  /// The memory; freed with the last frame that uses it.
   let buffer: PixelBuffer
   /// The value of bytes that were never written.
   static let untouched: UInt8 = 0xa5
@@ -15,12 +15,12 @@ struct PaddedBuffer {
   }
 
   /// Memory that holds a copy of a frame, and the copy.
-  static func holding(_ frame: Frame, spare: Int = 0) -> (slab: PaddedBuffer, frame: Frame) {
-    let slab = PaddedBuffer(byteCount: frame.layout.byteCount + spare)
-    return (slab, frame.copied(to: slab.buffer, layout: frame.layout))
+  static func holding(_ frame: Frame, spare: Int = 0) -> (memory: PaddedBuffer, frame: Frame) {
+    let memory = PaddedBuffer(byteCount: frame.layout.byteCount + spare)
+    return (memory, frame.copied(to: memory.buffer, layout: frame.layout))
   }
 
-  /// The bytes that belong to no sample of any of the layouts and are no longer as they were.
+  /// The number of changed bytes that belong to no sample of any of the layouts.
   func touchedBytes(outside layouts: [FrameLayout]) -> Int {
     var isSample = [Bool](repeating: false, count: self.buffer.byteCount)
     for layout in layouts {

@@ -21,7 +21,7 @@ struct TestBench {
 
   /// Returns the pipeline's result, computed naively.
   func reference(_ pipeline: Pipeline, on frame: Frame, index: UInt64 = 0) throws -> [[UInt8]] {
-    ReferenceInterpreter(moment: FrameTime(index: index))
+    ReferenceInterpreter(time: FrameTime(index: index))
       .apply(try self.catalogue.resolve(pipeline), to: ReferencePicture(frame))
       .encoded()
   }

@@ -1,8 +1,8 @@
 import SidelightKernels
 
-/// Frames to try filters on.
+/// Frames for tests of filters.
 enum TestFrame {
-  /// How the rows of a frame lie in memory.
+  /// The layout of a frame's rows in memory.
   enum Padding: CaseIterable {
     case packed
     case aligned
@@ -37,7 +37,7 @@ enum TestFrame {
     try Self.make(geometry, padding: .aligned) { _, _, _, _ in value }
   }
 
-  /// A picture from a function of plane, place in the plane, and channel.
+  /// A picture from a function of plane, position in the plane, and channel.
   static func make(
     _ geometry: FrameGeometry, padding: Padding,
     _ sample: (_ plane: Int, _ x: Int, _ y: Int, _ channel: Int) -> UInt8
@@ -58,7 +58,7 @@ enum TestFrame {
     return frame.finish()
   }
 
-  /// Where the planes of a frame lie.
+  /// The layout of a frame's planes.
   static func layout(_ geometry: FrameGeometry, _ padding: Padding) throws -> FrameLayout {
     switch padding {
     case .packed: return try FrameLayout(packed: geometry.format, size: geometry.size)

@@ -20,7 +20,7 @@ extension FilterCatalogue {
   }
 
   private struct Unchanged: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 }
 

@@ -38,7 +38,7 @@ struct Bench {
     let plan = try work.plan(self.catalogue)
     switch verb {
     case "says":
-      let passes = plan.passes.map { "\($0.name): \($0.words)" }
+      let passes = plan.passes.map { "\($0.name): \($0.summary)" }
       return "ok " + passes.joined(separator: "; ")
     case "time":
       guard words.count == 5, let threads = Int(words[2]), let ring = Int(words[3]),

@@ -34,7 +34,7 @@ struct BrightnessStatistics: CatalogueFilter {
   private struct Statistics: FrameAnalysis {
     let everyNth: Int
 
-    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       BrightnessStatistics.measure(LumaLevels(frame))
     }
 
@@ -44,7 +44,7 @@ struct BrightnessStatistics: CatalogueFilter {
   private struct Analyzer: FrameAnalyzer {
     private var previous: LumaLevels?
 
-    mutating func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       let levels = LumaLevels(frame)
       var found = BrightnessStatistics.measure(levels)
       if let difference = self.previous.flatMap({ levels.meanDifference(from: $0) }) {

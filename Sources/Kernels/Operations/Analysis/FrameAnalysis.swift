@@ -6,13 +6,13 @@
 /// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
 /// session and returns a value that may keep state.
 public protocol FrameAnalysis: Sendable {
-  /// The interval between analysed frames: 1 is every frame.
+  /// The interval between analysed frames: 1 is every frame. Smaller numbers count as 1.
   var everyNth: Int { get }
 
   /// Analyses one frame, independently of others.
   ///
   /// - Returns: The results by name.
-  func analyze(_ frame: Frame, at moment: FrameTime) async throws -> [String: AnalysisValue]
+  func analyze(_ frame: Frame, at time: FrameTime) async throws -> [String: AnalysisValue]
 
   /// Creates the analyzer of one session's frames. The default implementation analyses each frame
   /// independently.
@@ -34,7 +34,7 @@ public protocol FrameAnalyzer: Sendable {
   ///
   /// - Returns: The results by name.
   mutating func analyze(
-    _ frame: Frame, at moment: FrameTime
+    _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue]
 }
 
@@ -43,9 +43,9 @@ struct FrameByFrameAnalyzer: FrameAnalyzer {
   let analysis: any FrameAnalysis
 
   func analyze(
-    _ frame: Frame, at moment: FrameTime
+    _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue] {
-    try await self.analysis.analyze(frame, at: moment)
+    try await self.analysis.analyze(frame, at: time)
   }
 }
 
@@ -57,7 +57,7 @@ public enum AnalysisValue: Sendable, Hashable {
   case vector([Double])
   /// A name.
   case text(String)
-  /// A detected region of the frame.
+  /// A detected region of the frame, with a confidence of 0 ... 1.
   case region(Region, confidence: Double, id: UInt64)
   /// A list of values.
   case list([AnalysisValue])
@@ -75,7 +75,7 @@ public struct PlannedAnalysis: Sendable {
   public let stage: String
   /// The filter's name.
   public let filter: String
-  /// The interval between analysed frames: 1 is every frame.
+  /// The interval between analysed frames, at least 1: 1 is every frame.
   public let everyNth: Int
   /// The analysis.
   public let analysis: any FrameAnalysis

@@ -45,12 +45,12 @@ struct BoxBlurOperation: NeighborhoodOperation {
     max(0, ((2 * radius + 1) * scale - 1) / 2)
   }
 
-  var words: String { "means over squares of \(2 * self.radius + 1) pixels, by running sums" }
+  var summary: String { "means over squares of \(2 * self.radius + 1) pixels, by running sums" }
 
   var sumsPixels: Bool { true }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    BoxBlurPass(setting, horizontal: self.radius, vertical: self.radius)
+    BoxBlurPass(setting: setting, horizontal: self.radius, vertical: self.radius)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
@@ -73,29 +73,17 @@ struct BoxBlurOperation: NeighborhoodOperation {
 ///
 /// A pixel that a box covers in part counts in part. The vertical mean is rounded to 1/64 level
 /// (1/32 for deep pictures); the sums are exact.
-package struct BoxBlurPass: Pass {
-  package let description: PassDescription
-  private let horizontal: Double
-  private let vertical: Double
-  private let keepsFourthChannel: Bool
+package struct BoxBlurPass: OperationPass {
+  package let setting: PassSetting
+  /// The extent of boxes to the left and right, in pixels of the frame; 0 for none.
+  let horizontal: Double
+  /// The extent of boxes up and down, in pixels of the frame; 0 for none.
+  let vertical: Double
 
-  /// The greatest extent of a box in pixels for which shared chroma is filtered by weights where
+  /// The maximum extent of a box in pixels for which shared chroma is filtered by weights where
   /// boxes of chroma samples give another result. Results of larger boxes differ by less than two
   /// hundredths.
-  private static let greatestWeighted = 64.0
-
-  /// Creates a pass.
-  ///
-  /// - Parameters:
-  ///   - setting: The pictures.
-  ///   - horizontal: The extent of boxes to the left and right, in pixels of the frame; 0 for none.
-  ///   - vertical: The extent up and down.
-  init(_ setting: PassSetting, horizontal: Double, vertical: Double) {
-    self.description = setting.description
-    self.horizontal = horizontal
-    self.vertical = vertical
-    self.keepsFourthChannel = setting.keepsFourthChannel
-  }
+  private static let maxWeightedRadius = 64.0
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
@@ -107,7 +95,7 @@ package struct BoxBlurPass: Pass {
       if self.needsWeights(shape, source.size) {
         await SymmetricPlane(
           shape, of: source.size, horizontal: Self.weights(self.horizontal),
-          vertical: Self.weights(self.vertical), keepsAlpha: self.keepsFourthChannel
+          vertical: Self.weights(self.vertical), keepsAlpha: self.setting.keepsFourthChannel
         ).run(context)
         continue
       }
@@ -119,21 +107,21 @@ package struct BoxBlurPass: Pass {
       if source.depth == .eight, context.output.view.depth == .eight,
         let box = NarrowBox(reach: reach)
       {
-        let finish = DirectRowWriter(context, shape, keepsAlpha: self.keepsFourthChannel)
+        let writer = DirectRowWriter(context, shape, keepsAlpha: self.setting.keepsFourthChannel)
         await context.bands.run(
           rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
         ) { band in
-          box.run(band, source, shape, finish)
+          box.run(band, source, shape, writer)
         }
         continue
       }
-      let finish = RowWriter(
+      let writer = RowWriter(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
-        keepsAlpha: self.keepsFourthChannel)
+        keepsAlpha: self.setting.keepsFourthChannel)
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.4
       ) { band in
-        Self.run(band, source, shape, reach, finish)
+        Self.run(band, source, shape, reach, writer)
       }
     }
   }
@@ -143,7 +131,7 @@ package struct BoxBlurPass: Pass {
   /// outwards.
   private func needsWeights(_ shape: PlaneShape, _ size: FrameSize) -> Bool {
     func differs(_ reach: Double, _ length: Int) -> Bool {
-      guard reach > 0, reach <= Self.greatestWeighted else { return false }
+      guard reach > 0, reach <= Self.maxWeightedRadius else { return false }
       let endsWithinPixel = reach != reach.rounded(.down)
       return !length.isMultiple(of: 2) || (endsWithinPixel && Int(reach).isMultiple(of: 2))
     }
@@ -160,17 +148,17 @@ package struct BoxBlurPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ reach: (x: Double, y: Double), _ finish: RowWriter
+    _ reach: (x: Double, y: Double), _ writer: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let radius = Int(reach.y)
     let across = Int(reach.x)
     let fraction = (x: Float(reach.x - Double(across)), y: Float(reach.y - Double(radius)))
-    let isNarrow = source.depth == .eight
-    let slide = unsafe isNarrow ? rows.slide_sums_u8 : rows.slide_sums_i16
-    let down = unsafe isNarrow ? rows.box_vertical_u8 : rows.box_vertical_i16
-    let accumulate = unsafe isNarrow ? rows.accumulate_u8 : rows.accumulate_i16
-    let scale = Float((isNarrow ? 64 : 1) / (2 * reach.y + 1))
+    let isEightBit = source.depth == .eight
+    let slide = unsafe isEightBit ? rows.slide_sums_u8 : rows.slide_sums_i16
+    let down = unsafe isEightBit ? rows.box_vertical_u8 : rows.box_vertical_i16
+    let accumulate = unsafe isEightBit ? rows.accumulate_u8 : rows.accumulate_i16
+    let scale = Float((isEightBit ? 64 : 1) / (2 * reach.y + 1))
     let margin = (across + 1) * shape.step
     let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
     let sums = unsafe UnsafeMutableRawPointer(memory[0])
@@ -190,7 +178,7 @@ package struct BoxBlurPass: Pass {
         unsafe rows.replicate_edges(column, shape.step, shape.width, across + 1)
         unsafe rows.box_horizontal(column, shape.step, shape.width, across, fraction.x, result)
       }
-      unsafe finish.write(reach.x > 0 ? result : column, y: y, rows)
+      unsafe writer.write(reach.x > 0 ? result : column, y: y, rows)
       unsafe slide(row(y + radius + 1), row(y - radius), shape.samples, sums)
     }
   }

@@ -36,7 +36,7 @@ struct GaussianBlur: CatalogueFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
-    guard sigma >= GaussianBlurOperation.leastSigma else { return [] }
+    guard sigma >= GaussianBlurOperation.minSigma else { return [] }
     return self.border.nodes(for: geometry) { _, _ in [.gaussianBlur(sigma: sigma)] }
   }
 }
@@ -47,9 +47,9 @@ struct GaussianBlurOperation: NeighborhoodOperation {
   let sigma: Double
 
   /// The least standard deviation that changes a picture.
-  static let leastSigma = 0.16
+  static let minSigma = 0.16
 
-  var words: String {
+  var summary: String {
     let factor = GaussianBlurPass.factor(sigma: self.sigma)
     return factor == 1
       ? "Gaussian of sigma \(self.sigma), down and then across each plane"
@@ -59,12 +59,12 @@ struct GaussianBlurOperation: NeighborhoodOperation {
   var sumsPixels: Bool { true }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    GaussianBlurPass(setting, sigma: self.sigma)
+    GaussianBlurPass(setting: setting, sigma: self.sigma)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
     let sigma = self.sigma * plane.scale
-    guard sigma >= Self.leastSigma else { return plane }
+    guard sigma >= Self.minSigma else { return plane }
     let radius = Int((sigma * 6).rounded(.up))
     let weights = (-radius ... radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
     let sum = weights.reduce(0, +)
@@ -85,16 +85,10 @@ struct GaussianBlurOperation: NeighborhoodOperation {
 /// Narrow Gaussians are computed by their definition, first vertically and then horizontally. Wide
 /// ones are computed on a picture of means over squares of side f, with the variance that remains
 /// after that of the means ((f^2 - 1) / 12) and of the linear interpolation back (f^2 / 6).
-package struct GaussianBlurPass: Pass {
-  package let description: PassDescription
-  private let sigma: Double
-  private let keepsFourthChannel: Bool
-
-  init(_ setting: PassSetting, sigma: Double) {
-    self.description = setting.description
-    self.sigma = sigma
-    self.keepsFourthChannel = setting.keepsFourthChannel
-  }
+package struct GaussianBlurPass: OperationPass {
+  package let setting: PassSetting
+  /// The standard deviation in pixels of the frame.
+  let sigma: Double
 
   /// The factor by which a plane is reduced for a standard deviation in its pixels: the largest
   /// power of two that leaves at least 2.4 reduced pixels, at most 64.
@@ -113,8 +107,8 @@ package struct GaussianBlurPass: Pass {
     for shape in PlaneShape.planes(context.output.format, context.output.size) {
       let sigma = Self.sigma(self.sigma, on: shape)
       let factor = Self.factor(sigma: sigma)
-      let keepsAlpha = self.keepsFourthChannel
-      if self.sigma < GaussianBlurOperation.leastSigma {
+      let keepsAlpha = self.setting.keepsFourthChannel
+      if self.sigma < GaussianBlurOperation.minSigma {
         await PlaneCopy(shape: shape).run(context)
       } else if factor == 1 {
         let weights = SymmetricWeights.gaussian(sigma: self.sigma)

@@ -72,7 +72,7 @@ struct GaussianPyramid {
   private func blur(
     _ means: CellGrid, to blurred: CellGrid, _ weights: SymmetricWeights, _ context: PassContext
   ) async {
-    let isNarrow: Int32 = context.inputs[0].depth == .eight ? 1 : 0
+    let isEightBit: Int32 = context.inputs[0].depth == .eight ? 1 : 0
     let radius = weights.radius
     let cost = Double(blurred.rowCount * means.rowSamples) * 0.08 * Double(1 + 2 * radius)
     await context.bands.run(rows: blurred.rowCount, nanoseconds: cost) { band in
@@ -85,8 +85,8 @@ struct GaussianPyramid {
             unsafe rows.fir_vertical_i16($0, radius, weights, means.rowSamples, memory[0])
           }
           unsafe rows.fir_horizontal(
-            memory[radius * means.step], means.step, radius, weights, blurred.rowSamples, isNarrow,
-            blurred.row(row))
+            memory[radius * means.step], means.step, radius, weights, blurred.rowSamples,
+            isEightBit, blurred.row(row))
         }
       }
     }
@@ -97,7 +97,7 @@ struct GaussianPyramid {
     let shape = self.shape
     let factor = self.factor
     let fractionBits = context.inputs[0].depth == .eight ? 6 : 5
-    let finish = RowWriter(
+    let writer = RowWriter(
       context, shape, fractionBits: fractionBits, keepsAlpha: self.keepsAlpha)
     let destination = context.output.view
     let isDirect = destination.depth == .eight
@@ -137,10 +137,10 @@ struct GaussianPyramid {
           unsafe rows.lerp_u8(
             upper.samples, lower.samples, weight, fractionBits, shape.samples,
             destination.row(y, plane: shape.plane).assumingMemoryBound(to: UInt8.self))
-          unsafe finish.copyAlpha(y: y, rows)
+          unsafe writer.copyAlpha(y: y, rows)
         } else {
           unsafe rows.lerp_i16(upper.samples, lower.samples, weight, shape.samples, result)
-          unsafe finish.write(result, y: y, rows)
+          unsafe writer.write(result, y: y, rows)
         }
       }
     }

@@ -9,7 +9,7 @@ struct LineTaps: Sendable {
     let x: Int
     let y: Int
     /// The weight of the other pixel, 0 ..< 1.
-    let share: Double
+    let fraction: Double
     /// The share of the step that the line covers, greater than 0 and at most 1.
     let weight: Double
   }
@@ -37,12 +37,12 @@ struct LineTaps: Sendable {
       let across = Double(step) * slope
       // Positions within rounding errors of a pixel count as that pixel.
       let nearest = across.rounded()
-      let place = abs(across - nearest) < 1e-9 ? nearest : across
-      let floor = place.rounded(.down)
+      let position = abs(across - nearest) < 1e-9 ? nearest : across
+      let floor = position.rounded(.down)
       taps.append(
         Tap(
           x: self.isFlat ? step : Int(floor), y: self.isFlat ? Int(floor) : step,
-          share: place - floor, weight: weight))
+          fraction: position - floor, weight: weight))
     }
     self.taps = taps
   }
@@ -72,7 +72,7 @@ struct LineKernel: Sendable {
     self.pairs = line.taps.map { tap in
       Pair(
         first: (tap.x, tap.y), second: (tap.x + right, tap.y + down),
-        weights: (tap.weight * (1 - tap.share), tap.weight * tap.share))
+        weights: (tap.weight * (1 - tap.fraction), tap.weight * tap.fraction))
     }
   }
 
@@ -80,16 +80,16 @@ struct LineKernel: Sendable {
   /// and a result is the mean of its pixels' results. The last sample along an odd side belongs to
   /// one column or row of pixels.
   func onSharedChroma(isLastColumn: Bool, isLastRow: Bool) -> LineKernel {
-    struct Place: Hashable {
+    struct Offset: Hashable {
       let x, y: Int
     }
     let halves = (x: isLastColumn ? 0 ... 0 : 0 ... 1, y: isLastRow ? 0 ... 0 : 0 ... 1)
-    var sums: [Place: Double] = [:]
+    var sums: [Offset: Double] = [:]
     func add(_ pixel: (x: Int, y: Int), _ weight: Double) {
       guard weight > 0 else { return }
       for y in halves.y {
         for x in halves.x {
-          sums[Place(x: (pixel.x + x) >> 1, y: (pixel.y + y) >> 1), default: 0] += weight
+          sums[Offset(x: (pixel.x + x) >> 1, y: (pixel.y + y) >> 1), default: 0] += weight
         }
       }
     }
@@ -101,12 +101,12 @@ struct LineKernel: Sendable {
     let twos = stride(from: 0, to: cells.count, by: 2).map { index in
       (cells[index], index + 1 < cells.count ? cells[index + 1] : (key: cells[index].key, value: 0))
     }
-    let greatest = twos.reduce(0) { max($0, $1.0.value + $1.1.value) }
+    let maxSum = twos.reduce(0) { max($0, $1.0.value + $1.1.value) }
     return LineKernel(
       pairs: twos.map { first, second in
         Pair(
           first: (first.key.x, first.key.y), second: (second.key.x, second.key.y),
-          weights: (first.value / greatest, second.value / greatest))
+          weights: (first.value / maxSum, second.value / maxSum))
       })
   }
 
@@ -126,7 +126,7 @@ struct LineWeights: Sendable {
 
   /// A few pairs need precise weights. Each of many pairs has a small weight, for which units of
   /// 1/16 suffice.
-  private static let leastCoarse = 17
+  private static let minCoarsePairs = 17
   private static let coarseUnit = 16.0
 
   /// Creates integer weights.
@@ -135,15 +135,15 @@ struct LineWeights: Sendable {
   ///   - kernel: The pixels and their weights.
   ///   - allowsCoarse: Whether samples are bytes, and most weights are 1.
   init(_ kernel: LineKernel, allowsCoarse: Bool) {
-    let isCoarse = allowsCoarse && kernel.pairs.count >= Self.leastCoarse
-    let finest = min(4096, (65535 / Double(kernel.pairs.count)).rounded(.down))
-    let unit = isCoarse ? Self.coarseUnit : finest
+    let isCoarse = allowsCoarse && kernel.pairs.count >= Self.minCoarsePairs
+    let fineUnit = min(4096, (65535 / Double(kernel.pairs.count)).rounded(.down))
+    let unit = isCoarse ? Self.coarseUnit : fineUnit
     self.group = isCoarse ? Int(256 / Self.coarseUnit) : nil
     self.pairs = kernel.pairs.map { pair in
       let (first, second) = pair.weights
       let both = (unit * (first + second)).rounded()
-      let share = first + second > 0 ? second / (first + second) : 0
-      let rounded = (both * share).rounded()
+      let fraction = first + second > 0 ? second / (first + second) : 0
+      let rounded = (both * fraction).rounded()
       return (Int16(both - rounded), Int16(rounded))
     }
     self.scale = 1 / Float(self.pairs.reduce(0) { $0 + Int($1.first) + Int($1.second) })

@@ -63,7 +63,7 @@ struct LineBlurOperation: NeighborhoodOperation {
     LineTaps(length: 2 * self.radius + 1, cosine: cos(self.angle), sine: -sin(self.angle))
   }
 
-  var words: String { "means along a line of \(2 * self.radius + 1) pixels" }
+  var summary: String { "means along a line of \(2 * self.radius + 1) pixels" }
 
   var sumsPixels: Bool { true }
 
@@ -71,10 +71,10 @@ struct LineBlurOperation: NeighborhoodOperation {
     // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
     // the line.
     if abs(sin(self.angle)) < 1e-9 {
-      return BoxBlurPass(setting, horizontal: self.radius, vertical: 0)
+      return BoxBlurPass(setting: setting, horizontal: self.radius, vertical: 0)
     }
     if abs(cos(self.angle)) < 1e-9 {
-      return BoxBlurPass(setting, horizontal: 0, vertical: self.radius)
+      return BoxBlurPass(setting: setting, horizontal: 0, vertical: self.radius)
     }
     return LineBlurPass(setting, self)
   }
@@ -87,14 +87,14 @@ struct LineBlurOperation: NeighborhoodOperation {
       line.taps.reduce(0) { total, tap in
         let first = plane[x + tap.x, y + tap.y, channel]
         let second = plane[x + tap.x + right, y + tap.y + down, channel]
-        return total + (first + (second - first) * tap.share) * tap.weight
+        return total + (first + (second - first) * tap.fraction) * tap.weight
       } / sum
     }
   }
 }
 
 /// Means along a line in each plane, as weighted sums of shifted rows.
-package struct LineBlurPass: Pass {
+package struct LineBlurPass: OperationPass {
   /// The sums of one plane.
   private struct PlaneLine: Sendable {
     let shape: PlaneShape
@@ -125,16 +125,14 @@ package struct LineBlurPass: Pass {
     }
   }
 
-  package let description: PassDescription
+  package let setting: PassSetting
   private let planes: [PlaneLine]
-  private let isNothing: Bool
-  private let keepsFourthChannel: Bool
+  private let isIdentity: Bool
 
   init(_ setting: PassSetting, _ operation: LineBlurOperation) {
     let (line, size) = (operation.line, setting.geometry.size)
-    self.description = setting.description
-    self.keepsFourthChannel = setting.keepsFourthChannel
-    self.isNothing = line.taps.count <= 1
+    self.setting = setting
+    self.isIdentity = line.taps.count <= 1
     self.planes = PlaneShape.planes(setting.geometry.format, size).map {
       PlaneLine($0, line, of: size)
     }
@@ -143,28 +141,28 @@ package struct LineBlurPass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for plane in self.planes {
-      guard !self.isNothing else {
+      guard !self.isIdentity else {
         await PlaneCopy(shape: plane.shape).run(context)
         continue
       }
-      let finish = RowWriter(
+      let writer = RowWriter(
         context, plane.shape, fractionBits: source.depth == .eight ? 6 : 5,
-        keepsAlpha: self.keepsFourthChannel)
+        keepsAlpha: self.setting.keepsFourthChannel)
       let samples = Double(plane.shape.samples * plane.shape.height)
       let end = plane.shape.height - 1
       await context.bands.run(
         rows: plane.shape.height, nanoseconds: samples * 0.02 * Double(plane.inner[0].pairs.count)
       ) { band in
         let inner = band.lowerBound ..< max(band.lowerBound, min(band.upperBound, end))
-        Self.run(inner, source, plane.shape, plane.inner, finish)
-        if band.contains(end) { Self.run(end ..< end + 1, source, plane.shape, plane.last, finish) }
+        Self.run(inner, source, plane.shape, plane.inner, writer)
+        if band.contains(end) { Self.run(end ..< end + 1, source, plane.shape, plane.last, writer) }
       }
     }
   }
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: [LineKernel],
-    _ finish: RowWriter
+    _ writer: RowWriter
   ) {
     guard !band.isEmpty else { return }
     let rows = unsafe sl_rows_current().pointee
@@ -203,7 +201,7 @@ package struct LineBlurPass: Pass {
             unsafe fine(list, kernel.pairs.count, weights[number].scale, count, output)
           }
         }
-        unsafe finish.write(result, y: y, rows)
+        unsafe writer.write(result, y: y, rows)
       }
     }
   }

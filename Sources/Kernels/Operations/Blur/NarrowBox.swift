@@ -63,12 +63,14 @@ struct NarrowBox: Sendable {
   }
 
   /// Computes the rows of a band.
-  func run(_ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ finish: DirectRowWriter) {
+  func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ writer: DirectRowWriter
+  ) {
     let rows = unsafe sl_rows_current().pointee
     let margin = ((self.horizontal?.radius ?? 0) + 1) * shape.step
     // The sums of columns, a row of zeros, the means of columns with a margin, and a result.
     let memory = SampleMemory(count: 4 * shape.samples + 2 * margin + 64)
-    let nothing = unsafe UnsafeRawPointer(memory[shape.samples])
+    let zeros = unsafe UnsafeRawPointer(memory[shape.samples])
     let means = unsafe memory[2 * shape.samples + margin]
     let scratch = unsafe memory[3 * shape.samples + 2 * margin]
     let sums = unsafe Self.sums(memory[0], shape)
@@ -78,13 +80,13 @@ struct NarrowBox: Sendable {
     let radius = self.vertical?.radius ?? 0
     if var scale = self.vertical?.scale {
       for y in band.lowerBound - 1 - radius ... band.lowerBound - 1 + radius {
-        var entering = unsafe sl_box_rows(entering: row(y), leaving: nothing, after: nothing)
+        var entering = unsafe sl_box_rows(entering: row(y), leaving: zeros, after: zeros)
         unsafe rows.box_vertical_narrow_u16(
           &entering, &scale, shape.samples, sums, Self.sums(means, shape))
       }
     }
     for y in band {
-      unsafe finish.write(y: y, scratch: scratch, rows) { output in
+      unsafe writer.write(y: y, scratch: scratch, rows) { output in
         if var scale = self.vertical?.scale {
           var slid = unsafe sl_box_rows(
             entering: row(y + radius), leaving: row(y - radius - 1), after: row(y + radius + 1))

@@ -36,29 +36,29 @@ struct SymmetricPlane {
   func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     let shape = self.shape
-    let finish = RowWriter(
+    let writer = RowWriter(
       context, shape, fractionBits: source.depth == .eight ? 6 : 5, keepsAlpha: self.keepsAlpha)
     let taps = Double(4 + self.across.radius + self.down.radius)
     let cost = Double(shape.samples * shape.height) * 0.04 * taps
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
-      self.run(band, source, finish)
+      self.run(band, source, writer)
     }
   }
 
-  private func run(_ band: Range<Int>, _ source: RasterView, _ finish: RowWriter) {
+  private func run(_ band: Range<Int>, _ source: RasterView, _ writer: RowWriter) {
     let rows = unsafe sl_rows_current().pointee
     let shape = self.shape
     let margin = self.across.radius * shape.step
     let memory = SampleMemory(count: 2 * (shape.samples + 2 * margin))
     let column = unsafe memory[margin]
     let result = unsafe memory[shape.samples + 2 * margin]
-    let isNarrow = source.depth == .eight
-    let vertical = unsafe isNarrow ? rows.fir_vertical_u8 : rows.fir_vertical_i16
+    let isEightBit = source.depth == .eight
+    let vertical = unsafe isEightBit ? rows.fir_vertical_u8 : rows.fir_vertical_i16
     func filter(_ weights: SymmetricWeights, from start: Int) {
       unsafe weights.values.withUnsafeBufferPointer {
         unsafe rows.fir_horizontal(
           column + start, shape.step, weights.radius, $0.baseAddress.unsafelyUnwrapped,
-          shape.samples - start, isNarrow ? 1 : 0, result + start)
+          shape.samples - start, isEightBit ? 1 : 0, result + start)
       }
     }
     for y in band {
@@ -72,15 +72,15 @@ struct SymmetricPlane {
       unsafe rows.replicate_edges(column, shape.step, shape.width, self.across.radius)
       filter(self.across.inner, from: 0)
       if let last = self.across.last { filter(last, from: shape.samples - shape.step) }
-      unsafe finish.write(result, y: y, rows)
+      unsafe writer.write(result, y: y, rows)
     }
   }
 }
 
 extension PlaneWeights {
   /// The weights of a sample along the axis.
-  func weights(at place: Int, of length: Int) -> SymmetricWeights {
-    place == length - 1 ? self.last ?? self.inner : self.inner
+  func weights(at position: Int, of length: Int) -> SymmetricWeights {
+    position == length - 1 ? self.last ?? self.inner : self.inner
   }
 }
 

@@ -62,10 +62,10 @@ struct ZoomBlurOperation: NeighborhoodOperation {
     ]
   }
 
-  var words: String { "means of 64 points along rays to a centre, in two stages of 8" }
+  var summary: String { "means of 64 points along rays to a centre, in two stages of 8" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    ZoomBlurPass(setting, self)
+    ZoomBlurPass(setting: setting, operation: self)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
@@ -74,9 +74,9 @@ struct ZoomBlurOperation: NeighborhoodOperation {
 
   private func mean(_ plane: ReferencePlane, scales: [Double]) -> ReferencePlane {
     let (centerX, centerY) = (self.center.x * plane.scale, self.center.y * plane.scale)
-    func clamped(_ place: Double, _ count: Int) -> (index: Int, share: Double) {
-      let place = min(max(place, 0), Double(count - 1))
-      return (Int(place), place - place.rounded(.down))
+    func clamped(_ position: Double, _ count: Int) -> (index: Int, fraction: Double) {
+      let position = min(max(position, 0), Double(count - 1))
+      return (Int(position), position - position.rounded(.down))
     }
     return plane.map { x, y, channel in
       scales.reduce(0.0) { sum, scale in
@@ -84,10 +84,10 @@ struct ZoomBlurOperation: NeighborhoodOperation {
         let v = clamped(centerY + (Double(y) + 0.5 - centerY) * scale - 0.5, plane.height)
         func between(_ row: Int) -> Double {
           let left = plane[u.index, row, channel]
-          return left + (plane[u.index + 1, row, channel] - left) * u.share
+          return left + (plane[u.index + 1, row, channel] - left) * u.fraction
         }
         let upper = between(v.index)
-        return sum + upper + (between(v.index + 1) - upper) * v.share
+        return sum + upper + (between(v.index + 1) - upper) * v.fraction
       } / Double(scales.count)
     }
   }
@@ -95,16 +95,9 @@ struct ZoomBlurOperation: NeighborhoodOperation {
 
 /// Means along rays to a centre, plane by plane and row by row: for one point of the rays, a row is
 /// another row, resampled evenly.
-package struct ZoomBlurPass: Pass {
-  package let description: PassDescription
-  private let operation: ZoomBlurOperation
-  private let keepsFourthChannel: Bool
-
-  init(_ setting: PassSetting, _ operation: ZoomBlurOperation) {
-    self.description = setting.description
-    self.operation = operation
-    self.keepsFourthChannel = setting.keepsFourthChannel
-  }
+package struct ZoomBlurPass: OperationPass {
+  package let setting: PassSetting
+  let operation: ZoomBlurOperation
 
   package func run(_ context: PassContext) async {
     let stages = self.operation.stages
@@ -114,11 +107,11 @@ package struct ZoomBlurPass: Pass {
       layout: context.output.layout, depth: context.inputs[0].depth, pool: context.pool)
     await self.run(
       PassContext(
-        inputs: context.inputs, output: between, moment: context.moment, pool: context.pool,
+        inputs: context.inputs, output: between, time: context.time, pool: context.pool,
         bands: context.bands), scales: stages[0])
     await self.run(
       PassContext(
-        inputs: [between], output: context.output, moment: context.moment, pool: context.pool,
+        inputs: [between], output: context.output, time: context.time, pool: context.pool,
         bands: context.bands), scales: stages[1])
   }
 
@@ -126,18 +119,18 @@ package struct ZoomBlurPass: Pass {
     let source = context.inputs[0].view
     let center = self.operation.center
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = RowWriter(
+      let writer = RowWriter(
         context, shape, fractionBits: source.depth == .eight ? 6 : 5,
-        keepsAlpha: self.keepsFourthChannel)
+        keepsAlpha: self.setting.keepsFourthChannel)
       let samples = Double(shape.samples * shape.height)
-      let places =
+      let positions =
         source.depth == .eight
         ? ZoomBlurPositions(shape, scales: scales, center: center.x * shape.scale - 0.5) : nil
-      let cost = places == nil ? 0.1 : 0.05
+      let cost = positions == nil ? 0.1 : 0.05
       await context.bands.run(
         rows: shape.height, nanoseconds: samples * cost * Double(scales.count)
       ) { band in
-        Self.run(band, source, shape, center, scales, places, finish)
+        Self.run(band, source, shape, center, scales, positions, writer)
       }
     }
   }
@@ -147,8 +140,8 @@ package struct ZoomBlurPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape,
-    _ center: (x: Double, y: Double), _ scales: [Double], _ places: ZoomBlurPositions?,
-    _ finish: RowWriter
+    _ center: (x: Double, y: Double), _ scales: [Double], _ positions: ZoomBlurPositions?,
+    _ writer: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let steps = scales.flatMap { scale in
@@ -164,8 +157,8 @@ package struct ZoomBlurPass: Pass {
       unsafe withUnsafeTemporaryAllocation(of: sl_zoom_tap.self, capacity: scales.count) { taps in
         for y in band {
           for (index, scale) in scales.enumerated() {
-            let place = centerY + (Double(y) - centerY) * scale
-            let row = min(max(place, 0), Double(shape.height - 1))
+            let position = centerY + (Double(y) - centerY) * scale
+            let row = min(max(position, 0), Double(shape.height - 1))
             let upper = Int(row)
             let lower = min(upper + 1, shape.height - 1)
             unsafe taps.initializeElement(
@@ -181,11 +174,11 @@ package struct ZoomBlurPass: Pass {
           switch source.depth {
           case .eight:
             unsafe rows.zoom_blur_u8(
-              start, scales.count, shape.step, shape.width, places?.pointers, result)
+              start, scales.count, shape.step, shape.width, positions?.pointers, result)
           case .deep:
             unsafe rows.zoom_blur_i16(start, scales.count, shape.step, shape.width, result)
           }
-          unsafe finish.write(result, y: y, rows)
+          unsafe writer.write(result, y: y, rows)
         }
       }
     }

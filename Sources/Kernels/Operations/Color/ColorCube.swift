@@ -86,12 +86,12 @@ extension CubeAsset {
     case .curves(let count):
       var result = SIMD3<Double>.zero
       for channel in 0 ..< 3 {
-        let place = unit[channel] * Double(count - 1)
-        let knot = min(Int(place), count - 2)
+        let position = unit[channel] * Double(count - 1)
+        let knot = min(Int(position), count - 2)
         let (from, to) = (
           Double(self.entries[3 * knot + channel]), Double(self.entries[3 * knot + 3 + channel])
         )
-        result[channel] = from + (to - from) * (place - Double(knot))
+        result[channel] = from + (to - from) * (position - Double(knot))
       }
       return result
     case .cube(let size):
@@ -99,9 +99,9 @@ extension CubeAsset {
     }
   }
 
-  private func tetrahedral(_ place: SIMD3<Double>, _ size: Int) -> SIMD3<Double> {
-    var corner = (0 ..< 3).map { min(Int(place[$0]), size - 2) }
-    let fractions = (0 ..< 3).map { place[$0] - Double(corner[$0]) }
+  private func tetrahedral(_ position: SIMD3<Double>, _ size: Int) -> SIMD3<Double> {
+    var corner = (0 ..< 3).map { min(Int(position[$0]), size - 2) }
+    let fractions = (0 ..< 3).map { position[$0] - Double(corner[$0]) }
     func entry() -> SIMD3<Double> {
       let index = 3 * (corner[0] + size * (corner[1] + size * corner[2]))
       return SIMD3(

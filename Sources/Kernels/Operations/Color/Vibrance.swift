@@ -45,7 +45,7 @@ struct Vibrance: CatalogueFilter {
   /// the middle between blue and red.
   private static func skin(_ pixel: SIMD4<Double>) -> Double {
     guard pixel.x >= pixel.y, pixel.y >= pixel.z else { return 0 }
-    let place = (pixel.y - pixel.z) / max(pixel.x - pixel.z, 1e-6)
-    return 0.75 * max(0, 1 - 2.5 * abs(place - 0.45))
+    let ratio = (pixel.y - pixel.z) / max(pixel.x - pixel.z, 1e-6)
+    return 0.75 * max(0, 1 - 2.5 * abs(ratio - 0.45))
   }
 }

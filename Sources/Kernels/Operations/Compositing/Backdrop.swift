@@ -55,7 +55,7 @@ enum PlacedBackdrop: Sendable {
         reference(pixel, image.pixel(x, y), x, y)
       } apply: { strip in
         // A sticker covers a small part of a frame.
-        guard !skips || image.meets(strip) else { return }
+        guard !skips || image.intersects(strip) else { return }
         ScratchStrip.with(strip) { other in
           image.load(other)
           apply(strip, other)

@@ -52,11 +52,11 @@ struct BlendWithMask: CatalogueFilter {
     let kernel = StripKernel { pixel, x, y, _ in
       reference(pixel, .zero, x, y)
     } apply: { strip in
-      ScratchStrip.with(strip) { nothing in
-        unsafe nothing.forEachChannel { channel in
+      ScratchStrip.with(strip) { backdrop in
+        unsafe backdrop.forEachChannel { channel in
           unsafe channel.update(repeating: 0, count: strip.count)
         }
-        blend(strip, nothing)
+        blend(strip, backdrop)
       }
     }
     return [FilterNode(.kernel(kernel), byteCost: mask.byteCount)]

@@ -86,7 +86,7 @@ final class PlacedImage: Sendable {
   var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
 
   /// Whether any of the strip's pixels is covered.
-  func meets(_ strip: Strip) -> Bool { self.rect.meets(strip) }
+  func intersects(_ strip: Strip) -> Bool { self.rect.intersects(strip) }
 
   /// Fills a strip with the image's premultiplied pixels; transparent outside the image.
   func load(_ strip: Strip) {
@@ -100,11 +100,11 @@ final class PlacedImage: Sendable {
     }
     guard !inside.isEmpty else { return }
     let start = inside.lowerBound - strip.x
-    let place =
+    let pixels =
       unsafe self.raster.view.row(strip.y - self.rect.y.lowerBound)
       + (inside.lowerBound - self.rect.x.lowerBound) * 8
     unsafe sl_rows_current().pointee.load_rgba_i16(
-      place, inside.count, strip.red + start, strip.green + start, strip.blue + start,
+      pixels, inside.count, strip.red + start, strip.green + start, strip.blue + start,
       strip.alpha + start)
   }
 

@@ -17,10 +17,10 @@ struct ConvolutionOperation: NeighborhoodOperation {
       && self.weights.indices.allSatisfy { self.weights[$0] == ($0 == middle ? 1 : 0) }
   }
 
-  var words: String { "convolution of \(self.side)x\(self.side)" }
+  var summary: String { "convolution of \(self.side)x\(self.side)" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    ConvolutionPass(setting, self)
+    ConvolutionPass(setting: setting, operation: self)
   }
 
   var sumsPixels: Bool { true }

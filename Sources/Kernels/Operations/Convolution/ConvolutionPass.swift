@@ -2,22 +2,15 @@ import CKernels
 
 /// Convolution of each plane with any weights: of bytes in integers if ``FixedWeights`` accepts the
 /// weights, otherwise in floats. Zero weights are skipped.
-package struct ConvolutionPass: Pass {
-  package let description: PassDescription
-  private let operation: ConvolutionOperation
-  private let setting: PassSetting
-
-  init(_ setting: PassSetting, _ operation: ConvolutionOperation) {
-    self.description = setting.description
-    self.setting = setting
-    self.operation = operation
-  }
+package struct ConvolutionPass: OperationPass {
+  package let setting: PassSetting
+  let operation: ConvolutionOperation
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
       let kernel = self.operation.kernel(shape, of: self.setting.geometry)
-      let finish = LimitedRowWriter(
+      let writer = LimitedRowWriter(
         context, shape, self.setting, keepsAlpha: self.operation.keepsAlpha)
       let isChroma = shape.scale < 1
       let isWideOdd = isChroma && !source.size.width.isMultiple(of: 2)
@@ -25,7 +18,7 @@ package struct ConvolutionPass: Pass {
       if !isWideOdd, !isHighOdd, source.depth == .eight, let weights = FixedWeights(kernel) {
         let cost = Double(shape.samples * shape.height) * (0.1 + 0.02 * Double(weights.taps.count))
         await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
-          Self.run(band, source, shape, weights, finish)
+          Self.run(band, source, shape, weights, writer)
         }
         continue
       }
@@ -40,9 +33,9 @@ package struct ConvolutionPass: Pass {
       let (all, last) = (kernels(isLastRow: false), kernels(isLastRow: isHighOdd))
       await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
         let end = min(band.upperBound, shape.height - 1)
-        Self.run(band.lowerBound ..< max(end, band.lowerBound), source, shape, all, finish)
+        Self.run(band.lowerBound ..< max(end, band.lowerBound), source, shape, all, writer)
         if band.contains(shape.height - 1) {
-          Self.run(shape.height - 1 ..< shape.height, source, shape, last, finish)
+          Self.run(shape.height - 1 ..< shape.height, source, shape, last, writer)
         }
       }
     }
@@ -50,7 +43,7 @@ package struct ConvolutionPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: FixedWeights,
-    _ finish: LimitedRowWriter
+    _ writer: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let reach = weights.side / 2
@@ -59,17 +52,17 @@ package struct ConvolutionPass: Pass {
     let result = unsafe memory[0]
     unsafe withUnsafeTemporaryAllocation(
       of: UnsafeRawPointer.self, capacity: max(1, weights.taps.count)
-    ) { places in
+    ) { tapPointers in
       for y in band {
         for (index, tap) in weights.taps.enumerated() {
           let row = unsafe padded.row(y + tap / weights.side - reach)
-          unsafe places.initializeElement(
+          unsafe tapPointers.initializeElement(
             at: index, to: row + (tap % weights.side - reach) * shape.step)
         }
         unsafe rows.convolve_u8(
-          UnsafePointer(places.baseAddress.unsafelyUnwrapped), weights.values,
+          UnsafePointer(tapPointers.baseAddress.unsafelyUnwrapped), weights.values,
           weights.taps.count, weights.bias, weights.shift, shape.samples, result)
-        unsafe finish.write(result, y: y, rows)
+        unsafe writer.write(result, y: y, rows)
       }
     }
   }
@@ -83,7 +76,7 @@ package struct ConvolutionPass: Pass {
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ kernels: RowKernels,
-    _ finish: LimitedRowWriter
+    _ writer: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let side = kernels.inner.side
@@ -98,24 +91,24 @@ package struct ConvolutionPass: Pass {
     }
     unsafe withUnsafeTemporaryAllocation(
       of: UnsafePointer<Float>.self, capacity: side * side
-    ) { places in
+    ) { tapPointers in
       for y in band {
         for (index, list) in lists.enumerated() {
           let start = index == 0 ? 0 : shape.samples - shape.step
           for (index, tap) in list.taps.enumerated() {
             let row = unsafe floats.row(y + tap / side - reach)
-            unsafe places.initializeElement(
+            unsafe tapPointers.initializeElement(
               at: index, to: row + (tap % side - reach) * shape.step + start)
           }
           unsafe list.weights.withUnsafeBufferPointer { weights in
             // The address is not used if there are no taps.
-            let pointers = unsafe UnsafePointer(places.baseAddress.unsafelyUnwrapped)
+            let pointers = unsafe UnsafePointer(tapPointers.baseAddress.unsafelyUnwrapped)
             let first = unsafe weights.baseAddress ?? UnsafePointer(floats.row(y))
             unsafe rows.convolve_float(
               pointers, first, list.taps.count, list.bias, shape.samples - start, result + start)
           }
         }
-        unsafe finish.write(result, y: y, rows)
+        unsafe writer.write(result, y: y, rows)
       }
     }
   }
@@ -143,19 +136,19 @@ struct FixedWeights: Sendable {
     var taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
     // C rows take taps in pairs; a zero weight completes the last pair.
     if !taps.count.isMultiple(of: 2) { taps.append(taps[0]) }
-    let greatest = kernel.weights.reduce(0) { max($0, abs($1)) }
-    guard greatest < 1024, abs(kernel.bias) < 65536 else { return nil }
+    let maxWeight = kernel.weights.reduce(0) { max($0, abs($1)) }
+    guard maxWeight < 1024, abs(kernel.bias) < 65536 else { return nil }
     var bits = 14
-    while greatest * Double(1 << bits) > 32767 { bits -= 1 }
+    while maxWeight * Double(1 << bits) > 32767 { bits -= 1 }
     let unit = Double(1 << bits)
-    let isMakeweight = { (index: Int) in index > 0 && taps[index] <= taps[index - 1] }
+    let isPadding = { (index: Int) in index > 0 && taps[index] <= taps[index - 1] }
     let values = taps.indices.map { index in
-      isMakeweight(index) ? 0 : (kernel.weights[taps[index]] * unit).rounded()
+      isPadding(index) ? 0 : (kernel.weights[taps[index]] * unit).rounded()
     }
-    let lost = taps.indices.reduce(0) { sum, index in
-      isMakeweight(index) ? sum : sum + abs(kernel.weights[taps[index]] - values[index] / unit)
+    let roundingError = taps.indices.reduce(0) { sum, index in
+      isPadding(index) ? sum : sum + abs(kernel.weights[taps[index]] - values[index] / unit)
     }
-    guard bits > 5, lost * 255 <= 0.25 else { return nil }
+    guard bits > 5, roundingError * 255 <= 0.25 else { return nil }
     self.side = kernel.side
     self.taps = taps
     self.values = values.map { Int16($0) }

@@ -1,5 +1,5 @@
 /// A bulge around a point.
-struct BumpDistortion: CatalogueFilter {
+struct BumpDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "bumpDistortion",
     summary: "Makes the picture bulge or sink around a point.",
@@ -19,28 +19,16 @@ struct BumpDistortion: CatalogueFilter {
         "The height of the bump; negative values sink, 0 changes nothing."),
     ])
 
-  private let center: FramePoint
-  private let radius: Length
-  private let scale: Double
+  static let noun = "bump"
+
+  let settings: DiscSettings
 
   init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-    self.scale = arguments.number("scale")
+    self.settings = DiscSettings(arguments, amount: "scale")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let size = geometry.size
-    let (radius, scale) = (self.radius.pixels(in: size), self.scale)
-    guard radius >= 0.5, scale != 0 else { return [] }
-    let map = RadialMap(
-      center: self.center.pixels(in: size), hole: 0,
-      reach: radius
-    ) { distance in
-      let inner = 1 - (distance / radius) * (distance / radius)
-      return RadialMap.Factor(re: 1 - scale * inner * inner, im: 0)
-    }
-    let words = "a bump of radius \(radius), in tiles"
-    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+  func factor(at distance: Double) -> RadialMap.Factor {
+    let inner = 1 - distance * distance
+    return RadialMap.Factor(re: 1 - self.settings.amount * inner * inner, im: 0)
   }
 }

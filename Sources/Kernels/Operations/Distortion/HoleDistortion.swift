@@ -38,7 +38,7 @@ struct HoleDistortion: CatalogueFilter {
       let ratio = radius / max(distance, radius / 2)
       return RadialMap.Factor(re: 1 - ratio * ratio, im: 0)
     }
-    let words = "a hole of radius \(radius), in tiles"
-    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+    let summary = "a hole of radius \(radius), in tiles"
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, summary: summary)))]
   }
 }

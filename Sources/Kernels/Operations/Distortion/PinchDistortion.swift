@@ -7,7 +7,7 @@
 #endif
 
 /// A contraction towards a point.
-struct PinchDistortion: CatalogueFilter {
+struct PinchDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "pinchDistortion",
     summary: "Pinches the picture towards a point.",
@@ -27,28 +27,16 @@ struct PinchDistortion: CatalogueFilter {
         "The strength; 0 changes nothing."),
     ])
 
-  private let center: FramePoint
-  private let radius: Length
-  private let scale: Double
+  static let noun = "pinch"
+
+  let settings: DiscSettings
 
   init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-    self.scale = arguments.number("scale")
+    self.settings = DiscSettings(arguments, amount: "scale")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let size = geometry.size
-    let (radius, scale) = (self.radius.pixels(in: size), self.scale)
-    guard radius >= 0.5, scale != 0 else { return [] }
-    let map = RadialMap(
-      center: self.center.pixels(in: size), hole: 0,
-      reach: radius
-    ) { distance in
-      let inner = 1 - distance / radius
-      return RadialMap.Factor(re: exp(scale * inner * inner), im: 0)
-    }
-    let words = "a pinch of radius \(radius), in tiles"
-    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+  func factor(at distance: Double) -> RadialMap.Factor {
+    let inner = 1 - distance
+    return RadialMap.Factor(re: exp(self.settings.amount * inner * inner), im: 0)
   }
 }

@@ -29,12 +29,56 @@ struct RadialMap: Sendable {
   }
 }
 
+/// A filter that distorts the pixels within a radius of a point.
+protocol DiscDistortion: CatalogueFilter {
+  /// The distortion in summaries of passes: `bump`.
+  static var noun: String { get }
+
+  var settings: DiscSettings { get }
+
+  /// Returns the factor of vectors from the centre.
+  ///
+  /// - Parameter distance: The distance from the centre in radii, 0 ..< 1.
+  func factor(at distance: Double) -> RadialMap.Factor
+}
+
+/// The parameters of a filter that distorts the pixels within a radius of a point.
+struct DiscSettings: Sendable {
+  let center: FramePoint
+  let radius: Length
+  /// The strength of the distortion; 0 changes nothing.
+  let amount: Double
+
+  /// Reads the parameters.
+  ///
+  /// - Parameter amount: The name of the parameter for the strength.
+  init(_ arguments: Arguments, amount: String) {
+    self.center = arguments.point("center")
+    self.radius = arguments.length("radius")
+    self.amount = arguments.number(amount)
+  }
+}
+
+extension DiscDistortion {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    let radius = self.settings.radius.pixels(in: geometry.size)
+    guard radius >= 0.5, self.settings.amount != 0 else { return [] }
+    let map = RadialMap(
+      center: self.settings.center.pixels(in: geometry.size), hole: 0, reach: radius
+    ) { distance in
+      self.factor(at: distance / radius)
+    }
+    let summary = "a \(Self.noun) of radius \(radius), in tiles"
+    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, summary: summary)))]
+  }
+}
+
 /// A resampling by a radial map, bilinear, with clamped edges.
 struct RadialWarpOperation: NeighborhoodOperation {
   /// The map.
   let map: RadialMap
 
-  let words: String
+  let summary: String
 
   var kind: PassDescription.Kind { .warp }
 
@@ -59,18 +103,18 @@ struct RadialWarpOperation: NeighborhoodOperation {
       let (right, down) = (left - Double(column), top - Double(row))
       let upper = sample(0, 0) + (sample(1, 0) - sample(0, 0)) * right
       let lower = sample(0, 1) + (sample(1, 1) - sample(0, 1)) * right
-      let nothing = plane.empty(channel: channel)
+      let empty = plane.empty(channel: channel)
       let value = upper + (lower - upper) * down
       // The rim of the hole is one pixel of the plane wide.
       let cover = min(max((distance - self.map.hole) * plane.scale + 0.5, 0), 1)
-      return self.map.hole > 0 ? nothing + (value - nothing) * cover : value
+      return self.map.hole > 0 ? empty + (value - empty) * cover : value
     }
   }
 }
 
 /// Resampling of each plane by a radial map, in tiles: the sources of a tile are close together,
 /// those of a row may be spread over the frame.
-package struct RadialWarpPass: Pass {
+package struct RadialWarpPass: OperationPass {
   /// The map on one plane.
   private struct PlaneMap: Sendable {
     let shape: PlaneShape
@@ -81,32 +125,30 @@ package struct RadialWarpPass: Pass {
     /// In pixels of the plane.
     let hole: Double
     let reach: Double
-    let nothing: [Double]
+    let empty: [Double]
   }
 
   private static let tileWidth = 128
   private static let tileHeight = 32
 
-  package let description: PassDescription
+  package let setting: PassSetting
   private let planes: [PlaneMap]
-  private let keepsFourthChannel: Bool
 
   init(_ setting: PassSetting, _ map: RadialMap) {
-    self.description = setting.description
-    self.keepsFourthChannel = setting.keepsFourthChannel
+    self.setting = setting
     let geometry = setting.geometry
     self.planes = PlaneShape.planes(geometry.format, geometry.size).map { shape in
       PlaneMap(
         shape: shape, map: map, table: RadialWarpTable(map, scale: shape.scale),
         center: (map.center.x * shape.scale - 0.5, map.center.y * shape.scale - 0.5),
         hole: map.hole * shape.scale, reach: map.reach * shape.scale,
-        nothing: TransparentBlack.samples(geometry)[shape.plane].map(Double.init))
+        empty: TransparentBlack.samples(geometry)[shape.plane].map(Double.init))
     }
   }
 
   package func run(_ context: PassContext) async {
     for plane in self.planes {
-      let writer = SegmentWriter(context, plane.shape, keepsAlpha: self.keepsFourthChannel)
+      let writer = SegmentWriter(context, plane.shape, keepsAlpha: self.setting.keepsFourthChannel)
       let source = context.inputs[0].view
       let cost = Double(plane.shape.samples * plane.shape.height) * 0.5
       await context.bands.run(
@@ -123,7 +165,7 @@ package struct RadialWarpPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let shape = plane.shape
     let reader = WarpReader(
-      source, shape, nothing: plane.nothing, capacity: Self.tileWidth)
+      source, shape, empty: plane.empty, capacity: Self.tileWidth)
     var readerPlane = reader.plane
     unsafe plane.table.values.withUnsafeBufferPointer { table in
       var map = unsafe sl_radial_map(
@@ -145,11 +187,11 @@ package struct RadialWarpPass: Pass {
             writer.fetch(x: left, y: y, count: count)
             if var curve {
               unsafe rows.remap_radial_curve(
-                &readerPlane, &map, &curve, plane.table.turns ? 1 : 0, covers ? 1 : 0, left, y,
-                count, reader.places.pointers)
+                &readerPlane, &map, &curve, plane.table.rotates ? 1 : 0, covers ? 1 : 0, left, y,
+                count, reader.positions.pointers)
             } else {
               unsafe rows.remap_radial_table(
-                &readerPlane, &map, left, y, count, reader.places.pointers)
+                &readerPlane, &map, left, y, count, reader.positions.pointers)
             }
             unsafe writer.write(
               reader.read(count: count, covers: covers), x: left, y: y, count: count, rows)

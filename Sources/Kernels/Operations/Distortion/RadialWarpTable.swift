@@ -17,7 +17,7 @@ struct RadialWarpTable: Sendable {
   /// Steps per pixel of the plane.
   let density: Double
   /// Whether the map rotates at any distance.
-  let turns: Bool
+  let rotates: Bool
 
   /// Samples a map.
   ///
@@ -25,13 +25,14 @@ struct RadialWarpTable: Sendable {
   ///   - map: The map in pixels of the frame.
   ///   - scale: The plane's pixels per pixel of the frame.
   init(_ map: RadialMap, scale: Double) {
-    // Fine enough for an error of a few hundredths of a pixel where maps bend most: at the rim of a
-    // hole, and where a twirl is tight.
+    // Fine enough for an error of a few hundredths of a pixel where the curvature of maps is
+    // greatest: at the rim of a hole, and where a twirl is tight.
     let length = map.reach * scale
-    // The error between two entries is at most an eighth of the bend; .002 pixels are allowed.
-    let bend = (Self.bend(map) / (8 * 0.002)).squareRoot()
-    let wanted = length * max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, bend / scale)
-    self.entries = Int(min(max(wanted, 64), 16384))
+    // Linear interpolation between entries that are h apart is wrong by at most h^2 / 8 times the
+    // curvature; .002 pixels are allowed.
+    let curved = (Self.curvature(map) / (8 * 0.002)).squareRoot() / scale
+    let density = max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, curved)
+    self.entries = Int(min(max(length * density, 64), 16384))
     self.density = Double(self.entries) / length
     var values: [Float] = []
     values.reserveCapacity(2 * self.entries + 4)
@@ -41,13 +42,13 @@ struct RadialWarpTable: Sendable {
       values.append(Float(factor.re))
       values.append(Float(factor.im))
     }
-    self.turns = stride(from: 1, to: values.count, by: 2).contains { values[$0] != 0 }
+    self.rotates = stride(from: 1, to: values.count, by: 2).contains { values[$0] != 0 }
     self.values = values
   }
 
   /// The greatest curvature of positions over the distance, in pixels per pixel squared: the
   /// factor's second derivative times the distance.
-  private static func bend(_ map: RadialMap) -> Double {
+  private static func curvature(_ map: RadialMap) -> Double {
     let step = map.reach / 32
     guard map.hole == 0, step > 0 else { return 0 }
     return (1 ..< 31).reduce(0.0) { worst, index in

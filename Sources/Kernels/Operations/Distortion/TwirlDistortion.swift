@@ -7,7 +7,7 @@
 #endif
 
 /// A rotation about a point that decreases with the distance.
-struct TwirlDistortion: CatalogueFilter {
+struct TwirlDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "twirlDistortion",
     summary: "Rotates the picture about a point, most at the centre.",
@@ -27,28 +27,16 @@ struct TwirlDistortion: CatalogueFilter {
         "The rotation at the centre; 0 changes nothing."),
     ])
 
-  private let center: FramePoint
-  private let radius: Length
-  private let angle: Double
+  static let noun = "twirl"
+
+  let settings: DiscSettings
 
   init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-    self.angle = arguments.number("angle")
+    self.settings = DiscSettings(arguments, amount: "angle")
   }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let size = geometry.size
-    let (radius, angle) = (self.radius.pixels(in: size), self.angle)
-    guard radius >= 0.5, angle != 0 else { return [] }
-    let map = RadialMap(
-      center: self.center.pixels(in: size), hole: 0,
-      reach: radius
-    ) { distance in
-      let turn = angle * (1 - distance / radius) * (1 - distance / radius)
-      return RadialMap.Factor(re: cos(turn), im: sin(turn))
-    }
-    let words = "a twirl of radius \(radius), in tiles"
-    return [FilterNode(.neighborhood(RadialWarpOperation(map: map, words: words)))]
+  func factor(at distance: Double) -> RadialMap.Factor {
+    let angle = self.settings.amount * (1 - distance) * (1 - distance)
+    return RadialMap.Factor(re: cos(angle), im: sin(angle))
   }
 }

@@ -6,11 +6,11 @@ struct WarpReader: ~Copyable {
   /// The plane as the C rows take it.
   let plane: sl_remap_plane
   /// The positions of the next run.
-  let places: WarpPositions
+  let positions: WarpPositions
   private let start: UnsafeRawPointer
   private let stride: Int
   private let shape: PlaneShape
-  private let nothing: [Int16]
+  private let empty: [Int16]
   private let memory: SampleMemory
   private let readRow:
     @convention(c) (
@@ -23,23 +23,23 @@ struct WarpReader: ~Copyable {
   /// - Parameters:
   ///   - source: The raster.
   ///   - shape: The plane.
-  ///   - nothing: The empty colour, in levels by channel, with which pixels of partial coverage are
+  ///   - empty: The empty colour, in levels by channel, with which pixels of partial coverage are
   ///     mixed.
   ///   - capacity: The most pixels of a run.
-  init(_ source: RasterView, _ shape: PlaneShape, nothing: [Double], capacity: Int) {
+  init(_ source: RasterView, _ shape: PlaneShape, empty: [Double], capacity: Int) {
     let rows = unsafe sl_rows_current().pointee
-    let isNarrow = source.depth == .eight
+    let isEightBit = source.depth == .eight
     self.stride = source.stride(plane: shape.plane)
     self.plane = sl_remap_plane(
       max_x: Float(shape.width - 1), max_y: Float(shape.height - 1),
       pixel_bytes: UInt32(shape.step * source.depth.byteCount), row_bytes: UInt32(self.stride))
-    self.places = WarpPositions(count: capacity)
+    self.positions = WarpPositions(count: capacity)
     unsafe self.start = UnsafeRawPointer(source.row(0, plane: shape.plane))
     self.shape = shape
     // Sums are in units of 1/64 level from bytes, 1/32 from deep samples.
-    self.nothing = nothing.map { Int16($0 * (isNarrow ? 64 : 32)) }
+    self.empty = empty.map { Int16($0 * (isEightBit ? 64 : 32)) }
     self.memory = SampleMemory(count: capacity * shape.step + 64)
-    unsafe self.readRow = isNarrow ? rows.remap_read_u8 : rows.remap_read_i16
+    unsafe self.readRow = isEightBit ? rows.remap_read_u8 : rows.remap_read_i16
   }
 
   /// Reads the pixels at ``places`` as sums: units of 1/64 level from bytes, 1/32 from deep
@@ -49,11 +49,11 @@ struct WarpReader: ~Copyable {
   /// - Returns: The samples, valid until the next call.
   func read(count: Int, covers: Bool) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[0]
-    unsafe self.nothing.withUnsafeBufferPointer { nothing in
+    unsafe self.empty.withUnsafeBufferPointer { empty in
       unsafe self.readRow(
         self.start, self.stride, self.shape.step, self.shape.width == 1 ? 1 : 0,
-        self.shape.height == 1 ? 1 : 0, self.places.pointers,
-        covers ? nothing.baseAddress : nil, count, result)
+        self.shape.height == 1 ? 1 : 0, self.positions.pointers,
+        covers ? empty.baseAddress : nil, count, result)
     }
     return unsafe result
   }
@@ -75,12 +75,12 @@ struct WarpPositions: ~Copyable {
     let offset = unsafe bytes.initializeMemory(as: UInt32.self, repeating: 0, count: count)
     let right = unsafe (bytes + 4 * count)
       .initializeMemory(as: Int16.self, repeating: 0, count: 3 * count)
-    let places = UnsafeMutablePointer<sl_remap_positions>.allocate(capacity: 1)
-    unsafe places.initialize(
+    let positions = UnsafeMutablePointer<sl_remap_positions>.allocate(capacity: 1)
+    unsafe positions.initialize(
       to: sl_remap_positions(
-        offset: offset, right: right, down: right + count, cover: right + 2 * count))
+        offset: offset, right: right, down: right + count, coverage: right + 2 * count))
     unsafe self.bytes = bytes
-    unsafe self.pointers = UnsafePointer(places)
+    unsafe self.pointers = UnsafePointer(positions)
   }
 
   deinit {

@@ -132,18 +132,18 @@ struct LookCurve: Sendable {
   }
 
   /// The curve's value at a position.
-  func callAsFunction(_ place: Double) -> Double {
-    Self.value(place, self.points, self.slopes)
+  func callAsFunction(_ position: Double) -> Double {
+    Self.value(position, self.points, self.slopes)
   }
 
   private static func value(
-    _ place: Double, _ points: [SIMD2<Double>], _ slopes: [Double]
+    _ position: Double, _ points: [SIMD2<Double>], _ slopes: [Double]
   ) -> Double {
-    let place = min(max(place, points[0].x), points[points.count - 1].x)
-    let index = (points.firstIndex { $0.x > place } ?? points.count - 1) - 1
+    let position = min(max(position, points[0].x), points[points.count - 1].x)
+    let index = (points.firstIndex { $0.x > position } ?? points.count - 1) - 1
     let (low, high) = (points[index], points[index + 1])
     let width = high.x - low.x
-    let t = (place - low.x) / width
+    let t = (position - low.x) / width
     let (square, cube) = (t * t, t * t * t)
     return low.y * (2 * cube - 3 * square + 1) + high.y * (3 * square - 2 * cube)
       + width * (slopes[index] * (cube - 2 * square + t) + slopes[index + 1] * (cube - square))

@@ -87,7 +87,7 @@ struct AffineOperation: NeighborhoodOperation {
 
   var kind: PassDescription.Kind { .warp }
 
-  var words: String {
+  var summary: String {
     let samples = self.samples
     return samples > 1
       ? "an affine map, the mean of \(samples)x\(samples) bilinear samples"
@@ -125,10 +125,10 @@ struct AffineOperation: NeighborhoodOperation {
       var sum = 0.0
       for row in 0 ..< count {
         for column in 0 ..< count {
-          let place = inverse(
+          let position = inverse(
             (Double(x) + (Double(column) + 0.5) / Double(count)) / plane.scale,
             (Double(y) + (Double(row) + 0.5) / Double(count)) / plane.scale)
-          let (u, v) = (place.x * plane.scale - 0.5, place.y * plane.scale - 0.5)
+          let (u, v) = (position.x * plane.scale - 0.5, position.y * plane.scale - 0.5)
           let (left, top) = (u.rounded(.down), v.rounded(.down))
           let (fx, fy) = (u - left, v - top)
           let (i, j) = (Int(left), Int(top))
@@ -184,7 +184,7 @@ package struct AffinePass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let clamps = self.operation.clamps
     let reader = WarpReader(
-      source, shape, nothing: self.empty[shape.plane], capacity: Self.tileWidth)
+      source, shape, empty: self.empty[shape.plane], capacity: Self.tileWidth)
     let sums = SampleSums(count: Self.tileWidth * shape.step)
     // A singular map reads a constant position: outside, or the first pixel if edges are clamped.
     let map =
@@ -199,7 +199,7 @@ package struct AffinePass: Pass {
           func read(_ sample: Int) -> UnsafeMutablePointer<Int16> {
             let column = (Double(sample % count) + 0.5) / Double(count)
             let row = (Double(sample / count) + 0.5) / Double(count)
-            Self.setPlaces(reader, map, Double(left) + column, Double(y) + row, length, shape)
+            Self.setPositions(reader, map, Double(left) + column, Double(y) + row, length, shape)
             return unsafe reader.read(count: length, covers: !clamps)
           }
           guard count > 1 else {
@@ -219,16 +219,16 @@ package struct AffinePass: Pass {
 
   /// Sets the positions of a run of pixels that begins at a position of a plane, in samples of the
   /// plane.
-  private static func setPlaces(
+  private static func setPositions(
     _ reader: borrowing WarpReader, _ map: AffineMap, _ x: Double, _ y: Double, _ length: Int,
     _ shape: PlaneShape
   ) {
-    let place = map(x / shape.scale, y / shape.scale)
+    let position = map(x / shape.scale, y / shape.scale)
     var plane = reader.plane
-    let start = [Float(place.x * shape.scale - 0.5), Float(place.y * shape.scale - 0.5)]
+    let start = [Float(position.x * shape.scale - 0.5), Float(position.y * shape.scale - 0.5)]
     let slope = [Float(map.a), Float(map.b)]
     unsafe sl_rows_current().pointee.remap_line(
-      &plane, start, slope, length, reader.places.pointers)
+      &plane, start, slope, length, reader.positions.pointers)
   }
 }
 

@@ -36,17 +36,17 @@ public struct FrameShape: Sendable, Hashable {
   public func size(of size: FrameSize) -> FrameSize {
     let isTurned = !self.orientation.quarterTurns.isMultiple(of: 2)
     let own = isTurned ? FrameSize(width: size.height, height: size.width) : size
-    func follow(_ side: Int, _ own: Int, _ other: Int) -> Int {
+    func proportional(_ side: Int, _ own: Int, _ other: Int) -> Int {
       Self.limited(Double(side) * Double(own) / Double(other))
     }
     return switch (self.width, self.height) {
     case (nil, nil): own
     case (let width?, nil):
       FrameSize(
-        width: Self.limited(Double(width)), height: follow(width, own.height, own.width))
+        width: Self.limited(Double(width)), height: proportional(width, own.height, own.width))
     case (nil, let height?):
       FrameSize(
-        width: follow(height, own.width, own.height), height: Self.limited(Double(height)))
+        width: proportional(height, own.width, own.height), height: Self.limited(Double(height)))
     case (let width?, let height?):
       FrameSize(width: Self.limited(Double(width)), height: Self.limited(Double(height)))
     }

@@ -41,7 +41,7 @@ struct OrientOperation: NeighborhoodOperation {
   var kind: PassDescription.Kind { .warp }
   var mixesPixels: Bool { false }
 
-  var words: String {
+  var summary: String {
     [
       self.orientation.isMirrored ? "left and right exchanged" : nil,
       self.orientation.quarterTurns > 0
@@ -117,27 +117,27 @@ package struct OrientPass: Pass {
     let inputs = PlaneShape.planes(source.format, source.size)
     let outputs = PlaneShape.planes(context.output.format, context.output.size)
     for (input, output) in zip(inputs, outputs) {
-      let finish = RowWriter(
+      let writer = RowWriter(
         context, output, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       let cost = Double(output.samples * output.height) * 0.1
       await context.bands.run(
         rows: output.height, alignment: self.tile.height, nanoseconds: cost
       ) { band in
-        self.run(band, source, input, destination, output, finish)
+        self.run(band, source, input, destination, output, writer)
       }
     }
   }
 
   private func run(
     _ band: Range<Int>, _ source: RasterView, _ input: PlaneShape, _ destination: RasterView,
-    _ output: PlaneShape, _ finish: RowWriter
+    _ output: PlaneShape, _ writer: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let size = input.step * source.depth.byteCount
     let stride = source.stride(plane: input.plane)
     // The distances in the source between horizontal and vertical neighbours of the result.
-    let origin = self.place(0, 0, input)
-    let (right, below) = (self.place(1, 0, input), self.place(0, 1, input))
+    let origin = self.position(0, 0, input)
+    let (right, below) = (self.position(1, 0, input), self.position(0, 1, input))
     let column = (right.y - origin.y) * stride + (right.x - origin.x) * size
     let row = (below.y - origin.y) * stride + (below.x - origin.x) * size
     let isSame = source.depth == destination.depth
@@ -148,7 +148,7 @@ package struct OrientPass: Pass {
       let height = min(tile.height, band.upperBound - top)
       for left in Swift.stride(from: 0, to: output.width, by: tile.width) {
         let width = min(tile.width, output.width - left)
-        let first = self.place(left, top, input)
+        let first = self.position(left, top, input)
         let start = unsafe source.row(first.y, plane: input.plane) + first.x * size
         func result(_ y: Int) -> UnsafeMutableRawPointer {
           unsafe destination.row(y, plane: output.plane)
@@ -174,11 +174,11 @@ package struct OrientPass: Pass {
           }
         }
       }
-      for y in top ..< top + height { unsafe finish.copyAlpha(y: y, rows) }
+      for y in top ..< top + height { unsafe writer.copyAlpha(y: y, rows) }
     }
   }
 
-  private func place(_ x: Int, _ y: Int, _ input: PlaneShape) -> (x: Int, y: Int) {
+  private func position(_ x: Int, _ y: Int, _ input: PlaneShape) -> (x: Int, y: Int) {
     self.operation.source(x: x, y: y, width: input.width, height: input.height)
   }
 }

@@ -24,7 +24,7 @@ package struct PlaneResampler: Sendable {
     }
     // Too many taps for integers: sums in floats.
     let rows = unsafe sl_rows_current().pointee
-    let weigh = unsafe raster.depth == .eight ? rows.weighted_row_u8 : rows.weighted_row_i16
+    let addRow = unsafe raster.depth == .eight ? rows.weighted_row_u8 : rows.weighted_row_i16
     let step = self.source.step
     let sums = FloatMemory(count: self.source.samples)
     let result = SampleMemory(count: self.horizontal.count * step)
@@ -41,7 +41,7 @@ package struct PlaneResampler: Sendable {
           for tap in 0 ..< self.vertical.taps {
             let weight = self.vertical.weights[y * self.vertical.taps + tap]
             guard weight != 0 || (adds == 0 && tap == self.vertical.taps - 1) else { continue }
-            unsafe weigh(
+            unsafe addRow(
               raster.row(first + tap, plane: self.source.plane) + offset, weight,
               (right - left) * step, adds, sums[left * step])
             adds = 1
@@ -95,8 +95,8 @@ extension PlaneResampler {
       unsafe Self.withTaps(vertical, y) { row in
         unsafe UnsafeRawPointer(
           raster.row(row, plane: self.source.plane) + left * raster.depth.byteCount)
-      } _: { places, weights, count in
-        unsafe sum(places, weights, count, 0, shifts.first, right - left, memory[left])
+      } _: { rowPointers, weights, count in
+        unsafe sum(rowPointers, weights, count, 0, shifts.first, right - left, memory[left])
       }
       unsafe rows.resample_row_i16(
         memory[0], step, horizontal.starts, horizontal.weights, horizontal.taps,
@@ -117,20 +117,20 @@ extension PlaneResampler {
     let samples = self.horizontal.count * self.source.step
     let memory = SampleMemory(count: (vertical.taps + 1) * samples)
     let result = unsafe memory[vertical.taps * samples]
-    var held = Array(repeating: -1, count: vertical.taps)
+    var loadedRows = Array(repeating: -1, count: vertical.taps)
     for y in band {
       unsafe Self.withTaps(vertical, y) { row in
         let slot = row % vertical.taps
         let start = unsafe memory[slot * samples]
-        if held[slot] != row {
-          held[slot] = row
+        if loadedRows[slot] != row {
+          loadedRows[slot] = row
           unsafe along(
             raster.row(row, plane: self.source.plane), self.source.step, horizontal.starts,
             horizontal.weights, horizontal.taps, self.horizontal.count, shifts.first, start)
         }
         return UnsafeRawPointer(start)
-      } _: { places, weights, count in
-        unsafe rows.convolve_i16(places, weights, count, 0, shifts.second, samples, result)
+      } _: { rowPointers, weights, count in
+        unsafe rows.convolve_i16(rowPointers, weights, count, 0, shifts.second, samples, result)
       }
       unsafe write(y, result)
     }
@@ -141,13 +141,14 @@ extension PlaneResampler {
     _ axis: FixedResampleAxis, _ y: Int, _ row: (Int) -> UnsafeRawPointer,
     _ body: (UnsafePointer<UnsafeRawPointer>, UnsafePointer<Int16>, Int) -> Void
   ) {
-    unsafe withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: axis.taps) { places in
+    unsafe withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: axis.taps) {
+      rowPointers in
       for tap in 0 ..< axis.taps {
-        unsafe places.initializeElement(at: tap, to: row(Int(axis.starts[y]) + tap))
+        unsafe rowPointers.initializeElement(at: tap, to: row(Int(axis.starts[y]) + tap))
       }
       unsafe axis.weights.withUnsafeBufferPointer { weights in
         unsafe body(
-          UnsafePointer(places.baseAddress.unsafelyUnwrapped),
+          UnsafePointer(rowPointers.baseAddress.unsafelyUnwrapped),
           weights.baseAddress.unsafelyUnwrapped + y * axis.taps, axis.taps)
       }
     }

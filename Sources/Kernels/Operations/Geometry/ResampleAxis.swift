@@ -51,7 +51,7 @@ package struct ResampleAxis: Sendable, Hashable {
     from low: Double, step: Double, source: Int
   ) -> (start: Int, weights: [Double]) {
     let limit = source - 1
-    func clamped(_ place: Double) -> Int { Int(min(max(place, 0), Double(limit))) }
+    func clamped(_ position: Double) -> Int { Int(min(max(position, 0), Double(limit))) }
     if step > 1 {
       let (start, end) = (clamped(low.rounded(.down)), clamped((low + step).rounded(.up) - 1))
       // The samples at the ends extend to infinity, so a step may be longer than the source.
@@ -65,8 +65,8 @@ package struct ResampleAxis: Sendable, Hashable {
     let center = low + step / 2 - 0.5
     let first = center.rounded(.down)
     let (start, end) = (clamped(first), clamped(first + 1))
-    let share = center - first
-    return (start, start == end ? [1] : [1 - share, share])
+    let fraction = center - first
+    return (start, start == end ? [1] : [1 - fraction, fraction])
   }
 }
 
@@ -80,14 +80,14 @@ struct FixedResampleAxis: Sendable, Hashable {
   let weights: [Int16]
 
   /// With more taps, the rounding of weights could add up to a quarter of a level.
-  private static let mostTaps = 32
+  private static let maxTaps = 32
 
   /// Converts an axis.
   ///
   /// - Returns: `nil` if there are too many taps, or fewer samples than an even number of taps.
   init?(source: Int, taps: Int, starts: [Int32], weights: [Float]) {
     let even = taps + taps % 2
-    guard even <= Self.mostTaps, even <= source else { return nil }
+    guard even <= Self.maxTaps, even <= source else { return nil }
     var fixedStarts: [Int32] = []
     var fixedWeights: [Int16] = []
     fixedStarts.reserveCapacity(starts.count)
@@ -97,13 +97,13 @@ struct FixedResampleAxis: Sendable, Hashable {
       let before = Int(start) - fixedStart
       fixedStarts.append(Int32(fixedStart))
       // The running sum is rounded and not each weight, so that the weights add up exactly.
-      var (sum, given) = (0.0, 0)
+      var (sum, assigned) = (0.0, 0)
       for tap in 0 ..< even {
         let own = tap - before
         if (0 ..< taps).contains(own) { sum += Double(weights[index * taps + own]) }
         let whole = Int((sum * 16384).rounded())
-        fixedWeights.append(Int16(whole - given))
-        given = whole
+        fixedWeights.append(Int16(whole - assigned))
+        assigned = whole
       }
     }
     self.taps = even

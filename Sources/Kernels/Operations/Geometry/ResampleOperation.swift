@@ -17,7 +17,7 @@ struct ResampleOperation: NeighborhoodOperation {
     return !isWhole || self.step != (1, 1)
   }
 
-  var words: String {
+  var summary: String {
     let step = self.step
     let taken = "from \(self.origin.x), \(self.origin.y)"
     if step.x == 1, step.y == 1 { return "a rectangle of \(self.size) \(taken)" }
@@ -75,9 +75,9 @@ struct ResampleOperation: NeighborhoodOperation {
     _ low: Double, _ length: Double, _ sample: (Int) -> Double
   ) -> Double {
     if length <= 1 {
-      let place = low + length / 2 - 0.5
-      let left = place.rounded(.down)
-      let fraction = place - left
+      let position = low + length / 2 - 0.5
+      let left = position.rounded(.down)
+      let fraction = position - left
       return sample(Int(left)) * (1 - fraction) + sample(Int(left) + 1) * fraction
     }
     var sum = 0.0
@@ -105,13 +105,13 @@ package struct ResamplePass: Pass {
     let source = context.inputs[0].view
     let shapes = PlaneShape.planes(context.output.format, context.output.size)
     for (shape, plane) in zip(shapes, self.planes) {
-      let finish = RowWriter(
+      let writer = RowWriter(
         context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
       let read = Double(plane.source.samples * shape.height * plane.vertical.taps)
       let written = Double(shape.samples * shape.height * plane.horizontal.taps)
       await context.bands.run(rows: shape.height, nanoseconds: read * 0.1 + written * 0.5) { band in
         unsafe plane.run(band, from: source) { y, samples in
-          unsafe finish.write(samples, y: y, sl_rows_current().pointee)
+          unsafe writer.write(samples, y: y, sl_rows_current().pointee)
         }
       }
     }

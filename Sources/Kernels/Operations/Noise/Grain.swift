@@ -52,8 +52,8 @@ struct Grain: CatalogueFilter {
       GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
     }
     let fields = (field(1), field(2), field(3))
-    let kernel = StripKernel { pixel, x, y, moment in
-      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, moment: moment) }
+    let kernel = StripKernel { pixel, x, y, time in
+      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, time: time) }
       return pixel * [noise(fields.0), noise(fields.1), noise(fields.2), 1]
     } apply: { strip in
       unsafe fields.0.multiply(strip.red, strip)
@@ -67,7 +67,7 @@ struct Grain: CatalogueFilter {
 extension GrainField {
   /// Multiplies one channel of a strip by the noise.
   fileprivate func multiply(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
-    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
+    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, time: strip.time) + strip.x
     let unit = Float(self.amount) / 255
     for index in 0 ..< strip.count {
       unsafe channel[index] *= 1 - unit * Float(noise[index])

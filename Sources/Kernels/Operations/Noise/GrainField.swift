@@ -7,15 +7,15 @@ package struct GrainField: Sendable, Hashable {
   package let seed: UInt64
 
   /// The noise at a pixel.
-  package func value(x: Int, y: Int, moment: FrameTime) -> Double {
-    let noise = unsafe NoiseTable.start[self.offset(y: y, moment: moment) + x]
+  package func value(x: Int, y: Int, time: FrameTime) -> Double {
+    let noise = unsafe NoiseTable.start[self.offset(y: y, time: time) + x]
     return 1 - self.amount * Double(noise) / 255
   }
 
   /// The offset of a row's noise in the table.
-  package func offset(y: Int, moment: FrameTime) -> Int {
+  package func offset(y: Int, time: FrameTime) -> Int {
     var hash = NoiseTable.mix(self.seed &+ 0x9e37_79b9_7f4a_7c15)
-    hash = NoiseTable.mix(hash ^ moment.index)
+    hash = NoiseTable.mix(hash ^ time.index)
     hash = NoiseTable.mix(hash ^ UInt64(truncatingIfNeeded: y))
     return Int(hash % UInt64(NoiseTable.period))
   }

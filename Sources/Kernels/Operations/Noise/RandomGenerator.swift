@@ -27,8 +27,8 @@ struct RandomGenerator: CatalogueFilter {
       GrainField(amount: 1, seed: self.seed &+ (channel + 8) << 32)
     }
     let (red, green, blue, alpha) = (field(0), field(1), field(2), field(3))
-    let kernel = StripKernel { _, x, y, moment in
-      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, moment: moment) }
+    let kernel = StripKernel { _, x, y, time in
+      func noise(_ field: GrainField) -> Double { field.value(x: x, y: y, time: time) }
       return [noise(red), noise(green), noise(blue), noise(alpha)]
     } apply: { strip in
       unsafe red.fill(strip.red, strip)
@@ -43,7 +43,7 @@ struct RandomGenerator: CatalogueFilter {
 extension GrainField {
   /// Fills one channel of a strip with the noise.
   fileprivate func fill(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
-    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, moment: strip.moment) + strip.x
+    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, time: strip.time) + strip.x
     let unit = Float(self.amount) / 255
     for index in 0 ..< strip.count {
       unsafe channel[index] = 1 - unit * Float(noise[index])

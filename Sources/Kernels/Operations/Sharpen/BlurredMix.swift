@@ -1,5 +1,60 @@
 import CKernels
 
+/// A filter that mixes the picture with its Gaussian blur: in + intensity * (up * max(0, d) +
+/// down * min(0, d)), d = blur(in) - in.
+protocol BlurredMixFilter: CatalogueFilter {
+  /// The weights of the difference at intensity 1: where the blur is brighter, and where it is
+  /// darker.
+  static var weights: (up: Double, down: Double) { get }
+
+  var settings: BlurredMixSettings { get }
+}
+
+/// The parameters of a filter that mixes the picture with its blur.
+struct BlurredMixSettings: Sendable {
+  let radius: Length
+  let intensity: Double
+  let border: Border
+
+  init(_ arguments: Arguments) {
+    self.radius = arguments.length("radius")
+    self.intensity = arguments.number("intensity")
+    self.border = Border(arguments)
+  }
+
+  /// The parameters that ``init(_:)`` reads.
+  ///
+  /// - Parameters:
+  ///   - radius: The default radius in pixels.
+  ///   - limits: The limits of the intensity.
+  ///   - summary: The summary of the intensity.
+  static func parameters(
+    radius: Double, intensity limits: ClosedRange<Double>, _ summary: String
+  ) -> [ParameterDescription] {
+    [
+      ParameterDescription(
+        "radius", .length, default: .number(radius), slider: 0 ... 100, limits: 0 ... 1024,
+        unit: .pixels, "The standard deviation of the blur."),
+      ParameterDescription(
+        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: limits, summary),
+      Border.parameter,
+    ]
+  }
+}
+
+extension BlurredMixFilter {
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    let sigma = min(self.settings.radius.pixels(in: geometry.size), 1024)
+    let intensity = self.settings.intensity
+    guard sigma >= GaussianBlurOperation.minSigma, intensity != 0 else { return [] }
+    let operation = BlurredMixOperation(
+      sigma: sigma, up: intensity * Self.weights.up, down: intensity * Self.weights.down)
+    return self.settings.border.nodes(for: geometry) { _, _ in
+      [FilterNode(.neighborhood(operation))]
+    }
+  }
+}
+
 /// A mix of each pixel with its blurred neighbourhood, with one weight where the neighbourhood is
 /// brighter and another where it is darker: in + up * max(0, d) + down * min(0, d), d = blur(in) -
 /// in.
@@ -17,9 +72,9 @@ struct BlurredMixOperation: NeighborhoodOperation {
   /// The weight where the neighbourhood is darker.
   let down: Double
 
-  /// The greatest standard deviation for which the blur is computed exactly and not on a reduced
-  /// picture.
-  static let greatestExactSigma = 4.8
+  /// The maximum standard deviation in pixels for which the blur is computed exactly and not on a
+  /// reduced picture.
+  static let maxExactSigma = 4.8
   /// The difference of luma, in levels, at which chroma moves by the full weight.
   static let ramp = 16.0
 
@@ -28,15 +83,16 @@ struct BlurredMixOperation: NeighborhoodOperation {
 
   var limitsLast: Bool { true }
 
-  var words: String {
+  var summary: String {
     if self.isLinear { return "unsharp mask of sigma \(self.sigma)" }
-    let goal = self.up > 0 ? "brighter" : "darker"
-    return "mixed with a Gaussian of sigma \(self.sigma) where that is \(goal)"
+    let condition = self.up > 0 ? "brighter" : "darker"
+    return "mixed with a Gaussian of sigma \(self.sigma) where that is \(condition)"
   }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    self.isLinear && self.sigma <= Self.greatestExactSigma
-      ? UnsharpPass(setting, self) : BlurredMixPass(setting, self)
+    self.isLinear && self.sigma <= Self.maxExactSigma
+      ? UnsharpPass(setting: setting, operation: self)
+      : BlurredMixPass(setting: setting, operation: self)
   }
 
   func reference(
@@ -64,70 +120,63 @@ struct BlurredMixOperation: NeighborhoodOperation {
 }
 
 /// A pass that writes a Gaussian blur to a separate picture, and then mixes each pixel with it.
-package struct BlurredMixPass: Pass {
-  package let description: PassDescription
-  private let operation: BlurredMixOperation
-  private let setting: PassSetting
-
-  init(_ setting: PassSetting, _ operation: BlurredMixOperation) {
-    self.description = setting.description
-    self.setting = setting
-    self.operation = operation
-  }
+package struct BlurredMixPass: OperationPass {
+  package let setting: PassSetting
+  let operation: BlurredMixOperation
 
   package func run(_ context: PassContext) async {
     let blurred = Raster(layout: context.output.layout, depth: .deep, pool: context.pool)
-    let blur = GaussianBlurPass(self.setting, sigma: self.operation.sigma)
+    let blur = GaussianBlurPass(setting: self.setting, sigma: self.operation.sigma)
     await blur.run(
       PassContext(
-        inputs: context.inputs, output: blurred, moment: context.moment, pool: context.pool,
+        inputs: context.inputs, output: blurred, time: context.time, pool: context.pool,
         bands: context.bands))
-    await self.lean(context, blurred)
+    await self.mix(context, blurred)
   }
 
-  private func lean(_ context: PassContext, _ blurred: Raster) async {
+  private func mix(_ context: PassContext, _ blurred: Raster) async {
     let source = context.inputs[0].view
     let blurred = blurred.view
     let operation = self.operation
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = LimitedRowWriter(context, shape, self.setting)
+      let writer = LimitedRowWriter(context, shape, self.setting)
       let followsLuma = shape.scale < 1 && !operation.isLinear
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.2
       ) { band in
         if followsLuma {
-          Self.follow(band, source, blurred, shape, operation, finish)
+          Self.mixChroma(band, source, blurred, shape, operation, writer)
         } else {
-          Self.lean(band, source, blurred, shape, operation, finish)
+          Self.mixSamples(band, source, blurred, shape, operation, writer)
         }
       }
     }
   }
 
-  private static func lean(
+  private static func mixSamples(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurredMixOperation, _ finish: LimitedRowWriter
+    _ operation: BlurredMixOperation, _ writer: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
-    let lean = unsafe source.depth == .eight ? rows.mix_blurred_u8 : rows.mix_blurred_i16
+    let mixRow = unsafe source.depth == .eight ? rows.mix_blurred_u8 : rows.mix_blurred_i16
     for y in band {
-      unsafe lean(
+      unsafe mixRow(
         source.row(y, plane: shape.plane), blurred.samples(y, shape.plane), 1 / 32,
         Float(operation.up), Float(operation.down), shape.samples, result)
-      unsafe finish.write(result, y: y, rows)
+      unsafe writer.write(result, y: y, rows)
     }
   }
 
   /// Mixes the rows of a chroma plane by weights that depend on luma.
-  private static func follow(
+  private static func mixChroma(
     _ band: Range<Int>, _ source: RasterView, _ blurred: RasterView, _ shape: PlaneShape,
-    _ operation: BlurredMixOperation, _ finish: LimitedRowWriter
+    _ operation: BlurredMixOperation, _ writer: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let isNarrow = source.depth == .eight
-    let differ = unsafe isNarrow ? rows.mix_blurred_chroma_u8 : rows.mix_blurred_chroma_i16
+    let isEightBit = source.depth == .eight
+    let mixRow = unsafe isEightBit ? rows.mix_blurred_chroma_u8 : rows.mix_blurred_chroma_i16
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
     let (width, lastRow) = (source.size.width, source.size.height - 1)
@@ -136,11 +185,11 @@ package struct BlurredMixPass: Pass {
       let luma = unsafe (
         source.row(2 * y), source.row(lower), blurred.samples(2 * y, 0), blurred.samples(lower, 0)
       )
-      unsafe differ(
+      unsafe mixRow(
         luma.0, luma.1, luma.2, luma.3, width, source.row(y, plane: shape.plane),
         blurred.samples(y, shape.plane), shape.step, Float(operation.up), Float(operation.down),
         Float(BlurredMixOperation.ramp), result)
-      unsafe finish.write(result, y: y, rows)
+      unsafe writer.write(result, y: y, rows)
     }
   }
 }

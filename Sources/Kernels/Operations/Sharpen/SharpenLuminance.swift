@@ -30,7 +30,7 @@ struct SharpenLuminance: CatalogueFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(self.radius.pixels(in: geometry.size), 1024)
-    guard sigma >= GaussianBlurOperation.leastSigma, self.sharpness != 0 else { return [] }
+    guard sigma >= GaussianBlurOperation.minSigma, self.sharpness != 0 else { return [] }
     return [FilterNode(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: self.sharpness)))]
   }
 }
@@ -48,10 +48,10 @@ struct LumaSharpenOperation: NeighborhoodOperation {
 
   var limitsLast: Bool { true }
 
-  var words: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
+  var summary: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    LumaSharpenPass(setting, self)
+    LumaSharpenPass(setting: setting, operation: self)
   }
 
   func reference(
@@ -87,16 +87,17 @@ struct LumaSharpenOperation: NeighborhoodOperation {
 
 /// A sharpening of luma: on the luma plane where there is one, otherwise on the luma of each pixel,
 /// whose difference is added to every colour channel.
-package struct LumaSharpenPass: Pass {
-  package let description: PassDescription
-  private let operation: LumaSharpenOperation
-  private let setting: PassSetting
-
-  init(_ setting: PassSetting, _ operation: LumaSharpenOperation) {
-    self.description = setting.description
-    self.setting = setting
-    self.operation = operation
+package struct LumaSharpenPass: OperationPass {
+  /// The source of rows of blurred luma.
+  private enum BlurredLuma: Sendable {
+    /// A narrow Gaussian with these weights, computed from the rows of luma.
+    case window(SymmetricWeights)
+    /// A picture that is already blurred.
+    case picture(RasterView)
   }
+
+  package let setting: PassSetting
+  let operation: LumaSharpenOperation
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0]
@@ -105,17 +106,21 @@ package struct LumaSharpenPass: Pass {
     let shape = PlaneShape(
       plane: 0, step: 1, width: source.size.width, height: source.size.height, scale: 1)
     let sigma = self.operation.sigma
-    if sigma <= BlurredMixOperation.greatestExactSigma {
-      await self.sharpen(context, luma, shape, blurred: nil)
+    if sigma <= BlurredMixOperation.maxExactSigma {
+      let reach = SymmetricWeights.reach(gain: abs(self.operation.gain))
+      await self.sharpen(
+        context, luma, shape, .window(SymmetricWeights(sigma: sigma, reach: reach)))
     } else {
       let blurred = Self.grayRaster(context)
       let blurring = PassContext(
-        inputs: [luma], output: blurred, moment: context.moment, pool: context.pool,
+        inputs: [luma], output: blurred, time: context.time, pool: context.pool,
         bands: context.bands)
       let factor = GaussianBlurPass.factor(sigma: sigma)
       await GaussianPyramid(shape: shape, sigma: sigma, factor: factor, keepsAlpha: false)
         .run(blurring)
-      await self.sharpen(context, luma, shape, blurred: blurred)
+      await self.sharpen(context, luma, shape, .picture(blurred.view))
+      // The view above is addresses without ownership.
+      withExtendedLifetime(blurred) {}
     }
     for chroma in shapes.dropFirst() { await PlaneCopy(shape: chroma).run(context) }
   }
@@ -154,36 +159,44 @@ package struct LumaSharpenPass: Pass {
   }
 
   private func sharpen(
-    _ context: PassContext, _ luma: Raster, _ shape: PlaneShape, blurred: Raster?
+    _ context: PassContext, _ luma: Raster, _ shape: PlaneShape, _ blurred: BlurredLuma
   ) async {
     let source = context.inputs[0].view
-    let (luma, blurred) = (luma.view, blurred?.view)
-    let colour = PlaneShape.planes(source.format, source.size)[0]
-    let weights = SymmetricWeights(
-      sigma: self.operation.sigma, reach: SymmetricWeights.reach(gain: abs(self.operation.gain)))
+    let luma = luma.view
+    let colorShape = PlaneShape.planes(source.format, source.size)[0]
+    let (radius, isWindow) =
+      switch blurred {
+      case .window(let weights): (weights.radius, true)
+      case .picture: (0, false)
+      }
     let gain = Float(self.operation.gain)
-    let hasAlpha = colour.step == 4 && !self.setting.keepsFourthChannel
-    let finish = LimitedRowWriter(context, colour, self.setting, keepsAlpha: true)
-    let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * weights.radius)
+    let hasAlpha = colorShape.step == 4 && !self.setting.keepsFourthChannel
+    let writer = LimitedRowWriter(context, colorShape, self.setting, keepsAlpha: true)
+    let cost = Double(shape.samples * shape.height) * 0.04 * Double(24 + 2 * radius)
     await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
       let rows = unsafe sl_rows_current().pointee
-      let isNarrow = source.depth == .eight
-      let window = LumaWindow(luma, shape, weights)
-      let memory = SampleMemory(count: colour.samples + 64)
+      let isEightBit = source.depth == .eight
+      let memory = SampleMemory(count: colorShape.samples + 64)
       let result = unsafe memory[0]
-      for y in band {
-        let soft = unsafe blurred?.samples(y, 0) ?? window.blurredRow(y)
-        if colour.step >= 3 {
-          let lift = unsafe isNarrow ? rows.sharpen_luma_u8 : rows.sharpen_luma_i16
-          unsafe lift(
-            source.row(y), colour.step, luma.samples(y, 0), soft, gain, hasAlpha ? 1 : 0,
+      func write(_ y: Int, _ blurredRow: UnsafeMutablePointer<Int16>) {
+        if colorShape.step >= 3 {
+          let sharpenRow = unsafe isEightBit ? rows.sharpen_luma_u8 : rows.sharpen_luma_i16
+          unsafe sharpenRow(
+            source.row(y), colorShape.step, luma.samples(y, 0), blurredRow, gain, hasAlpha ? 1 : 0,
             shape.width, result)
         } else {
-          let lean = unsafe isNarrow ? rows.mix_blurred_u8 : rows.mix_blurred_i16
-          let unit: Float = isNarrow && blurred == nil ? 1 / 64 : 1 / 32
-          unsafe lean(source.row(y), soft, unit, -gain, -gain, shape.samples, result)
+          let mixRow = unsafe isEightBit ? rows.mix_blurred_u8 : rows.mix_blurred_i16
+          let unit: Float = isEightBit && isWindow ? 1 / 64 : 1 / 32
+          unsafe mixRow(source.row(y), blurredRow, unit, -gain, -gain, shape.samples, result)
         }
-        unsafe finish.write(result, y: y, rows)
+        unsafe writer.write(result, y: y, rows)
+      }
+      switch blurred {
+      case .window(let weights):
+        let window = LumaWindow(luma, shape, weights)
+        for y in band { unsafe write(y, window.blurredRow(y)) }
+      case .picture(let picture):
+        for y in band { unsafe write(y, picture.samples(y, 0)) }
       }
     }
   }

@@ -1,87 +1,46 @@
 /// A glow of highlights.
-struct Bloom: CatalogueFilter {
-  static let description = FilterDescription(
-    name: "bloom",
-    summary: "Softens edges and gives highlights a glow.",
-    category: .stylize, reach: .neighborhood, fidelity: .modelled,
-    formula: """
-      in + intensity * max(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
-      never darker, and flat areas do not change. Computed for each channel of RGB and grey \
-      formats; in YUV formats by luma, and chroma moves towards its own blur, in proportion up to \
-      a difference of 16 levels of luma. border sets the pixels beyond the edges. Alpha is a \
-      channel like the others
-      """,
-    parameters: [
-      ParameterDescription(
-        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
-        unit: .pixels, "The standard deviation of the blur."),
-      ParameterDescription(
-        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
-        "The strength of the glow; 0 changes nothing."),
-      Border.parameter,
-    ])
+struct Bloom: BlurredMixFilter {
+  static let description = HighlightDescription.make(
+    "bloom", "Softens edges and gives highlights a glow.", extremum: "max", excluded: "darker",
+    "The strength of the glow; 0 changes nothing.")
+  static let weights = (up: 1.0, down: 0.0)
 
-  private let radius: Length
-  private let intensity: Double
-  private let border: Border
+  let settings: BlurredMixSettings
 
   init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.intensity = arguments.number("intensity")
-    self.border = Border(arguments)
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
-    guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
-    return self.border.nodes(for: geometry) { _, _ in
-      [
-        FilterNode(.neighborhood(BlurredMixOperation(sigma: sigma, up: self.intensity, down: 0)))
-      ]
-    }
+    self.settings = BlurredMixSettings(arguments)
   }
 }
 
 /// A reduction of highlights.
-struct Gloom: CatalogueFilter {
-  static let description = FilterDescription(
-    name: "gloom",
-    summary: "Dulls the highlights of the picture.",
-    category: .stylize, reach: .neighborhood, fidelity: .modelled,
-    formula: """
-      in + intensity * min(0, blur(in) - in), blur the Gaussian of standard deviation radius: \
-      never brighter, and flat areas do not change. Computed for each channel of RGB and grey \
-      formats; in YUV formats by luma, and chroma moves towards its own blur, in proportion up to \
-      a difference of 16 levels of luma. border sets the pixels beyond the edges. Alpha is a \
-      channel like the others
-      """,
-    parameters: [
-      ParameterDescription(
-        "radius", .length, default: .number(10), slider: 0 ... 100, limits: 0 ... 1024,
-        unit: .pixels, "The standard deviation of the blur."),
-      ParameterDescription(
-        "intensity", .number, default: .number(0.5), slider: 0 ... 1, limits: -8 ... 8,
-        "The strength; 0 changes nothing."),
-      Border.parameter,
-    ])
+struct Gloom: BlurredMixFilter {
+  static let description = HighlightDescription.make(
+    "gloom", "Dulls the highlights of the picture.", extremum: "min", excluded: "brighter",
+    "The strength; 0 changes nothing.")
+  static let weights = (up: 0.0, down: 1.0)
 
-  private let radius: Length
-  private let intensity: Double
-  private let border: Border
+  let settings: BlurredMixSettings
 
   init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.intensity = arguments.number("intensity")
-    self.border = Border(arguments)
+    self.settings = BlurredMixSettings(arguments)
   }
+}
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
-    guard sigma >= GaussianBlurOperation.leastSigma, self.intensity != 0 else { return [] }
-    return self.border.nodes(for: geometry) { _, _ in
-      [
-        FilterNode(.neighborhood(BlurredMixOperation(sigma: sigma, up: 0, down: self.intensity)))
-      ]
-    }
+/// The descriptions of ``Bloom`` and ``Gloom``, which add differences of opposite signs.
+private enum HighlightDescription {
+  static func make(
+    _ name: String, _ summary: String, extremum: String, excluded: String, _ intensity: String
+  ) -> FilterDescription {
+    FilterDescription(
+      name: name, summary: summary, category: .stylize, reach: .neighborhood, fidelity: .modelled,
+      formula: """
+        in + intensity * \(extremum)(0, blur(in) - in), blur the Gaussian of standard deviation \
+        radius: never \(excluded), and flat areas do not change. Computed for each channel of RGB \
+        and grey formats; in YUV formats by luma, and chroma moves towards its own blur, in \
+        proportion up to a difference of 16 levels of luma. border sets the pixels beyond the \
+        edges. Alpha is a channel like the others
+        """,
+      parameters: BlurredMixSettings.parameters(
+        radius: 10, intensity: -8 ... 8, intensity))
   }
 }

@@ -53,7 +53,7 @@ struct DotScreen: CatalogueFilter {
     // At full sharpness the slope is limited to 256.
     let slope = 1 / max(1 - self.sharpness, 1.0 / 256)
     /// The position of a pixel's centre in periods of the screen.
-    let place: @Sendable (Int, Int) -> (Double, Double) = { x, y in
+    let position: @Sendable (Int, Int) -> (Double, Double) = { x, y in
       let (x, y) = (Double(x) + 0.5 - x0, Double(y) + 0.5 - y0)
       return (x * du - y * dv, x * dv + y * du)
     }
@@ -62,16 +62,16 @@ struct DotScreen: CatalogueFilter {
         let f = abs(t - t.rounded())
         return 1 - 24 * f * f + 32 * f * f * f
       }
-      let (u, v) = place(x, y)
+      let (u, v) = position(x, y)
       let screen = 0.5 + (wave(u) + wave(v)) / 4
       let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
       let ink = min(max(luma * (slope + 1) + (screen - 1) * slope, 0), 1)
       return [ink, ink, ink, pixel.w]
     } apply: { strip in
-      let (u, v) = place(strip.x, strip.y)
+      let (u, v) = position(strip.x, strip.y)
       // Whole periods are subtracted in double precision.
-      let place = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
-      unsafe place.withUnsafeBufferPointer {
+      let position = [u - u.rounded(), v - v.rounded(), du, dv].map { Float($0) }
+      unsafe position.withUnsafeBufferPointer {
         unsafe sl_rows_current().pointee.dot_screen(
           strip.red, strip.green, strip.blue, strip.count, $0.baseAddress.unsafelyUnwrapped,
           Float(slope))

@@ -32,7 +32,7 @@ struct Edges: CatalogueFilter {
     let hasAlpha: Bool
     var reach: Int { 1 }
 
-    func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
       func edge(_ channel: (Pixel) -> Float) -> Float {
         func at(_ dx: Int, _ dy: Int) -> Float { channel(window[dx, dy]) }
         let x = at(1, -1) + 2 * at(1, 0) + at(1, 1) - at(-1, -1) - 2 * at(-1, 0) - at(-1, 1)

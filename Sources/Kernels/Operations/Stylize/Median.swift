@@ -20,10 +20,10 @@ struct Median: CatalogueFilter {
 
 /// The median of 3x3 samples of each channel.
 struct MedianOperation: NeighborhoodOperation {
-  var words: String { "the median of 3x3" }
+  var summary: String { "the median of 3x3" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    MedianPass(setting)
+    MedianPass(setting: setting)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
@@ -34,19 +34,13 @@ struct MedianOperation: NeighborhoodOperation {
 }
 
 /// Medians of 3x3 samples of each plane.
-package struct MedianPass: Pass {
-  package let description: PassDescription
-  private let keepsFourthChannel: Bool
-
-  init(_ setting: PassSetting) {
-    self.description = setting.description
-    self.keepsFourthChannel = setting.keepsFourthChannel
-  }
+package struct MedianPass: OperationPass {
+  package let setting: PassSetting
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for shape in PlaneShape.planes(source.format, source.size) {
-      let finish = DirectRowWriter(context, shape, keepsAlpha: self.keepsFourthChannel)
+      let writer = DirectRowWriter(context, shape, keepsAlpha: self.setting.keepsFourthChannel)
       await context.bands.run(
         rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.07
       ) { band in
@@ -57,7 +51,7 @@ package struct MedianPass: Pass {
           unsafe source.row(clamped: y, of: shape)
         }
         for y in band {
-          unsafe finish.write(y: y, scratch: memory[0], rows) { output in
+          unsafe writer.write(y: y, scratch: memory[0], rows) { output in
             unsafe median(row(y - 1), row(y), row(y + 1), shape.step, shape.width, output)
           }
         }

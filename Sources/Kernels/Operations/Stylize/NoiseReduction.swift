@@ -48,10 +48,10 @@ struct NoiseReduction: CatalogueFilter {
     let hasAlpha: Bool
     var reach: Int { 2 }
 
-    func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+    func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
       let middle = window[0, 0]
-      var like = Pixel(red: 0, green: 0, blue: 0, alpha: 0)
-      var all = like
+      var similar = Pixel(red: 0, green: 0, blue: 0, alpha: 0)
+      var total = similar
       func add(_ pixel: Pixel, _ weight: Float, to sum: inout Pixel) {
         sum.red += weight * pixel.red
         sum.green += weight * pixel.green
@@ -65,17 +65,18 @@ struct NoiseReduction: CatalogueFilter {
           let difference = max(
             abs(pixel.red - middle.red), abs(pixel.green - middle.green),
             abs(pixel.blue - middle.blue))
-          let likeness = max(0, 1 - difference * self.slope)
-          add(pixel, likeness * likeness, to: &like)
-          add(pixel, 1, to: &all)
+          let similarity = max(0, 1 - difference * self.slope)
+          add(pixel, similarity * similarity, to: &similar)
+          add(pixel, 1, to: &total)
         }
       }
-      let stands = middle.luma - all.luma / 25
-      let beyond = max(0, abs(stands) - self.level)
-      let lift = self.sharpness * (stands < 0 ? -beyond : beyond)
+      let detail = middle.luma - total.luma / 25
+      let excess = max(0, abs(detail) - self.level)
+      let sharpening = self.sharpness * (detail < 0 ? -excess : excess)
       let pixel = Pixel(
-        red: like.red / like.alpha + lift, green: like.green / like.alpha + lift,
-        blue: like.blue / like.alpha + lift, alpha: middle.alpha)
+        red: similar.red / similar.alpha + sharpening,
+        green: similar.green / similar.alpha + sharpening,
+        blue: similar.blue / similar.alpha + sharpening, alpha: middle.alpha)
       return self.hasAlpha ? pixel.limitedByAlpha : pixel
     }
 

@@ -62,7 +62,7 @@ struct CellSpan: Sendable {
   var count: Int { self.columns.count * self.rows.count }
 
   /// The cells whose seeds may be nearest to pixels of a band, counted row by row.
-  func cells(meeting band: Range<Int>) -> Range<Int> {
+  func cells(intersecting band: Range<Int>) -> Range<Int> {
     let first = self.lattice.row(y: Double(band.lowerBound)) - 1 - self.rows.lowerBound
     let last = self.lattice.row(y: Double(band.upperBound)) + 1 - self.rows.lowerBound
     return first * self.columns.count ..< (last + 1) * self.columns.count

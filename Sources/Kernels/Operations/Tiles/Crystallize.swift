@@ -45,10 +45,10 @@ struct CellOperation: NeighborhoodOperation {
   /// The seeds, in pixels of the frame.
   let lattice: CellLattice
 
-  var words: String { "means over crystals \(self.lattice.spacing) pixels apart" }
+  var summary: String { "means over crystals \(self.lattice.spacing) pixels apart" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
-    CellPass(setting, self)
+    CellPass(setting: setting, lattice: self.lattice)
   }
 
   func reference(_ plane: ReferencePlane) -> ReferencePlane {
@@ -86,16 +86,10 @@ struct CellOperation: NeighborhoodOperation {
 }
 
 /// Means over cells, plane by plane: first the sums of all cells, then all pixels.
-struct CellPass: Pass {
-  let description: PassDescription
-  private let keepsFourthChannel: Bool
-  private let lattice: CellLattice
-
-  init(_ setting: PassSetting, _ operation: CellOperation) {
-    self.description = setting.description
-    self.keepsFourthChannel = setting.keepsFourthChannel
-    self.lattice = operation.lattice
-  }
+struct CellPass: OperationPass {
+  let setting: PassSetting
+  /// The seeds, in pixels of the frame.
+  let lattice: CellLattice
 
   func run(_ context: PassContext) async {
     let source = context.inputs[0].view
@@ -107,10 +101,10 @@ struct CellPass: Pass {
         Self.sum(band, source, shape, span, sums)
       }
       let means = sums.means(unit: source.depth == .eight ? 32 : 1)
-      let finish = RowWriter(
-        context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
+      let writer = RowWriter(
+        context, shape, fractionBits: 5, keepsAlpha: self.setting.keepsFourthChannel)
       await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
-        Self.fill(band, shape, span, means, finish)
+        Self.fill(band, shape, span, means, writer)
       }
     }
   }
@@ -121,7 +115,7 @@ struct CellPass: Pass {
   ) {
     let rows = unsafe sl_rows_current().pointee
     let add = unsafe source.depth == .eight ? rows.sum_cells_u8 : rows.sum_cells_i16
-    let cells = span.cells(meeting: band)
+    let cells = span.cells(intersecting: band)
     var runs = CellRuns(span, from: cells.lowerBound)
     var totals = Array(repeating: Int64(0), count: 4 * cells.count)
     var counts = Array(repeating: Int64(0), count: cells.count)
@@ -147,7 +141,7 @@ struct CellPass: Pass {
 
   private static func fill(
     _ band: Range<Int>, _ shape: PlaneShape, _ span: CellSpan, _ means: [Int16],
-    _ finish: RowWriter
+    _ writer: RowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
     var runs = CellRuns(span)
@@ -165,7 +159,7 @@ struct CellPass: Pass {
           }
         }
       }
-      unsafe finish.write(result, y: y, rows)
+      unsafe writer.write(result, y: y, rows)
     }
   }
 }

@@ -43,7 +43,7 @@ struct PixellateOperation: NeighborhoodOperation {
   /// A square's side in pixels.
   let scale: Double
 
-  var words: String { "means over squares of \(self.scale) pixels" }
+  var summary: String { "means over squares of \(self.scale) pixels" }
 
   func makePass(_ setting: PassSetting) -> any Pass {
     PixellatePass(setting, self)
@@ -77,14 +77,12 @@ struct PixellateOperation: NeighborhoodOperation {
 /// Means over squares, plane by plane. A square has half the width on a chroma plane.
 ///
 /// A sample belongs to the square that contains its centre. Means are rounded to nearest.
-package struct PixellatePass: Pass {
-  package let description: PassDescription
-  private let keepsFourthChannel: Bool
+package struct PixellatePass: OperationPass {
+  package let setting: PassSetting
   private let planes: [(shape: PlaneShape, columns: [Int], rows: [Int])]
 
   init(_ setting: PassSetting, _ operation: PixellateOperation) {
-    self.description = setting.description
-    self.keepsFourthChannel = setting.keepsFourthChannel
+    self.setting = setting
     self.planes = PlaneShape.planes(setting.geometry.format, setting.geometry.size).map { shape in
       let scale = operation.scale * shape.scale
       return (
@@ -110,19 +108,19 @@ package struct PixellatePass: Pass {
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     for (shape, columns, rows) in self.planes {
-      let finish = RowWriter(
-        context, shape, fractionBits: 5, keepsAlpha: self.keepsFourthChannel)
+      let writer = RowWriter(
+        context, shape, fractionBits: 5, keepsAlpha: self.setting.keepsFourthChannel)
       await context.bands.run(
         rows: rows.count - 1, nanoseconds: Double(shape.samples * shape.height) * 0.15
       ) { band in
-        Self.run(band, source, shape, columns, rows, finish)
+        Self.run(band, source, shape, columns, rows, writer)
       }
     }
   }
 
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ columns: [Int], _ rows: [Int],
-    _ finish: RowWriter
+    _ writer: RowWriter
   ) {
     let table = unsafe sl_rows_current().pointee
     let isDeep = source.depth == .deep
@@ -141,7 +139,7 @@ package struct PixellatePass: Pass {
         unsafe table.mean_blocks(
           sums, shape.step, columns.baseAddress.unsafelyUnwrapped, columns.count - 1,
           (isDeep ? 1 : 32) / Float(height.count), means)
-        for y in height { unsafe finish.write(means, y: y, table) }
+        for y in height { unsafe writer.write(means, y: y, table) }
       }
     }
   }

@@ -20,8 +20,8 @@ struct FormatConversion {
     self.target = target
   }
 
-  /// The conversion in words.
-  var words: String { "\(self.source.format.rawValue) to \(self.target.format.rawValue)" }
+  /// The conversion in one line: `i420 to bgra8`.
+  var summary: String { "\(self.source.format.rawValue) to \(self.target.format.rawValue)" }
 
   /// Returns a pass in integers on the samples.
   ///

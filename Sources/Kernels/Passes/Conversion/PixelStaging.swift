@@ -6,11 +6,11 @@ import CKernels
 struct PixelStaging: ~Copyable {
   private let raster: RasterView
   private let scratch: UnsafeMutablePointer<UInt8>
-  private let isThree: Bool
+  private let hasThreeBytes: Bool
 
   init(_ raster: RasterView) {
     self.raster = raster
-    self.isThree = raster.format == .rgb24
+    self.hasThreeBytes = raster.format == .rgb24
     unsafe self.scratch = .allocate(capacity: 4 * raster.size.width)
     unsafe self.scratch.initialize(repeating: 0, count: 4 * raster.size.width)
   }
@@ -22,7 +22,7 @@ struct PixelStaging: ~Copyable {
   /// Returns a row to be read.
   func input(_ y: Int, _ rows: sl_rows) -> UnsafePointer<UInt8> {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
-    guard self.isThree else { return unsafe UnsafePointer(row) }
+    guard self.hasThreeBytes else { return unsafe UnsafePointer(row) }
     unsafe rows.rgb_to_rgba(row, self.raster.size.width, self.scratch)
     return unsafe UnsafePointer(self.scratch)
   }
@@ -32,7 +32,7 @@ struct PixelStaging: ~Copyable {
     _ y: Int, _ rows: sl_rows, _ body: (UnsafeMutablePointer<UInt8>) -> Void
   ) {
     let row = unsafe self.raster.row(y).assumingMemoryBound(to: UInt8.self)
-    guard self.isThree else { return unsafe body(row) }
+    guard self.hasThreeBytes else { return unsafe body(row) }
     unsafe body(self.scratch)
     unsafe rows.rgba_to_rgb(self.scratch, self.raster.size.width, row)
   }

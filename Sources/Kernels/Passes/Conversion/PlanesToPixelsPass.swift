@@ -58,7 +58,7 @@ final class PlanesToPixelsPass: Pass {
     defer { extendLifetime(memory) }
     let us = unsafe memory[3 * (half + 1)]
     let vs = unsafe memory[4 * (half + 1)]
-    let shares = unsafe (0 ..< 3).map { unsafe UnsafePointer(memory[$0 * (half + 1)]) }
+    let contributions = unsafe (0 ..< 3).map { unsafe UnsafePointer(memory[$0 * (half + 1)]) }
     let staging = PixelStaging(context.output.view)
     let hasChroma = context.inputs[0].format.isYUV
     let source = FoldedChroma(context.inputs[0].view)
@@ -76,7 +76,7 @@ final class PlanesToPixelsPass: Pass {
         }
       }
       unsafe staging.withOutput(y, rows) { pixels in
-        unsafe rows.luma_to_pixels(source.luma(y), shares, self.luma, size.width, pixels)
+        unsafe rows.luma_to_pixels(source.luma(y), contributions, self.luma, size.width, pixels)
       }
     }
   }

@@ -8,7 +8,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
   /// The start of each product: j is the product of the fields from number j on.
   private let starts: UnsafeMutableBufferPointer<Int>
 
-  /// The number of rows that ``fill(_:y:width:moment:rows:)`` writes.
+  /// The number of rows that ``fill(_:y:width:time:rows:)`` writes.
   let count: Int
 
   /// Creates rows of products.
@@ -52,7 +52,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
 
   /// Writes the rows of products, `width` samples apart, beginning with that of all fields.
   func fill(
-    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, moment: FrameTime,
+    _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, time: FrameTime,
     rows: sl_rows
   ) {
     for index in 0 ..< self.count {
@@ -60,7 +60,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
       let start = unsafe self.starts[index]
       for field in unsafe start ..< self.views.count {
         unsafe self.views[field].fillFixed(
-          row, y: y, width: width, moment: moment, multiplies: field > start, rows)
+          row, y: y, width: width, time: time, multiplies: field > start, rows)
       }
     }
   }

@@ -46,7 +46,7 @@ package final class FoldedPixelsPass: Pass {
       return (fixed[0], fixed[1], fixed[2], fixed[3])
     }
     fold.coefficients = (quad(weights[0]), quad(weights[1]), quad(weights[2]))
-    let bias = order.map { matrix.bias[$0] * 255 * unit }
+    let bias = order.map { (matrix.bias[$0] * 255 * unit).rounded() }
     guard bias.allSatisfy({ abs($0) < 1e9 }) else { return nil }
     fold.bias = (Int32(bias[0]), Int32(bias[1]), Int32(bias[2]))
 
@@ -106,7 +106,7 @@ package final class FoldedPixelsPass: Pass {
           unsafe rows.folded_pixels(input, width, &fold, output)
         } else {
           unsafe self.fieldRows.fill(
-            memory[0], y: y, width: width, moment: context.moment, rows: rows)
+            memory[0], y: y, width: width, time: context.time, rows: rows)
           unsafe pointers.withUnsafeBufferPointer {
             unsafe rows.folded_pixels_fields(
               input, width, &fold, $0.baseAddress.unsafelyUnwrapped, output)

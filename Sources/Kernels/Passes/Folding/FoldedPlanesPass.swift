@@ -81,17 +81,17 @@ package final class FoldedPlanesPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let width = context.output.size.width
     let fieldMemory = SampleMemory(count: max(1, self.fieldRows.count * width))
-    let shares = SampleMemory(count: width / 2 + 1)
-    unsafe shares[0].update(repeating: self.biases[0], count: width / 2 + 1)
+    let contributions = SampleMemory(count: width / 2 + 1)
+    unsafe contributions[0].update(repeating: self.biases[0], count: width / 2 + 1)
     var plane = self.planes[0]
     for y in band {
       if self.fieldRows.count > 0 {
         unsafe self.fieldRows.fill(
-          fieldMemory[0], y: y, width: width, moment: context.moment, rows: rows)
+          fieldMemory[0], y: y, width: width, time: context.time, rows: rows)
       }
       unsafe self.withFields(fieldMemory[0], width) { fields in
         unsafe rows.folded_luma(
-          context.inputs[0].row(y).assumingMemoryBound(to: UInt8.self), shares[0],
+          context.inputs[0].row(y).assumingMemoryBound(to: UInt8.self), contributions[0],
           self.weights[0][0], width, &plane, fields,
           context.output.row(y).assumingMemoryBound(to: UInt8.self))
       }
@@ -112,7 +112,7 @@ package final class FoldedPlanesPass: Pass {
       unsafe memory[2 * fieldSpan + fieldCount * half + index * half]
     }
     let (us, vs, means) = unsafe (scratch(0), scratch(1), scratch(2))
-    let (shares, newUs, newVs) = unsafe (scratch(3), scratch(4), scratch(5))
+    let (contributions, newUs, newVs) = unsafe (scratch(3), scratch(4), scratch(5))
     let source = FoldedChroma(context.inputs[0].view)
     let destination = FoldedChroma(context.output.view)
     var planes = self.planes
@@ -128,16 +128,16 @@ package final class FoldedPlanesPass: Pass {
       if mixesLuma {
         unsafe rows.mean_luma(source.luma(y), source.luma(second), size.width, means)
       }
-      unsafe rows.combine_planes(us, us, vs, chromaWeights, biases[0], half, shares)
+      unsafe rows.combine_planes(us, us, vs, chromaWeights, biases[0], half, contributions)
       for (index, row) in [y, second].enumerated() where index == 0 || second > y {
         let fields = unsafe memory[index * fieldSpan]
         if fieldCount > 0 {
           unsafe self.fieldRows.fill(
-            fields, y: row, width: size.width, moment: context.moment, rows: rows)
+            fields, y: row, width: size.width, time: context.time, rows: rows)
         }
         unsafe self.withFields(fields, size.width) { fields in
           unsafe rows.folded_luma(
-            source.luma(row), shares, weights[0][0], size.width, &planes[0], fields,
+            source.luma(row), contributions, weights[0][0], size.width, &planes[0], fields,
             destination.luma(row))
         }
       }
@@ -149,8 +149,8 @@ package final class FoldedPlanesPass: Pass {
       unsafe rows.combine_planes(means, us, vs, weights[1], biases[1], half, newUs)
       unsafe rows.combine_planes(means, us, vs, weights[2], biases[2], half, newVs)
       unsafe self.withFields(chromaFields, half) { fields in
-        unsafe rows.finish_plane(newUs, half, &planes[1], fields)
-        unsafe rows.finish_plane(newVs, half, &planes[2], fields)
+        unsafe rows.folded_plane(newUs, half, &planes[1], fields)
+        unsafe rows.folded_plane(newVs, half, &planes[2], fields)
       }
       unsafe rows.store_chroma_rows(newUs, newVs, destination.step, half, output.u, output.v)
     }

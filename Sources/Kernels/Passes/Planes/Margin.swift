@@ -23,7 +23,7 @@ struct MarginOperation: NeighborhoodOperation {
     self.init(left: left, top: top, right: left, bottom: top)
   }
 
-  var words: String {
+  var summary: String {
     self.left == self.right && self.top == self.bottom
       ? "a margin of \(self.left) and \(self.top) pixels"
       : "a margin of \(self.left) to \(self.right) and \(self.top) to \(self.bottom) pixels"

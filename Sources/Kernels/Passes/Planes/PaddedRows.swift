@@ -13,7 +13,7 @@ struct PaddedRows: ~Copyable {
   private let sampleBytes: Int
   private let stride: Int
   private let bytes: UnsafeMutableRawPointer
-  private var held: [Int]
+  private var loadedRows: [Int]
 
   /// Creates a ring.
   ///
@@ -36,7 +36,7 @@ struct PaddedRows: ~Copyable {
     self.stride = stride.isMultiple(of: 4096) ? stride + 64 : stride
     unsafe self.bytes = .allocate(byteCount: self.stride * capacity, alignment: 64)
     unsafe self.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: self.stride * capacity)
-    self.held = Array(repeating: -1, count: capacity)
+    self.loadedRows = Array(repeating: -1, count: capacity)
   }
 
   deinit {
@@ -49,8 +49,8 @@ struct PaddedRows: ~Copyable {
     let slot = y % self.capacity
     let pixelBytes = self.shape.step * self.sampleBytes
     let start = unsafe self.bytes + (slot * self.stride + self.margin * pixelBytes)
-    guard self.held[slot] != y else { return UnsafeRawPointer(start) }
-    self.held[slot] = y
+    guard self.loadedRows[slot] != y else { return UnsafeRawPointer(start) }
+    self.loadedRows[slot] = y
     let rowBytes = self.shape.samples * self.sampleBytes
     unsafe start.copyMemory(
       from: self.source.row(y, plane: self.shape.plane), byteCount: rowBytes)
@@ -75,7 +75,7 @@ struct FloatRows: ~Copyable {
   private let margin: Int
   private let stride: Int
   private let floats: UnsafeMutablePointer<Float>
-  private var held: [Int]
+  private var loadedRows: [Int]
 
   /// Creates a ring.
   ///
@@ -96,7 +96,7 @@ struct FloatRows: ~Copyable {
       byteCount: self.stride * capacity * 4, alignment: 64)
     unsafe self.floats = bytes.initializeMemory(
       as: Float.self, repeating: 0, count: self.stride * capacity)
-    self.held = Array(repeating: -1, count: capacity)
+    self.loadedRows = Array(repeating: -1, count: capacity)
   }
 
   deinit {
@@ -109,8 +109,8 @@ struct FloatRows: ~Copyable {
     let slot = y % self.capacity
     let step = self.shape.step
     let start = unsafe self.floats + (slot * self.stride + self.margin * step)
-    guard self.held[slot] != y else { return unsafe start }
-    self.held[slot] = y
+    guard self.loadedRows[slot] != y else { return unsafe start }
+    self.loadedRows[slot] = y
     let rows = unsafe sl_rows_current().pointee
     let convert = unsafe self.source.depth == .eight ? rows.to_float_u8 : rows.to_float_i16
     unsafe convert(self.source.row(y, plane: self.shape.plane), self.shape.samples, start)

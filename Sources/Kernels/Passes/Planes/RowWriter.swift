@@ -57,7 +57,7 @@ struct DirectRowWriter: Sendable {
   private let shape: PlaneShape
   private let source: SampleDepth
   private let destination: RasterView
-  private let finish: RowWriter
+  private let writer: RowWriter
 
   /// Creates a writer.
   ///
@@ -66,7 +66,7 @@ struct DirectRowWriter: Sendable {
     self.shape = shape
     self.source = context.inputs[0].depth
     self.destination = context.output.view
-    self.finish = RowWriter(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
+    self.writer = RowWriter(context, shape, fractionBits: 5, keepsAlpha: keepsAlpha)
   }
 
   /// Writes one row.
@@ -83,14 +83,14 @@ struct DirectRowWriter: Sendable {
     switch (self.source, self.destination.depth) {
     case (.eight, .eight), (.deep, .deep):
       unsafe body(output)
-      unsafe self.finish.copyAlpha(y: y, rows)
+      unsafe self.writer.copyAlpha(y: y, rows)
     case (.eight, .deep):
       unsafe body(UnsafeMutableRawPointer(scratch))
       unsafe rows.widen(scratch, self.shape.samples, output)
-      unsafe self.finish.copyAlpha(y: y, rows)
+      unsafe self.writer.copyAlpha(y: y, rows)
     case (.deep, .eight):
       unsafe body(UnsafeMutableRawPointer(scratch))
-      unsafe self.finish.write(scratch, y: y, rows)
+      unsafe self.writer.write(scratch, y: y, rows)
     }
   }
 }
@@ -103,7 +103,7 @@ struct DirectRowWriter: Sendable {
 /// frame colour is limited to alpha. Opaque pictures are not limited between passes.
 @safe
 struct LimitedRowWriter: Sendable {
-  private let finish: RowWriter
+  private let writer: RowWriter
   private let output: RasterView
   private let shape: PlaneShape
   private let source: RasterView
@@ -117,7 +117,7 @@ struct LimitedRowWriter: Sendable {
   init(
     _ context: PassContext, _ shape: PlaneShape, _ setting: PassSetting, keepsAlpha: Bool = false
   ) {
-    self.finish = RowWriter(
+    self.writer = RowWriter(
       context, shape, fractionBits: 5, keepsAlpha: keepsAlpha || setting.keepsFourthChannel)
     self.source = context.inputs[0].view
     self.output = context.output.view
@@ -131,7 +131,7 @@ struct LimitedRowWriter: Sendable {
 
   /// Writes one row of deep samples. The row may be modified.
   func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
-    guard self.hasAlpha else { return unsafe self.finish.write(row, y: y, rows) }
+    guard self.hasAlpha else { return unsafe self.writer.write(row, y: y, rows) }
     if self.keepsAlpha {
       let input = unsafe self.source.row(y, plane: self.shape.plane)
       switch self.source.depth {
@@ -140,7 +140,7 @@ struct LimitedRowWriter: Sendable {
       }
     }
     unsafe rows.clamp_by_alpha_i16(row, self.shape.width)
-    unsafe self.finish.write(row, y: y, rows)
+    unsafe self.writer.write(row, y: y, rows)
     guard self.limits else { return }
     unsafe rows.limit_to_alpha_u8(
       self.output.row(y, plane: self.shape.plane), self.shape.width)

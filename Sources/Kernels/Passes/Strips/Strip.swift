@@ -18,12 +18,12 @@ package struct Strip {
   /// The row.
   package var y: Int
   /// The frame's position in its stream.
-  package let moment: FrameTime
+  package let time: FrameTime
 
   package init(
     red: UnsafeMutablePointer<Float>, green: UnsafeMutablePointer<Float>,
     blue: UnsafeMutablePointer<Float>, alpha: UnsafeMutablePointer<Float>, count: Int, x: Int,
-    y: Int, moment: FrameTime
+    y: Int, time: FrameTime
   ) {
     unsafe self.red = red
     unsafe self.green = green
@@ -32,14 +32,14 @@ package struct Strip {
     self.count = count
     self.x = x
     self.y = y
-    self.moment = moment
+    self.time = time
   }
 
   /// Returns a strip with this strip's colour and another's alpha.
   func replacingAlpha(by other: Strip) -> Strip {
     unsafe Strip(
       red: self.red, green: self.green, blue: self.blue, alpha: other.alpha, count: self.count,
-      x: self.x, y: self.y, moment: self.moment)
+      x: self.x, y: self.y, time: self.time)
   }
 
   /// Copies another strip's pixels.
@@ -93,7 +93,7 @@ package struct Strip {
 
 extension PixelRect {
   /// Whether any of the strip's pixels is in the rectangle.
-  func meets(_ strip: Strip) -> Bool {
+  func intersects(_ strip: Strip) -> Bool {
     self.y.contains(strip.y) && self.x.overlaps(strip.x ..< strip.x + strip.count)
   }
 }
@@ -138,16 +138,16 @@ struct StripMemory: ~Copyable {
   }
 
   /// Returns the strip at an index, without pixels.
-  func strip(_ index: Int, moment: FrameTime) -> Strip {
+  func strip(_ index: Int, time: FrameTime) -> Strip {
     let base = unsafe self.floats + index * Self.stripFloats
     return unsafe Strip(
       red: base, green: base + Strip.capacity, blue: base + 2 * Strip.capacity,
-      alpha: base + 3 * Strip.capacity, count: 0, x: 0, y: 0, moment: moment)
+      alpha: base + 3 * Strip.capacity, count: 0, x: 0, y: 0, time: time)
   }
 
   /// Returns the strip at an index, for the same pixels as another.
   func strip(_ index: Int, at other: Strip) -> Strip {
-    var strip = self.strip(index, moment: other.moment)
+    var strip = self.strip(index, time: other.time)
     strip.count = other.count
     strip.x = other.x
     strip.y = other.y
@@ -165,7 +165,7 @@ enum ScratchStrip {
         Strip(
           red: base, green: base + Strip.capacity, blue: base + 2 * Strip.capacity,
           alpha: base + 3 * Strip.capacity, count: strip.count, x: strip.x, y: strip.y,
-          moment: strip.moment))
+          time: strip.time))
     }
   }
 }

@@ -59,7 +59,7 @@ struct StripCompiler {
     case .kernel(let kernel):
       self.append(kernel)
     case .transfer(let space):
-      self.append(space.entrance.kernel)
+      self.append(space.inputCurve.kernel)
     case .source(let kernel, _, let isPremultiplied):
       self.convert(toPremultiplied: false)
       self.owned.append(kernel)

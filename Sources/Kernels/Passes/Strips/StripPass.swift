@@ -52,8 +52,8 @@ package struct StripPass: Pass {
     let destination = unsafe StripStore(context.output.view, self.encoding, table)
     let size = context.output.size
     let rowsAtOnce = destination.rowsAtOnce
-    var first = memory.strip(0, moment: context.moment)
-    var second = memory.strip(1, moment: context.moment)
+    var first = memory.strip(0, time: context.time)
+    var second = memory.strip(1, time: context.time)
     func compute(_ strip: inout Strip, x: Int, y: Int) {
       strip.x = x
       strip.y = y

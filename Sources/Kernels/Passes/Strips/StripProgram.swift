@@ -72,7 +72,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
       case .setOpaque:
         unsafe strip.alpha.update(repeating: 1, count: strip.count)
       case .group(let program, let amount, let rect, let weighsAlpha):
-        guard rect?.meets(strip) ?? true else { continue }
+        guard rect?.intersects(strip) ?? true else { continue }
         scratch.copy(from: strip)
         unsafe program._withUnsafeGuaranteedRef {
           unsafe $0.run(

@@ -80,16 +80,16 @@ struct PixelRows {
   /// Fills the strip from its position in the raster.
   func load(_ strip: Strip) {
     unsafe self.loadRow(
-      self.place(strip), strip.count, strip.red, strip.green, strip.blue, strip.alpha)
+      self.address(strip), strip.count, strip.red, strip.green, strip.blue, strip.alpha)
   }
 
   /// Writes the strip to its position in the raster.
   func store(_ strip: Strip) {
     unsafe self.storeRow(
-      strip.red, strip.green, strip.blue, strip.alpha, strip.count, self.place(strip))
+      strip.red, strip.green, strip.blue, strip.alpha, strip.count, self.address(strip))
   }
 
-  private func place(_ strip: Strip) -> UnsafeMutableRawPointer {
+  private func address(_ strip: Strip) -> UnsafeMutableRawPointer {
     unsafe self.raster.row(strip.y) + strip.x * self.pixelBytes
   }
 }
@@ -157,9 +157,9 @@ struct YUVRows {
       let row = unsafe self.raster.row(y / 2, plane: 1) + x * bytes
       return unsafe (row, row + bytes, 2)
     }
-    let place = x / 2 * bytes
+    let address = x / 2 * bytes
     return unsafe (
-      self.raster.row(y / 2, plane: 1) + place, self.raster.row(y / 2, plane: 2) + place, 1
+      self.raster.row(y / 2, plane: 1) + address, self.raster.row(y / 2, plane: 2) + address, 1
     )
   }
 }

@@ -1,7 +1,7 @@
 import SidelightServer
 
 struct Scanlines: ColorKernel {
-  func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
+  func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
     pixel
   }
 }

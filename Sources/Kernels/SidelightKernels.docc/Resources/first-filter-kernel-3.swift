@@ -25,8 +25,8 @@ struct Scanlines: CatalogueFilter {
   private struct Kernel: ColorKernel {
     let oddRows: Float
 
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel {
-      let light: Float = place.y.isMultiple(of: 2) ? 1 : self.oddRows
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
+      let light: Float = position.y.isMultiple(of: 2) ? 1 : self.oddRows
       return Pixel(
         red: pixel.red * light, green: pixel.green * light, blue: pixel.blue * light,
         alpha: pixel.alpha)

@@ -9,28 +9,28 @@ import Testing
   import Darwin
 #endif
 
-/// The settings of the guides against committed pictures, which `dev/goldens` makes.
-@Suite struct `Golden pictures` {
-  /// Whether the pictures are to be made instead of compared.
-  static let makes = unsafe getenv("SIDELIGHT_GOLDENS") != nil
+/// Compares the settings of the guides with committed pictures, which `dev/goldens` writes.
+@Suite("Golden pictures") struct GoldenPictureTests {
+  /// Whether the pictures are written instead of compared.
+  static let writesPictures = unsafe getenv("SIDELIGHT_GOLDENS") != nil
 
-  @Test(.enabled(if: Self.makes), arguments: Golden.guides)
-  func `are made`(_ golden: Golden) throws {
+  @Test(.enabled(if: Self.writesPictures), arguments: Golden.guides)
+  func `pictures are written`(_ golden: Golden) throws {
     try golden.commit()
   }
 
-  @Test(.enabled(if: !Self.makes), arguments: Golden.guides)
-  func `are what the naive interpreter still makes`(_ golden: Golden) throws {
-    let (worst, size) = Self.compare(try golden.meaning(), try golden.committed())
+  @Test(.enabled(if: !Self.writesPictures), arguments: Golden.guides)
+  func `the reference equals the pictures`(_ golden: Golden) throws {
+    let (worst, size) = Self.compare(try golden.reference(), try golden.committed())
     #expect(size)
     // Another machine's mathematics may round the other way.
     #expect(worst <= 1)
   }
 
   @Test(
-    .enabled(if: !Self.makes), arguments: Golden.guides,
+    .enabled(if: !Self.writesPictures), arguments: Golden.guides,
     InstructionSet.available.flatMap { [($0, PixelFormat.rgb24), ($0, .bgra8)] })
-  func `are what plans make, on each instruction set`(
+  func `plans equal the pictures on each instruction set`(
     _ golden: Golden, _ machine: (InstructionSet, PixelFormat)
   ) async throws {
     let result = try await Self.run(golden.pipeline, golden.size, machine.0, machine.1)
