@@ -90,7 +90,7 @@ public struct SidelightClient: Sendable {
     try security.validate(for: addresses)
     return try await Dialer.withDialer(
       transport, tls: security.tls, interceptors: security.interceptors,
-      isConnectionFault: { LinkFailure($0) == .transient }
+      isConnectionError: { LinkFailure($0) == .transient }
     ) { dialer in
       try await body(
         SidelightClient(

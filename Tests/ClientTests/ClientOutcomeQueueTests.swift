@@ -12,19 +12,23 @@ import Testing
   }
 
   static func drain(_ queue: inout Queue) -> [String] {
-    var told: [String] = []
+    var received: [String] = []
     while queue.isReady {
       switch queue.next() {
-      case .item(.event(let event)): told.append(event)
+      case .item(.event(let event)): received.append(event)
       case .item(.outcome(let event, let sequence, let isPicture)):
-        told.append("\(event) +\(sequence)\(isPicture ? " picture" : "")")
-      case .item(.dropped(let sequence, let reason)): told.append("\(reason) \(sequence)")
+        received.append("\(event) +\(sequence)\(isPicture ? " picture" : "")")
+      case .item(.dropped(let sequence, let reason)): received.append("\(reason) \(sequence)")
       case .wait: Issue.record("there was no news")
       case .end(let result):
-        if case .success = result { return told + ["end"] } else { return told + ["failure"] }
+        if case .success = result {
+          return received + ["end"]
+        } else {
+          return received + ["failure"]
+        }
       }
     }
-    return told
+    return received
   }
 
   @Test("Outcomes are reported in the order in which the frames were given")
@@ -74,7 +78,7 @@ import Testing
   }
 
   @Test("Of the replacement pictures only the newest are kept; the frames keep their outcomes")
-  func standIns() {
+  func fallbacks() {
     var queue = Self.queue(4)
     for sequence: UInt64 in 1 ... 4 {
       queue.drop(sequence, .disconnected, fallback: "original \(sequence)")

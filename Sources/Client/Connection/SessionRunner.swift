@@ -102,7 +102,7 @@ extension SessionRunner {
     try await self.dialer.withConnection(to: address, on: self.loop) { connection in
       try await connection.bidirectionalStreaming(
         request: StreamingClientRequest {
-          try await self.session.send(to: $0, opening: open, leavingAt: messages)
+          try await self.session.send(to: $0, opening: open, storedIn: messages)
         },
         descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
         serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),

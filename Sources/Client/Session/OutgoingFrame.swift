@@ -16,10 +16,10 @@ struct OutgoingFrame: Sendable {
   /// - Parameters:
   ///   - ring: The shared memory for the pixels, if a slot is free and they fit; otherwise they
   ///     travel inline.
-  ///   - deposits: The store of large messages that wait to be written.
+  ///   - callMessages: The store of large messages that wait to be written.
   /// - Throws: The error of the generated code for tags that it cannot encode.
   func message(
-    ring: ClientRing?, leavingAt deposits: OutboundMessageStore.CallMessages
+    ring: ClientRing?, storedIn callMessages: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
     // Files are small and travel inline.
     if case .frame(let frame) = self.frame.picture,
@@ -29,7 +29,7 @@ struct OutgoingFrame: Sendable {
       message.image = image
       return .message(.with { $0.frame = message })
     }
-    return .envelope(try self.envelope(), deposits)
+    return .envelope(try self.envelope(), callMessages)
   }
 
   private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {

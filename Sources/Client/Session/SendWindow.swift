@@ -144,10 +144,10 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// The messages that a lost connection leaves behind.
-  package struct Remains: Sendable {
+  package struct UnsentMessages: Sendable {
     /// The first number that no frame has yet: frames before it were in flight, except the one that
     /// waited.
-    package var bound: UInt64
+    package var nextSequence: UInt64
     /// The frame that waited to be sent.
     package var waiting: PendingFrame?
     /// Whether it waits for the next connection.
@@ -158,21 +158,21 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Records that the connection is lost. If frames may be dropped, nothing is kept for the next
   /// one.
-  package mutating func close() -> Remains {
+  package mutating func close() -> UnsentMessages {
     self.link = .none
     self.urgent = []
     self.acknowledgement = nil
-    var remains = Remains(
-      bound: self.nextSequence, isKept: self.policy != .newestWins && !self.isAbandoned,
+    var unsent = UnsentMessages(
+      nextSequence: self.nextSequence, isKept: self.policy != .newestWins && !self.isAbandoned,
       controls: [])
     for element in self.queue {
       switch element {
-      case .frame(let frame): remains.waiting = frame
-      case .control(let control): remains.controls.append(control)
+      case .frame(let frame): unsent.waiting = frame
+      case .control(let control): unsent.controls.append(control)
       case .acknowledgement: break
       }
     }
-    if remains.isKept { remains.controls = [] } else { self.queue = [] }
+    if unsent.isKept { unsent.controls = [] } else { self.queue = [] }
     return remains
   }
 

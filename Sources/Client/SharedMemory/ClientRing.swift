@@ -80,8 +80,8 @@ final class ClientRing: Sendable {
   }
 
   /// Frames have their outcomes: their slots are the client's again.
-  func giveBack(inputsOf sequences: ClosedRange<UInt64>) {
-    self.slots.withLock { $0.giveBack(inputsOf: sequences) }
+  func release(inputsOf sequences: ClosedRange<UInt64>) {
+    self.slots.withLock { $0.release(inputsOf: sequences) }
   }
 
   /// Strides that are best for filters, where there is room; else none but the samples.
@@ -135,7 +135,7 @@ final class ClientRing: Sendable {
   /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
   /// there is nothing new to acknowledge.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
-    self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
+    self.slots.withLock { $0.takeAcknowledgement() }.map(Sidelight_V1_Ack.init)
   }
 
   /// Returns an acknowledgement of a picture and all before it, except pictures that are still

@@ -31,7 +31,7 @@ package struct CallOrigin: ServerContext.TransportSpecific {
   /// Ends the call with a status, whatever its handler does.
   package func end(_ status: GoogleRPCStatus) {
     let pipeline = self.stream.pipeline
-    let refusal = CallRefusal(by: nil, status: status)
+    let refusal = CallRefusal(guardName: nil, status: status)
     self.stream.eventLoop.execute { pipeline.fireUserInboundEventTriggered(refusal) }
   }
 

@@ -25,13 +25,13 @@ package struct Dialer: Sendable {
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
   ///   - interceptors: The interceptors of each call.
-  ///   - isConnectionFault: Whether an error may be the fault of a call's connection, which then
+  ///   - isConnectionError: Whether an error may be the fault of a call's connection, which then
   ///     takes no more calls.
   /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,
     interceptors: [any ClientInterceptor],
-    isConnectionFault: @escaping @Sendable (any Error) -> Bool,
+    isConnectionError: @escaping @Sendable (any Error) -> Bool,
     _ body: (Dialer) async throws -> Result
   ) async throws -> Result {
     try transport.validate()
@@ -43,7 +43,7 @@ package struct Dialer: Sendable {
         open: { [dialer] address, loop in
           GRPCClient(
             transport: try dialer.channel(to: address, on: loop), interceptors: interceptors)
-        }, isConnectionFault: isConnectionFault)
+        }, isConnectionError: isConnectionError)
       dialer.shared = shared
       return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await shared.run() }

@@ -29,7 +29,7 @@ final class SharedConnections: Sendable {
 
   private let limit: Int
   private let open: @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection
-  private let isConnectionFault: @Sendable (any Error) -> Bool
+  private let isConnectionError: @Sendable (any Error) -> Bool
   private let nextLoop: @Sendable () -> ConnectionLoop
   private let state = Mutex(State())
   private let started = AsyncStream.makeStream(of: Connection.self)
@@ -38,16 +38,16 @@ final class SharedConnections: Sendable {
   ///   - limit: The most connections to one address, at least 1.
   ///   - nextLoop: Returns the event loop of the next connection.
   ///   - open: Makes a connection to an address.
-  ///   - isConnectionFault: Whether an error may be the fault of the connection.
+  ///   - isConnectionError: Whether an error may be the fault of the connection.
   init(
     limit: Int, nextLoop: @escaping @Sendable () -> ConnectionLoop,
     open: @escaping @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection,
-    isConnectionFault: @escaping @Sendable (any Error) -> Bool
+    isConnectionError: @escaping @Sendable (any Error) -> Bool
   ) {
     self.limit = limit
     self.nextLoop = nextLoop
     self.open = open
-    self.isConnectionFault = isConnectionFault
+    self.isConnectionError = isConnectionError
   }
 
   /// Runs the connections until ``finish()`` was called and all have closed.
@@ -68,20 +68,20 @@ final class SharedConnections: Sendable {
   func withConnection<Result: Sendable>(
     to address: Address, _ body: (Connection) async throws -> Result
   ) async throws -> Result {
-    let connection = try self.take(address)
-    defer { self.giveBack(connection) }
+    let connection = try self.acquire(address)
+    defer { self.release(connection) }
     do {
       return try await body(connection)
     } catch {
       // A refusal of the server may happen on any connection; otherwise this one may be the reason.
-      if error is CancellationError || self.isConnectionFault(error) {
+      if error is CancellationError || self.isConnectionError(error) {
         self.state.withLock { $0.entries[connection.number]?.isRetired = true }
       }
       throw error
     }
   }
 
-  private func take(_ address: Address) throws -> Connection {
+  private func acquire(_ address: Address) throws -> Connection {
     try self.state.withLock { state in
       let usable = state.entries.values.filter { $0.address == address && !$0.isRetired }
       if usable.count >= self.limit,
@@ -103,7 +103,7 @@ final class SharedConnections: Sendable {
     }
   }
 
-  private func giveBack(_ connection: Connection) {
+  private func release(_ connection: Connection) {
     let isLast = self.state.withLock { state in
       state.entries[connection.number]?.users -= 1
       guard state.entries[connection.number]?.users == 0 else { return false }

@@ -8,7 +8,7 @@ package final class AddressBudget: Sendable {
     var limit: Int
     var limitPerAddress: Int
     var total = 0
-    var ofAddress: [String: Int] = [:]
+    var byAddress: [String: Int] = [:]
   }
 
   private let state: Mutex<State>
@@ -21,7 +21,7 @@ package final class AddressBudget: Sendable {
   }
 
   /// Applies other limits from now on. Addresses that have more keep it, and get no more.
-  func adopt(limit: Int, limitPerAddress: Int) {
+  func setLimits(limit: Int, limitPerAddress: Int) {
     self.state.withLock { state in
       state.limit = limit
       state.limitPerAddress = limitPerAddress
@@ -31,24 +31,24 @@ package final class AddressBudget: Sendable {
   /// Takes an amount, which must be given back.
   ///
   /// - Returns: Whether the amount was left; otherwise nothing is taken.
-  package func take(_ amount: Int, for address: String) -> Bool {
+  package func reserve(_ amount: Int, for address: String) -> Bool {
     self.state.withLock { state in
-      let own = state.ofAddress[address, default: 0]
+      let own = state.byAddress[address, default: 0]
       guard amount <= state.limit - state.total, amount <= state.limitPerAddress - own else {
         return false
       }
       state.total += amount
-      state.ofAddress[address] = own + amount
+      state.byAddress[address] = own + amount
       return true
     }
   }
 
   /// Gives an amount back.
-  package func giveBack(_ amount: Int, for address: String) {
+  package func release(_ amount: Int, for address: String) {
     self.state.withLock { state in
       state.total -= amount
-      let own = state.ofAddress[address, default: 0] - amount
-      state.ofAddress[address] = own > 0 ? own : nil
+      let own = state.byAddress[address, default: 0] - amount
+      state.byAddress[address] = own > 0 ? own : nil
     }
   }
 }

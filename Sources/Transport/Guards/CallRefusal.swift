@@ -8,7 +8,7 @@ import SidelightWire
 /// needs. Fired as an event at a call's channel, it ends the call from outside.
 struct CallRefusal: Sendable {
   /// The guard that ends the call; `nil` if none does.
-  var by: Guard?
+  var guardName: Guard?
   /// The status, with details.
   var status: GoogleRPCStatus
   /// The bytes that the client has announced, and that are discarded.
@@ -17,7 +17,7 @@ struct CallRefusal: Sendable {
   /// The call has reached its deadline.
   static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
     CallRefusal(
-      by: .deadline,
+      guardName: .deadline,
       status: GoogleRPCStatus(
         code: .deadlineExceeded,
         message: "The call came to its deadline, \(duration) after it began."
@@ -30,7 +30,8 @@ struct CallRefusal: Sendable {
   static func truncated(missing: Int) -> CallRefusal {
     let words = missing > 0 ? "\(missing) bytes before its end" : "within its length"
     return CallRefusal(
-      by: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)"))
+      guardName: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)")
+    )
   }
 
   /// A message is not accepted.
@@ -38,33 +39,33 @@ struct CallRefusal: Sendable {
     switch finding {
     case .tooLong(let length):
       CallRefusal(
-        by: .messageSize,
+        guardName: .messageSize,
         status: self.badMessage(
           .resourceExhausted,
           "has \(length) bytes, the limit (\(limits.name)) is \(limits.maxBytes)"),
         unreadBytes: length)
     case .compressed:
       CallRefusal(
-        by: .compression,
+        guardName: .compression,
         status: self.badMessage(
           .unimplemented, "is compressed, which this server does not accept"))
     case .tooComplex(.tooManyFields(let limit)):
       CallRefusal(
-        by: .messageFields,
+        guardName: .messageFields,
         status: self.badMessage(
           .resourceExhausted, "has more fields than the limit (max_message_fields), \(limit)"))
     case .tooComplex(.tooDeep(let limit)):
       CallRefusal(
-        by: .messageFields,
+        guardName: .messageFields,
         status: self.badMessage(
           .invalidArgument, "has messages in messages deeper than the limit, \(limit)"))
     }
   }
 
   /// There is no room for the message that the peer has begun to send.
-  static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
+  static func noCapacity(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
     CallRefusal(
-      by: .unfinishedMessages,
+      guardName: .unfinishedMessages,
       status: GoogleRPCStatus(
         code: .resourceExhausted,
         message: "There is no room for \(length) bytes in addition to the unfinished messages.",

@@ -25,10 +25,10 @@ final class CallWriter: ChannelDuplexHandler {
     /// The peer's address.
     var address: String
     /// Counts the calls that are reset.
-    var ledger: ConnectionCounters
+    var counters: ConnectionCounters
 
-    fileprivate func isActive(_ which: Guard) -> Bool {
-      self.configuration.active.contains(which)
+    fileprivate func isActive(_ guardName: Guard) -> Bool {
+      self.configuration.active.contains(guardName)
     }
   }
 
@@ -44,15 +44,15 @@ final class CallWriter: ChannelDuplexHandler {
 
   private var linger = EventLoopTimer()
   private var stall = EventLoopTimer()
-  private var watch: StallDetector
-  private var isWatching = false
+  private var stallDetector: StallDetector
+  private var isCheckingProgress = false
   private var written = 0
   private var taken = 0
 
   /// - Parameter limits: `nil` disables the guards.
   init(_ limits: Limits? = nil) {
     self.limits = limits
-    self.watch = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
+    self.stallDetector = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -106,7 +106,7 @@ final class CallWriter: ChannelDuplexHandler {
         (.data(.init(data: .byteBuffer(bytes), endStream: endStream)), promise))
     }
     var rest = bytes
-    if self.written == self.taken { self.watch.begin(at: .now()) }
+    if self.written == self.taken { self.stallDetector.begin(at: .now()) }
     self.written += bytes.readableBytes
     repeat {
       let count = min(rest.readableBytes, Self.maxPartBytes)
@@ -134,23 +134,23 @@ final class CallWriter: ChannelDuplexHandler {
       }
       self.isWriting = false
     }
-    if self.taken != self.written, !self.isWatching, let limits {
-      self.isWatching = true
-      self.look(limits, context: context)
+    if self.taken != self.written, !self.isCheckingProgress, let limits {
+      self.isCheckingProgress = true
+      self.checkProgress(limits, context: context)
     }
   }
 
   // MARK: Peers that take nothing
 
-  private func look(_ limits: Limits, context: ChannelHandlerContext) {
-    self.stall.start(in: self.watch.interval, on: context.eventLoop) {
+  private func checkProgress(_ limits: Limits, context: ChannelHandlerContext) {
+    self.stall.start(in: self.stallDetector.interval, on: context.eventLoop) {
       if self.taken == self.written {
-        self.isWatching = false
-      } else if self.watch.isStalled(taken: self.taken, at: .now()) {
-        limits.ledger.record(.callStall, against: limits.address)
+        self.isCheckingProgress = false
+      } else if self.stallDetector.isStalled(taken: self.taken, at: .now()) {
+        limits.counters.record(.callStall, against: limits.address)
         context.close(promise: nil)
       } else {
-        self.look(limits, context: context)
+        self.checkProgress(limits, context: context)
       }
     }
   }
@@ -161,7 +161,7 @@ final class CallWriter: ChannelDuplexHandler {
     self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
       // A peer that still takes what was written before the status is the other guard's concern.
       guard self.taken == self.written else { return self.awaitEnd(limits, context: context) }
-      limits.ledger.record(.linger, against: limits.address)
+      limits.counters.record(.linger, against: limits.address)
       context.close(promise: nil)
     }
   }

@@ -18,7 +18,7 @@ final class MessageAssembler: ChannelInboundHandler {
   /// The bytes of an incomplete message, with its prefix.
   private var message = ByteBuffer()
   /// Whether a message is too long. gRPC judges that, and gets everything as it arrives.
-  private var isPassing = false
+  private var passesThrough = false
 
   /// - Parameter maxMessageBytes: The largest message that gRPC accepts.
   init(maxMessageBytes: Int) {
@@ -34,7 +34,7 @@ final class MessageAssembler: ChannelInboundHandler {
 
   private func receive(_ messages: MessageBytes, context: ChannelHandlerContext) {
     let isWhole = messages.segments.allSatisfy(self.isAccepted)
-    if self.isPassing || self.message.readableBytes == 0 && isWhole {
+    if self.passesThrough || self.message.readableBytes == 0 && isWhole {
       return self.pass(messages.bytes, isLast: messages.endStream, context: context)
     }
     var bytes = messages.bytes
@@ -48,7 +48,7 @@ final class MessageAssembler: ChannelInboundHandler {
       self.passSlice(whole, of: &bytes, context: context)
       whole = 0
       if let prefix = segment.prefix, prefix.length > self.maxMessageBytes {
-        self.isPassing = true
+        self.passesThrough = true
         if self.message.readableBytes > 0 { self.pass(self.message, context: context) }
         self.message = ByteBuffer()
         self.pass(bytes, context: context)

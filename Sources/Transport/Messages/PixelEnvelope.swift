@@ -14,10 +14,10 @@ import SwiftProtobuf
 package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   // Written by one owner at a time, before it is handed to the transport.
   private let message: FramedMessage
-  /// The owner of the memory of ``room`` and ``timing``.
+  /// The owner of the memory of ``storage`` and ``timing``.
   private let memory: WritableByteBuffer
   /// The memory for the pixels; empty if they were received.
-  private let room: UnsafeMutableRawBufferPointer
+  private let storage: UnsafeMutableRawBufferPointer
   /// The payload of a patchable timing.
   private let timing: UnsafeMutableRawPointer?
 
@@ -51,7 +51,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     tail.copyBytes(from: template.tail)
     self.memory = memory
     self.message = FramedMessage([memory.buffer])
-    self.room = UnsafeMutableRawBufferPointer(
+    self.storage = UnsafeMutableRawBufferPointer(
       rebasing: afterHead.prefix(template.pixelByteCount))
     self.timing = template.timing.flatMap { offset in tail.baseAddress.map { $0 + offset } }
   }
@@ -62,7 +62,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     // A peer may count empty frames as an attack.
     self.memory = tail
     self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
-    self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    self.storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     self.timing = template.timing.flatMap { offset in tail.bytes.baseAddress.map { $0 + offset } }
   }
 
@@ -73,15 +73,15 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   ///
   /// - Precondition: The envelope was made with room for pixels.
   package var pixels: PixelBuffer {
-    precondition(self.room.baseAddress != nil, "the envelope has no room for pixels")
+    precondition(self.storage.baseAddress != nil, "the envelope has no room for pixels")
     return PixelBuffer(borrowing: self.room) { _ in withExtendedLifetime(self) {} }
   }
 
   /// Overwrites a number that was encoded in five bytes with a 32-bit number.
-  private func patch(_ value: UInt32, at place: UnsafeMutableRawPointer) {
+  private func patch(_ value: UInt32, at location: UnsafeMutableRawPointer) {
     for index in 0 ..< 5 {
       let bits = UInt8(truncatingIfNeeded: value >> UInt32(7 * index)) & 0x7F
-      place.storeBytes(
+      location.storeBytes(
         of: index < 4 ? bits | 0x80 : bits, toByteOffset: index, as: UInt8.self)
     }
   }
@@ -92,7 +92,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   func serialized<Bytes: GRPCContiguousBytes>(
     storingIn messages: OutboundMessageStore.CallMessages?
   ) -> Bytes {
-    guard let messages, self.byteCount >= FramedMessage.storedByteCount else {
+    guard let messages, self.byteCount >= FramedMessage.minStoredByteCount else {
       return self.message.joined()
     }
     return Bytes(messages.insert(self.message).bytes.readableBytesView)
@@ -122,11 +122,11 @@ extension PixelEnvelope<Sidelight_V1_ServerMessage> {
 
   /// Sets the frame's timing, in microseconds.
   package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
-    guard let place = self.timing else { return }
+    guard let location = self.timing else { return }
     // Each number follows a tag of one byte.
-    self.patch(timing.queueUs, at: place + 1)
-    self.patch(timing.processUs, at: place + 7)
-    self.patch(timing.totalUs, at: place + 13)
+    self.patch(timing.queueUs, at: location + 1)
+    self.patch(timing.processUs, at: location + 7)
+    self.patch(timing.totalUs, at: location + 13)
   }
 }
 

@@ -46,7 +46,7 @@ package struct SlotTable: Sendable {
 
   /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
   /// the outcome on.
-  package mutating func giveBack(inputOf arrival: UInt64) {
+  package mutating func release(inputOf arrival: UInt64) {
     guard let index = self.inputs.firstIndex(of: arrival) else { return }
     self.inputs[index] = nil
   }
@@ -70,7 +70,7 @@ package struct SlotTable: Sendable {
   }
 
   /// Records that a frame's outcome is about to name the slot.
-  package mutating func handOver(_ reservation: Reservation, sequence: UInt64) {
+  package mutating func transfer(_ reservation: Reservation, sequence: UInt64) {
     guard self.outputs[reservation.index] == .written(reservation.number) else { return }
     self.outputs[reservation.index] = .client(sequence: sequence)
   }

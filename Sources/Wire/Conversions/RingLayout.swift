@@ -73,8 +73,8 @@ extension RingLayout {
   }
 
   /// Returns the indices of the slots of one direction.
-  package func indices(of way: Direction) -> Range<Int> {
-    switch way {
+  package func indices(of direction: Direction) -> Range<Int> {
+    switch direction {
     case .input: 0 ..< self.inputSlots
     case .output: self.inputSlots ..< self.slotCount
     }
@@ -84,18 +84,18 @@ extension RingLayout {
   ///
   /// - Parameters:
   ///   - reference: The reference, not yet validated.
-  ///   - ways: The directions that the slot may have.
+  ///   - directions: The directions that the slot may have.
   /// - Returns: The slot, and the number of its bytes that the reference names.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.
   package func check(
-    _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Direction...
+    _ reference: Sidelight_V1_SharedMemorySlot, _ directions: Direction...
   ) throws(FieldViolation) -> (slot: Int, byteCount: Int) {
     guard let slot = Int(exactly: reference.slot), (0 ..< self.slotCount).contains(slot) else {
       throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(reference.slot), the ring has \(self.slotCount) slots")
     }
-    guard ways.contains(where: { self.indices(of: $0).contains(slot) }) else {
+    guard directions.contains(where: { self.indices(of: $0).contains(slot) }) else {
       throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(slot), a slot of the other direction; input slots are "
