@@ -27,7 +27,7 @@ public struct SidelightClient: Sendable {
   private let usesTokens: Bool
   let addresses: [Address]
   private let tracer: any Tracer
-  private let clock: ClientClock
+  private let clock: SessionClock
   private let random: @Sendable () -> Double
 
   /// Runs a closure with a client of one server. Connections are opened when they are needed: if no
@@ -83,7 +83,7 @@ public struct SidelightClient: Sendable {
     transport: TransportConfiguration = TransportConfiguration(),
     security: ClientSecurity = ClientSecurity(),
     tracer: (any Tracer)? = nil,
-    clock: ClientClock, random: @escaping @Sendable () -> Double,
+    clock: SessionClock, random: @escaping @Sendable () -> Double,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
@@ -101,7 +101,7 @@ public struct SidelightClient: Sendable {
 
   private init(
     dialer: Dialer, usesTokens: Bool, addresses: [Address], tracer: any Tracer,
-    clock: ClientClock, random: @escaping @Sendable () -> Double
+    clock: SessionClock, random: @escaping @Sendable () -> Double
   ) {
     self.dialer = dialer
     self.usesTokens = usesTokens

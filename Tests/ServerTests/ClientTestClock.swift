@@ -1,4 +1,5 @@
 import SidelightClient
+import SidelightWire
 import Synchronization
 
 /// The client's clock, which only the test moves, and its chance, which is always a half.
@@ -14,8 +15,8 @@ final class ClientTestClock: Sendable {
   private let state = Mutex(State())
   private let (waits, waiting) = AsyncStream<Duration>.makeStream()
 
-  var clock: ClientClock {
-    ClientClock(
+  var clock: SessionClock {
+    SessionClock(
       now: { self.state.withLock { $0.now } },
       nanosecondsSince1970: {
         Self.epoch + UInt64(self.state.withLock { $0.now } / .nanoseconds(1))

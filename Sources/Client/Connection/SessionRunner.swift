@@ -16,7 +16,7 @@ struct SessionRunner {
   let usesTokens: Bool
   /// The loop of the session's connections, unless they are shared.
   let loop: ConnectionLoop
-  let clock: ClientClock
+  let clock: SessionClock
   /// Uniform in 0 ..< 1.
   let random: @Sendable () -> Double
 

@@ -16,7 +16,7 @@ extension FilterSession {
   /// read ``outcomes`` instead to receive them.
   ///
   /// Sending begins with the first call of `next()` and follows the session's policy as
-  /// ``send(contentsOf:)`` does: with ``SessionOptions/DropPolicy/newestWins`` frames that arrive
+  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive
   /// too fast are dropped, with the other policies the source is read no faster than the loop takes
   /// frames. When the source ends, the session is finished, and the loop ends after the last
   /// outcome.

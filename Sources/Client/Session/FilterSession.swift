@@ -20,7 +20,7 @@ import Tracing
 /// object, with the same frame numbers, before and after.
 public final class FilterSession: Sendable {
   let flow: SessionFlow
-  let clock: ClientClock
+  let clock: SessionClock
   /// The shared memory of the current connection, if it has any.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
@@ -40,7 +40,7 @@ public final class FilterSession: Sendable {
   public let executor: any TaskExecutor
 
   init(
-    options: SessionOptions, clock: ClientClock, tracer: any Tracer, executor: any TaskExecutor
+    options: SessionOptions, clock: SessionClock, tracer: any Tracer, executor: any TaskExecutor
   ) {
     self.executor = executor
     self.flow = SessionFlow(options: options, clock: clock)
@@ -80,9 +80,9 @@ public final class FilterSession: Sendable {
       buffer: PixelBuffer(transportable: layout.byteCount))
   }
 
-  /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if there is no
+  /// Sends a frame. With `DropPolicy.newestWins` it never waits: if there is no
   /// credit, the frame replaces the one that waits, and if there is no connection, its outcome is
-  /// ``DroppedFrame/Reason/disconnected``. With the other policies it waits for capacity.
+  /// `DropReason.disconnected`. With the other policies it waits for capacity.
   ///
   /// May be called from several tasks; frames are numbered in the order in which they are accepted.
   /// Cancelling the task ends this call's wait and has no other effect.
@@ -202,7 +202,7 @@ extension FilterSession {
   /// Stops filtering until ``resume()``. A second call replaces `passThrough`.
   ///
   /// - Parameter passThrough: Whether frames come back unchanged; otherwise they are dropped as
-  ///   ``DroppedFrame/Reason/paused``.
+  ///   `DropReason.paused`.
   public func pause(passThrough: Bool = false) {
     self.flow.setPause(.paused(passThrough: passThrough))
   }

@@ -1,4 +1,5 @@
 import DequeModule
+package import SidelightWire
 
 /// The messages that wait to be sent: frames wait for a credit, and the newest replaces the one
 /// that waits. A pure state machine.

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightKernels
+import SidelightWire
 import Synchronization
 
 /// The state that a session's callers, its connection and the reader of its events share: the
@@ -10,10 +11,10 @@ final class SessionFlow: Sendable {
   typealias Outcomes = ClientOutcomeQueue<OutgoingFrame, SessionEvent>
 
   let options: SessionOptions
-  let clock: ClientClock
+  let clock: SessionClock
   let state: Mutex<State>
 
-  init(options: SessionOptions, clock: ClientClock) {
+  init(options: SessionOptions, clock: SessionClock) {
     self.options = options
     self.clock = clock
     self.state = Mutex(
