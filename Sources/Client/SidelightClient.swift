@@ -37,7 +37,7 @@ public struct SidelightClient: Sendable {
   ///   - address: The server's address.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
@@ -61,7 +61,7 @@ public struct SidelightClient: Sendable {
   ///     that share a resume key restore each other's sessions.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;

@@ -141,12 +141,12 @@ public final class FilterSession: Sendable {
 
 // MARK: - Changes
 
-/// Changes of a running session. Each keeps its place among the frames: it applies to those that
-/// are sent after it. ``FilterSession/events`` report whether the server accepts a change, and from
-/// which frame on.
+/// Changes of a running session. A change applies to the frames that are sent after it.
+/// ``FilterSession/events`` reports whether the server accepts a change, and the first frame that was
+/// filtered with it.
 ///
-/// A change that a lost connection left unanswered is requested again when the session continues,
-/// unless it requires a revision.
+/// A change that was not answered before a connection was lost is requested again when the session
+/// continues, unless it requires a revision.
 extension FilterSession {
   /// Replaces the pipeline.
   ///
@@ -229,7 +229,7 @@ extension FilterSession {
 public struct ClockReading: Sendable, Hashable {
   /// The time from sending the ping to the arrival of the answer, without the time at the server.
   public var roundTripTime: Duration
-  /// The time by which the server's clock is ahead of this machine's, if both ways take equally
+  /// The time by which the server's clock is ahead of this machine's, if both directions take equally
   /// long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half the
   /// round trip.
   public var clockOffset: Duration

@@ -3,7 +3,7 @@ import SidelightWire
 import SwiftProtobuf
 import Tracing
 
-/// A frame that was accepted and has no outcome yet.
+/// A frame that the session accepted and that has no outcome yet.
 struct OutgoingFrame: Sendable {
   let sequence: UInt64
   let frame: VideoFrame

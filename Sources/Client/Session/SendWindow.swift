@@ -1,5 +1,5 @@
 import DequeModule
-package import SidelightWire
+import SidelightWire
 
 /// The messages that wait to be sent: frames wait for a credit, and the newest replaces the one
 /// that waits. A pure state machine.
@@ -13,17 +13,18 @@ package import SidelightWire
 /// States of the link: none -> opening -> open -> draining -> none, and from each back to none;
 /// then opening again. ``finish()`` refuses further frames in any of them.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
+  /// A message that waits to be sent.
   package enum Element: Sendable {
     case frame(PendingFrame)
     case control(Control)
-    /// The picture of that number and all before it have been consumed.
+    /// The pictures up to that number have been consumed.
     case acknowledgement(UInt64)
   }
 
   private enum Link {
     /// There is no connection.
     case none
-    /// Records that a connection is being opened. Nothing is sent yet.
+    /// A connection is being opened. Nothing is sent yet.
     case opening
     /// Messages are sent.
     case open
@@ -49,6 +50,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   // MARK: Offering
 
+  /// The answer to an offered frame.
   package enum Offer: Sendable {
     /// Accepted under this number; the frame that waited, if any, is replaced.
     case accept(UInt64, displaced: PendingFrame?)
@@ -174,7 +176,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       }
     }
     if unsent.isKept { unsent.controls = [] } else { self.queue = [] }
-    return remains
+    return unsent
   }
 
   /// Refuses further messages and discards those that wait when the link closes.
@@ -185,6 +187,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   // MARK: Sending
 
+  /// The next step of the connection's writer.
   package enum Next: Sendable {
     case send(Element)
     case wait

@@ -17,6 +17,7 @@ package struct ClientSlots: Sendable {
   private let hasWindow: Bool
   /// The newest picture that may be acknowledged.
   private var newest: UInt64 = 0
+  /// Whether a slot was released since the last acknowledgement.
   private var hasAcknowledgement = false
 
   /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken;
@@ -43,16 +44,16 @@ package struct ClientSlots: Sendable {
     self.inputs[index].isLent = false
   }
 
-  /// A frame is about to name the slot.
+  /// Records that a frame is about to name the slot.
   ///
-  /// - Returns: Whether it may: not if one in flight does already.
+  /// - Returns: Whether it may; `false` if a frame in flight names the slot.
   package mutating func send(input index: Int, as sequence: UInt64) -> Bool {
     guard self.inputs[index].sequence == nil else { return false }
     self.inputs[index].sequence = sequence
     return true
   }
 
-  /// Frames have their outcomes: their slots are the client's again.
+  /// Records that frames have their outcomes. Their slots belong to the client again.
   package mutating func release(inputsOf sequences: ClosedRange<UInt64>) {
     for index in self.inputs.indices {
       if let sequence = self.inputs[index].sequence, sequences.contains(sequence) {
@@ -63,7 +64,7 @@ package struct ClientSlots: Sendable {
 
   // MARK: Output slots
 
-  /// A picture came in an output slot.
+  /// Records that a picture arrived in an output slot.
   package mutating func receive(output slot: Int, of sequence: UInt64) {
     self.outputs[slot] = sequence
     if !self.hasWindow { self.newest = max(self.newest, sequence) }

@@ -29,7 +29,7 @@ package final class ConnectionCounters: Sendable {
   ///
   /// - Parameter peer: The peer's address.
   func record(_ guardName: Guard, against peer: String) {
-    self.state.withLock { $0.guards[which, default: 0] += 1 }
+    self.state.withLock { $0.guards[guardName, default: 0] += 1 }
     // Not at a higher level: an attacker would fill the log.
     self.logger.debug(
       "a guard acted", metadata: ["guard": "\(guardName.rawValue)", "peer": "\(peer)"])

@@ -128,7 +128,7 @@ package struct HTTP2FrameScanner {
       parts.append(.bytes(slice))
     }
     while index < bytes.writerIndex {
-      let left = bytes.writerIndex - place
+      let left = bytes.writerIndex - index
       if self.passing > 0 {
         let count = min(self.passing, left)
         self.passing -= count
@@ -139,7 +139,7 @@ package struct HTTP2FrameScanner {
         flush()
         parts.append(.ping(Self.opaque(of: bytes, at: index)))
         index += Self.pingBytes
-        run = place
+        run = index
       } else {
         flush()
         self.held = bytes.getSlice(at: index, length: left) ?? ByteBuffer()
@@ -169,7 +169,7 @@ package struct HTTP2FrameScanner {
 
   /// Reads a frame's head. Returns the length of the payload; `nil` for a PING, or an incomplete
   /// head.
-  private mutating func payloadBytes(of bytes: ByteBuffer, at place: Int) -> Int? {
+  private mutating func payloadBytes(of bytes: ByteBuffer, at index: Int) -> Int? {
     guard bytes.writerIndex - index >= Self.headBytes,
       let head = bytes.getInteger(at: index, as: UInt32.self),
       let flags = bytes.getInteger(at: index + 4, as: UInt8.self)
@@ -179,7 +179,7 @@ package struct HTTP2FrameScanner {
     return kind == 6 && length == 8 && flags & 1 == 0 ? nil : length
   }
 
-  private static func opaque(of bytes: ByteBuffer, at place: Int) -> UInt64 {
+  private static func opaque(of bytes: ByteBuffer, at index: Int) -> UInt64 {
     bytes.getInteger(at: index + Self.headBytes) ?? 0
   }
 }

@@ -74,7 +74,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   /// - Precondition: The envelope was made with room for pixels.
   package var pixels: PixelBuffer {
     precondition(self.storage.baseAddress != nil, "the envelope has no room for pixels")
-    return PixelBuffer(borrowing: self.room) { _ in withExtendedLifetime(self) {} }
+    return PixelBuffer(borrowing: self.storage) { _ in withExtendedLifetime(self) {} }
   }
 
   /// Overwrites a number that was encoded in five bytes with a 32-bit number.
