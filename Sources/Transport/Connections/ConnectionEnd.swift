@@ -23,7 +23,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
   /// Classifies the error that ends a connection.
   package init(_ error: any Error) {
     switch error {
-    // Many clients leave without a closing alert; only TLS misses it.
+    // Many clients close the connection without TLS's closing alert, which HTTP/2 does not need.
     case NIOSSLError.uncleanShutdown, ChannelError.eof: self = .client
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls
     case is any NIOHTTP2Error: self = .http2
@@ -56,12 +56,12 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
     self.counters = counters
   }
 
-  /// Notes a reason that ends the connection, or is about to.
+  /// Records a reason that ends the connection, or is about to.
   func record(_ reason: ConnectionEnd, _ details: String? = nil) {
     if self.end == nil { self.end = (reason, details) }
   }
 
-  /// Notes an error that ends the connection, or is about to.
+  /// Records an error that ends the connection, or is about to.
   func record(_ error: any Error) {
     let reason = ConnectionEnd(error)
     // Of HTTP/2's errors the last one has the cause; those before it say that it could not be

@@ -2,8 +2,8 @@ import GRPCCore
 import SidelightWire
 import Synchronization
 
-/// The connections that a client's sessions share. There are as many to each address as there are
-/// sessions, up to a limit; from then on the one with the fewest sessions takes the next.
+/// The connections that a client's sessions share. Each session opens a connection, up to a limit for
+/// each address; beyond it, a session shares the connection with the fewest sessions.
 ///
 /// A connection is open while a session uses it. A connection on which a session has failed takes
 /// no more sessions; the next attempt gets a new one.
@@ -35,10 +35,10 @@ final class SharedConnections: Sendable {
   private let started = AsyncStream.makeStream(of: Connection.self)
 
   /// - Parameters:
-  ///   - limit: The most connections to one address, at least 1.
+  ///   - limit: The maximum number of connections to one address, at least 1.
   ///   - nextLoop: Returns the event loop of the next connection.
-  ///   - open: Makes a connection to an address.
-  ///   - isConnectionError: Whether an error may be the fault of the connection.
+  ///   - open: Creates a connection to an address.
+  ///   - isConnectionError: Whether the connection may be the cause of an error.
   init(
     limit: Int, nextLoop: @escaping @Sendable () -> ConnectionLoop,
     open: @escaping @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection,
@@ -54,6 +54,7 @@ final class SharedConnections: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       for await connection in self.started.stream {
+        // The calls on the connection report its error.
         group.addTask { try? await connection.client.runConnections() }
       }
     }
@@ -85,12 +86,12 @@ final class SharedConnections: Sendable {
     try self.state.withLock { state in
       let usable = state.entries.values.filter { $0.address == address && !$0.isRetired }
       if usable.count >= self.limit,
-        let least = usable.min(by: {
+        let leastUsed = usable.min(by: {
           ($0.users, $0.connection.number) < ($1.users, $1.connection.number)
         })
       {
-        state.entries[least.connection.number]?.users += 1
-        return least.connection
+        state.entries[leastUsed.connection.number]?.users += 1
+        return leastUsed.connection
       }
       let loop = self.nextLoop()
       let connection = Connection(

@@ -8,8 +8,8 @@ import SidelightWire
 /// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
 /// long, too complex or truncated, and ends the call at its deadline.
 ///
-/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here.
-/// Its handler is cancelled, and everything that the handler still writes is discarded.
+/// It writes the status of a call that is refused, by itself or by the event of a ``CallRefusal``. The
+/// call's handler is cancelled, and everything that the handler still writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = InboundCallPart
@@ -28,7 +28,7 @@ final class CallGuard: ChannelDuplexHandler {
   private let address: String
   private let counters: ConnectionCounters
   private let cancellation: CallCancellation
-  /// The bytes that are taken from `unfinished`.
+  /// The bytes that are reserved in `unfinished`.
   private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
@@ -172,7 +172,9 @@ final class CallGuard: ChannelDuplexHandler {
     context.fireChannelRead(data)
   }
 
-  /// Takes the bytes of a message from the budget, and gives back those of the message before.
+  /// Reserves the bytes of a message, and releases those of the previous one.
+  ///
+  /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {
     let needed = length >= Self.minCountedBytes ? length : 0
     guard needed != self.reserved else { return true }
@@ -191,7 +193,7 @@ final class CallGuard: ChannelDuplexHandler {
 
   // MARK: The end
 
-  /// Notes that the status is written.
+  /// Records that the status is written.
   private func end() {
     self.isOver = true
     self.deadline.cancel()
@@ -200,7 +202,7 @@ final class CallGuard: ChannelDuplexHandler {
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard !self.isOver else { return }
     if let guardName = refusal.guardName { self.counters.record(guardName, against: self.address) }
-    // The client may go on sending what it had begun, until it has read the status.
+    // The client may still send the rest of its messages until it has read the status.
     self.discardLimit = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
     _ = self.reserve(0)
     self.end()

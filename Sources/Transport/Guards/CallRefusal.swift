@@ -7,14 +7,14 @@ import SidelightWire
 /// The reason why a call is ended before its handler has done so, with the details that a client
 /// needs. Fired as an event at a call's channel, it ends the call from outside.
 struct CallRefusal: Sendable {
-  /// The guard that ends the call; `nil` if none does.
+  /// The guard that ends the call; `nil` if the server itself does.
   var guardName: Guard?
   /// The status, with details.
   var status: GoogleRPCStatus
-  /// The bytes that the client has announced, and that are discarded.
+  /// The announced bytes of the refused message, which are discarded.
   var unreadBytes = 0
 
-  /// The call has reached its deadline.
+  /// Returns the refusal of a call that has reached its deadline.
   static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
     CallRefusal(
       guardName: .deadline,
@@ -24,7 +24,7 @@ struct CallRefusal: Sendable {
       ))
   }
 
-  /// The client has closed its side within a message.
+  /// Returns the refusal of a call whose client has closed its side within a message.
   ///
   /// - Parameter missing: The bytes that are missing; 0 if the prefix is incomplete.
   static func truncated(missing: Int) -> CallRefusal {
@@ -34,7 +34,7 @@ struct CallRefusal: Sendable {
     )
   }
 
-  /// A message is not accepted.
+  /// Returns the refusal of a message that exceeds a limit.
   static func finding(_ finding: MessageScanner.Finding, _ limits: CallLimits) -> CallRefusal {
     switch finding {
     case .tooLong(let length):
@@ -62,7 +62,7 @@ struct CallRefusal: Sendable {
     }
   }
 
-  /// There is no room for the message that the peer has begun to send.
+  /// Returns the refusal of a message that exceeds the budget of unfinished messages.
   static func noCapacity(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
     CallRefusal(
       guardName: .unfinishedMessages,
@@ -88,7 +88,7 @@ struct CallRefusal: Sendable {
       details: .badRequest(violations: [.init(field: "message", description: reason)]))
   }
 
-  /// The trailers that end the call.
+  /// Returns the trailers that end the call.
   ///
   /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include
   ///   them.

@@ -4,7 +4,7 @@ import SidelightWire
 /// The request to close a connection at once: TLS would wait for the peer's closing alert.
 /// ``ConnectionEndHandler`` closes it.
 struct AbortConnection {
-  /// The guard that asks; `nil` if the server ends.
+  /// The guard that aborts the connection; `nil` if the server stops.
   var guardName: Guard?
 }
 
@@ -87,8 +87,8 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
 /// nothing is received (``Guard/keepalive``). The transport would begin a graceful close, and wait
 /// for ever for the peer to take part.
 ///
-/// Any bytes are a sign of life, so the answer to the PING passes: the packages above ignore
-/// answers that they did not ask for.
+/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore answers
+/// to PINGs that they did not send.
 final class KeepaliveGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = IOData

@@ -1,8 +1,8 @@
 package import NIOCore
 package import NIOHTTP2
 
-/// Leaves out frames that waited to be written until their call was over. It is next above HTTP/2,
-/// on either side of a connection.
+/// Ignores the errors of frames that waited to be written until their call was over. It is next above
+/// HTTP/2, on either side of a connection.
 ///
 /// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
 /// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
@@ -19,7 +19,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
 
   /// - Parameters:
   ///   - decoding: The observer of the same connection, next below HTTP/2.
-  ///   - onLate: Called for each frame that is left out, on the connection's event loop.
+  ///   - onLate: Called for each error that is ignored, on the connection's event loop.
   package init(_ decoding: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
     self.decoding = decoding
     self.onLate = onLate
@@ -48,7 +48,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Knows whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
+/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
 package final class DecodingObserver: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer

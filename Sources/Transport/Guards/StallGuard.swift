@@ -47,8 +47,8 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   }
 }
 
-/// The progress of a peer that takes what waits for it. It is checked at intervals, and costs
-/// writes nothing.
+/// The progress of a peer that takes written bytes. A timer checks it at intervals, so that writes
+/// cost nothing.
 package struct StallDetector: Sendable {
   private let timeout: Duration
   private var taken = 0
@@ -58,7 +58,7 @@ package struct StallDetector: Sendable {
     self.timeout = timeout
   }
 
-  /// The time between two checks: a stall is noticed this much too late at most.
+  /// The time between two checks, and so the longest delay until a stall is detected.
   var interval: Duration { self.timeout / 6 }
 
   /// Starts the detection: the peer has something to take from now on.
@@ -68,7 +68,7 @@ package struct StallDetector: Sendable {
 
   /// Checks the progress.
   ///
-  /// - Parameter taken: Everything that the peer has taken so far.
+  /// - Parameter taken: The bytes that the peer has taken so far.
   /// - Returns: Whether the peer has taken nothing for too long.
   package mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
     if taken != self.taken {

@@ -6,8 +6,7 @@ import SidelightWire
 /// stream.
 ///
 /// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
-/// handler is notified at once, writes what it has, and flushes. Such writes wait in the queue for
-/// their turn.
+/// handler is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
 ///
 /// On a server it is also the guard that resets a call whose peer takes nothing that is written to
 /// it (``Guard/callStall``), and one that has its status and whose client does not close its side

@@ -8,8 +8,8 @@ import SidelightWire
 /// On a server it delivers them in batches, one batch for each poll of the event loop
 /// (``Guard/messageBatches``). A single DATA frame can hold a hundred thousand messages of a few
 /// bytes; without batches all of them would be decoded and handled before the loop polls its
-/// sockets again, and every other connection of that loop would wait. Bytes that wait here keep
-/// their place in order; a reset or a closed stream discards them.
+/// sockets again, and every other connection of that loop would wait. Bytes that wait here stay
+/// in order; a reset or a closed stream discards them.
 final class MessageReader: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = InboundCallPart

@@ -21,7 +21,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   /// The payload of a patchable timing.
   private let timing: UnsafeMutableRawPointer?
 
-  /// Encodes a message with room for pixels.
+  /// Encodes a message with memory for its pixels.
   ///
   /// - Parameters:
   ///   - message: The message, with an image; pixels in it are left out.
@@ -71,9 +71,9 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
 
   /// The memory for the pixels. It keeps the envelope alive.
   ///
-  /// - Precondition: The envelope was made with room for pixels.
+  /// - Precondition: The envelope was created with ``init(_:pixelByteCount:)``.
   package var pixels: PixelBuffer {
-    precondition(self.storage.baseAddress != nil, "the envelope has no room for pixels")
+    precondition(self.storage.baseAddress != nil, "the envelope has no memory for pixels")
     return PixelBuffer(borrowing: self.storage) { _ in withExtendedLifetime(self) {} }
   }
 
@@ -103,7 +103,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
 package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
-  /// Returns an envelope with room for a filtered frame, whose timing may be set until it is sent.
+  /// Returns an envelope with memory for a filtered frame. Its timing may be set until it is sent.
   package static func outcome(
     _ frame: Sidelight_V1_FilteredFrame, pixelByteCount: Int
   ) throws -> PixelEnvelope {
@@ -170,7 +170,7 @@ private struct PixelTemplate {
     self.pixelByteCount = pixelByteCount
   }
 
-  /// Encodes a filtered frame, with a timing of the greatest length.
+  /// Encodes a filtered frame, with a timing that has the maximum encoded length.
   init(outcome: Sidelight_V1_FilteredFrame, pixelByteCount: Int) throws {
     var frame = outcome
     frame.timing.queueUs = .max
