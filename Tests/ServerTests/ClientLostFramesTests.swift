@@ -26,7 +26,7 @@ import Testing
         await session.send(VideoFrame(shots[2]))
         _ = try await session.ping()
         await first.kill()
-        let made = try #require(try await received.filtered())
+        let filtered = try #require(try await received.filtered())
         var dropped = [try #require(try await received.dropped())]
         let delay = try #require(try await received.interrupted())
         for index in 3 ... 4 {
@@ -48,7 +48,7 @@ import Testing
             #expect(isIdentical)
           case .lastFrame:
             #expect(frame.fallback?.kind == .lastFrame)
-            let isIdentical = frame.fallback?.picture.bytes == made.picture.bytes
+            let isIdentical = frame.fallback?.picture.bytes == filtered.picture.bytes
             #expect(isIdentical)
           case .nothing: #expect(frame.fallback == nil)
           }

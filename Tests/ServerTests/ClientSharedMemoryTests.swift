@@ -103,9 +103,9 @@ struct ClientSharedMemoryTests {
     let sent = try picture(64, 48)
     try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
       var received = ReceivedEvents(session)
-      var made = try session.makeFrame(sent.geometry)
-      made.copy(sent)
-      let frame = made.finish()
+      var mutableFrame = try session.makeFrame(sent.geometry)
+      mutableFrame.copy(sent)
+      let frame = mutableFrame.finish()
       #expect(session.isInSharedMemory(frame))
       let results = [
         try await Self.roundTrip(frame, session, &received),
@@ -166,9 +166,9 @@ struct ClientSharedMemoryTests {
     let sent = try picture(64, 48)
     let results = try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
       var received = ReceivedEvents(session)
-      var made = try session.makeFrame(sent.geometry)
-      made.copy(sent)
-      let frame = made.finish()
+      var mutableFrame = try session.makeFrame(sent.geometry)
+      mutableFrame.copy(sent)
+      let frame = mutableFrame.finish()
       let result = try await Self.roundTrip(sent, session, &received)
       #expect(session.isInSharedMemory(result))
       return [frame, result]
@@ -191,9 +191,9 @@ struct ClientSharedMemoryTests {
       options.dropPolicy = .newestWins
       try await clock.withSession(at: addresses, options) { session in
         var received = ReceivedEvents(session)
-        var made = try session.makeFrame(sent.geometry)
-        made.copy(sent)
-        let frame = made.finish()
+        var mutableFrame = try session.makeFrame(sent.geometry)
+        mutableFrame.copy(sent)
+        let frame = mutableFrame.finish()
         await session.send(VideoFrame(frame))
         let before = try #require(try await received.filtered())
         #expect(session.isInSharedMemory(before.picture))

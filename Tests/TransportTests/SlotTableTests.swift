@@ -10,7 +10,7 @@ import Testing
     return try #require(reservation)
   }
 
-  @Test("An input slot is the server's from the frame that names it to that frame's fate")
+  @Test("An input slot is the server's from the frame that names it to that frame's outcome")
   mutating func inputSlot() {
     #expect(self.table.take(input: 0, for: 7) == nil)
     #expect(self.table.take(input: 0, for: 8) == 7)
@@ -20,7 +20,7 @@ import Testing
     #expect(self.table.take(input: 1, for: 9) == 8)
   }
 
-  @Test("A fate that is decided twice gives back once")
+  @Test("An outcome that is decided twice releases its slot once")
   mutating func lateOutcome() {
     #expect(self.table.take(input: 0, for: 7) == nil)
     self.table.release(inputOf: 7)
