@@ -114,7 +114,7 @@ let package = Package(
     // the value types that server and client share.
     .target(
       name: "SidelightWire",
-      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, protobuf],
+      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, protobuf, tracing],
       path: "Sources/Wire",
       swiftSettings: strict
     ),

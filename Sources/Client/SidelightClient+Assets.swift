@@ -26,12 +26,11 @@ extension SidelightClient {
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
   ///   - contents: The file: a PNG or JPEG picture, or a `.cube` table.
   ///   - sha256: The file's SHA-256, which the server verifies. `nil` disables the check.
-  ///   - address: One of the client's servers. `nil` means the first.
+  ///   - address: One of the client's servers. `nil` uses the first.
   /// - Returns: The server's description of the asset.
   /// - Throws: `RPCError`: INVALID_ARGUMENT for an invalid name or file, ALREADY_EXISTS for a name
   ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. Then nothing is
-  ///   stored. Neither does a cancelled call store anything, unless the server has finished it
-  ///   before.
+  ///   stored. A cancelled call stores nothing either, unless the server has already finished it.
   @discardableResult
   public func putAsset(
     named name: String, contents: [UInt8], sha256: [UInt8]? = nil, at address: Address? = nil
@@ -56,7 +55,7 @@ extension SidelightClient {
   /// Returns the assets that this caller's pipelines may name: its own, and those that the server
   /// provides.
   ///
-  /// - Parameter address: One of the client's servers. `nil` means the first.
+  /// - Parameter address: One of the client's servers. `nil` uses the first.
   /// - Throws: `RPCError`.
   public func listAssets(at address: Address? = nil) async throws -> [AssetDescription] {
     try await self.withAssets(at: address) { assets, options in
@@ -69,7 +68,7 @@ extension SidelightClient {
   ///
   /// - Parameters:
   ///   - name: The name of the asset.
-  ///   - address: One of the client's servers. `nil` means the first.
+  ///   - address: One of the client's servers. `nil` uses the first.
   /// - Throws: `RPCError` with NOT_FOUND if the caller has no asset of that name.
   public func deleteAsset(named name: String, at address: Address? = nil) async throws {
     try await self.withAssets(at: address) { assets, options in

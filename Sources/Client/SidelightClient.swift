@@ -27,7 +27,7 @@ public struct SidelightClient: Sendable {
   private let usesTokens: Bool
   let addresses: [Address]
   private let tracer: any Tracer
-  private let clock: ClientClock
+  private let clock: SessionClock
   private let random: @Sendable () -> Double
 
   /// Runs a closure with a client of one server. Connections are opened when they are needed: if no
@@ -37,7 +37,7 @@ public struct SidelightClient: Sendable {
   ///   - address: The server's address.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
@@ -61,7 +61,7 @@ public struct SidelightClient: Sendable {
   ///     that share a resume key restore each other's sessions.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` means that of
+  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
   ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
@@ -83,14 +83,14 @@ public struct SidelightClient: Sendable {
     transport: TransportConfiguration = TransportConfiguration(),
     security: ClientSecurity = ClientSecurity(),
     tracer: (any Tracer)? = nil,
-    clock: ClientClock, random: @escaping @Sendable () -> Double,
+    clock: SessionClock, random: @escaping @Sendable () -> Double,
     _ body: (SidelightClient) async throws -> Result
   ) async throws -> Result {
     precondition(!addresses.isEmpty, "There is no address to connect to.")
     try security.validate(for: addresses)
     return try await Dialer.withDialer(
       transport, tls: security.tls, interceptors: security.interceptors,
-      isConnectionFault: { LinkFailure($0) == .transient }
+      isConnectionError: { LinkFailure($0) == .transient }
     ) { dialer in
       try await body(
         SidelightClient(
@@ -101,7 +101,7 @@ public struct SidelightClient: Sendable {
 
   private init(
     dialer: Dialer, usesTokens: Bool, addresses: [Address], tracer: any Tracer,
-    clock: ClientClock, random: @escaping @Sendable () -> Double
+    clock: SessionClock, random: @escaping @Sendable () -> Double
   ) {
     self.dialer = dialer
     self.usesTokens = usesTokens

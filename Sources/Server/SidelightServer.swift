@@ -70,7 +70,8 @@ public final class SidelightServer: Service {
     }
     self.certificates = certificates
     let interceptors: [any ServerInterceptor] = [
-      UnreadableMessageInterceptor(), CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
+      UnreadableMessageInterceptor(),
+      CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
       AuthenticationInterceptor(gatekeeper: gatekeeper, clock: clock, logger: logger),
     ]
     let own = [
@@ -88,7 +89,7 @@ public final class SidelightServer: Service {
     let guards = Guards(
       configuration: configuration.guards,
       maxMessageBytes: configuration.transport.maxMessageBytes,
-      ledger: self.engine.observability.connections)
+      counters: self.engine.observability.connections)
     self.guards = guards
     let descriptors = configuration.listeningDescriptors
     self.listeners = configuration.addresses.enumerated().map { index, address in

@@ -1,7 +1,7 @@
 import SidelightClient
 import Testing
 
-/// Each transition of the client's ledger, without tasks or time.
+/// Each transition of the client's queue of outcomes, without tasks or time.
 @Suite struct ClientOutcomeQueueTests {
   typealias Queue = ClientOutcomeQueue<String, String>
 
@@ -12,34 +12,38 @@ import Testing
   }
 
   static func drain(_ queue: inout Queue) -> [String] {
-    var told: [String] = []
+    var received: [String] = []
     while queue.isReady {
       switch queue.next() {
-      case .item(.event(let event)): told.append(event)
+      case .item(.event(let event)): received.append(event)
       case .item(.outcome(let event, let sequence, let isPicture)):
-        told.append("\(event) +\(sequence)\(isPicture ? " picture" : "")")
-      case .item(.dropped(let sequence, let reason)): told.append("\(reason) \(sequence)")
-      case .wait: Issue.record("there was no news")
+        received.append("\(event) +\(sequence)\(isPicture ? " picture" : "")")
+      case .item(.dropped(let sequence, let reason)): received.append("\(reason) \(sequence)")
+      case .wait: Issue.record("the queue has no item")
       case .end(let result):
-        if case .success = result { return told + ["end"] } else { return told + ["failure"] }
+        if case .success = result {
+          return received + ["end"]
+        } else {
+          return received + ["failure"]
+        }
       }
     }
-    return told
+    return received
   }
 
-  @Test("Outcomes are reported in the order in which the frames were given")
+  @Test("Outcomes are reported in the order in which the frames were accepted")
   func order() {
     var queue = Self.queue(4)
     queue.drop(2, .supersededBeforeSending)
     queue.resolve(3, "paused 3", as: .dropped(.paused))
     #expect(Self.drain(&queue) == [])
-    queue.resolve(1, "made 1", as: .filtered(.filtered))
+    queue.resolve(1, "filtered 1", as: .filtered(.filtered))
     #expect(
-      Self.drain(&queue) == ["made 1 +1 picture", "supersededBeforeSending 2", "paused 3 +3"])
+      Self.drain(&queue) == ["filtered 1 +1 picture", "supersededBeforeSending 2", "paused 3 +3"])
     #expect(queue.pending(4) == "frame 4")
   }
 
-  @Test("At any time the frames given are the sum of the others, each decided once")
+  @Test("The number of accepted frames is always the sum of the other counts")
   func counts() {
     var queue = Self.queue(6)
     #expect(queue.counts.submitted == 6)
@@ -64,17 +68,17 @@ import Testing
     var queue = Self.queue(6)
     for sequence: UInt64 in [4, 2, 3] { queue.drop(sequence, .supersededBeforeSending) }
     queue.drop(5, .disconnected)
-    queue.resolve(1, "made", as: .filtered(.filtered))
-    queue.resolve(6, "made", as: .filtered(.filtered))
+    queue.resolve(1, "filtered", as: .filtered(.filtered))
+    queue.resolve(6, "filtered", as: .filtered(.filtered))
     #expect(
       Self.drain(&queue) == [
-        "made +1 picture", "supersededBeforeSending 2", "supersededBeforeSending 3",
-        "supersededBeforeSending 4", "disconnected 5", "made +6 picture",
+        "filtered +1 picture", "supersededBeforeSending 2", "supersededBeforeSending 3",
+        "supersededBeforeSending 4", "disconnected 5", "filtered +6 picture",
       ])
   }
 
   @Test("Of the replacement pictures only the newest are kept; the frames keep their outcomes")
-  func standIns() {
+  func fallbacks() {
     var queue = Self.queue(4)
     for sequence: UInt64 in 1 ... 4 {
       queue.drop(sequence, .disconnected, fallback: "original \(sequence)")
@@ -83,16 +87,16 @@ import Testing
       Self.drain(&queue) == ["disconnected 1", "disconnected 2", "original 3", "original 4"])
     queue.add("", sequence: 5)
     queue.drop(5, .disconnected, fallback: "original 5")
-    #expect(Self.drain(&queue) == ["original 5"], "those that were taken make room")
+    #expect(Self.drain(&queue) == ["original 5"], "outcomes that were taken free capacity")
   }
 
   @Test("An event about no frame comes before the frames whose outcome is not known")
   func otherEvents() {
     var queue = Self.queue(2)
-    queue.resolve(1, "made", as: .filtered(.filtered))
+    queue.resolve(1, "filtered", as: .filtered(.filtered))
     queue.push("applied")
-    queue.resolve(2, "made", as: .filtered(.filtered))
-    #expect(Self.drain(&queue) == ["made +1 picture", "applied", "made +2 picture"])
+    queue.resolve(2, "filtered", as: .filtered(.filtered))
+    #expect(Self.drain(&queue) == ["filtered +1 picture", "applied", "filtered +2 picture"])
   }
 
   @Test("Of one topic only the newest is kept until it is taken")
@@ -120,10 +124,10 @@ import Testing
     "The end is reported last, and again at each later read", arguments: [true, false])
   func end(isFailure: Bool) {
     var queue = Self.queue(1)
-    queue.resolve(1, "made", as: .filtered(.filtered))
+    queue.resolve(1, "filtered", as: .filtered(.filtered))
     queue.finish(isFailure ? .failure(CancellationError()) : .success(()))
     queue.finish(.success(()))
-    #expect(Self.drain(&queue) == ["made +1 picture", isFailure ? "failure" : "end"])
+    #expect(Self.drain(&queue) == ["filtered +1 picture", isFailure ? "failure" : "end"])
     #expect(Self.drain(&queue) == [isFailure ? "failure" : "end"])
   }
 }

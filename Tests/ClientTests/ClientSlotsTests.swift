@@ -23,7 +23,7 @@ import Testing
     let other = try self.lend()
     #expect(other != slot)
     #expect(self.slots.lend() == nil)
-    self.slots.giveBack(inputsOf: 4 ... 5)
+    self.slots.release(inputsOf: 4 ... 5)
     #expect(self.slots.lend() == slot)
   }
 
@@ -31,13 +31,13 @@ import Testing
   mutating func lentSlot() throws {
     let slot = try self.lend()
     let isSent = self.slots.send(input: slot, as: 5)
-    self.slots.giveBack(inputsOf: 5 ... 5)
+    self.slots.release(inputsOf: 5 ... 5)
     let next = try self.lend()
     #expect(isSent && next != slot)
     // It may be sent again meanwhile.
     self.expectSending(slot, as: 6, true)
     self.slots.release(input: slot)
-    self.slots.giveBack(inputsOf: 6 ... 9)
+    self.slots.release(inputsOf: 6 ... 9)
     #expect(self.slots.lend() == slot)
   }
 
@@ -46,23 +46,23 @@ import Testing
     let slot = try self.lend()
     self.expectSending(slot, as: 1, true)
     self.expectSending(slot, as: 2, false)
-    self.slots.giveBack(inputsOf: 2 ... 2)
+    self.slots.release(inputsOf: 2 ... 2)
     self.expectSending(slot, as: 3, false)
   }
 
   @Test("Pictures that are no longer used are reported, except those that are held")
   mutating func acknowledgements() {
-    #expect(self.slots.takeNews() == nil)
+    #expect(self.slots.takeAcknowledgement() == nil)
     for sequence: UInt64 in 1 ... 3 {
       self.slots.receive(output: Int(sequence) + 1, of: sequence)
     }
-    #expect(self.slots.takeNews() == nil)
+    #expect(self.slots.takeAcknowledgement() == nil)
     self.slots.release(output: 3, of: 2)
-    #expect(self.slots.takeNews() == .init(sequence: 3, held: [2, 4]))
-    #expect(self.slots.takeNews() == nil)
+    #expect(self.slots.takeAcknowledgement() == .init(sequence: 3, held: [2, 4]))
+    #expect(self.slots.takeAcknowledgement() == nil)
     self.slots.release(output: 4, of: 3)
     self.slots.release(output: 2, of: 1)
-    #expect(self.slots.takeNews() == .init(sequence: 3, held: []))
+    #expect(self.slots.takeAcknowledgement() == .init(sequence: 3, held: []))
   }
 
   @Test("Where outcomes are acknowledged as they are taken, nothing is reported earlier")
@@ -71,11 +71,11 @@ import Testing
     self.slots.receive(output: 1, of: 1)
     self.slots.receive(output: 2, of: 2)
     self.slots.release(output: 1, of: 1)
-    #expect(self.slots.takeNews() == nil)
+    #expect(self.slots.takeAcknowledgement() == nil)
     #expect(self.slots.acknowledge(1) == .init(sequence: 1, held: []))
     #expect(self.slots.acknowledge(2) == .init(sequence: 2, held: [2]))
     self.slots.release(output: 2, of: 2)
-    #expect(self.slots.takeNews() == .init(sequence: 2, held: []))
+    #expect(self.slots.takeAcknowledgement() == .init(sequence: 2, held: []))
   }
 
   @Test("A slot that the server reuses is not released by the previous owner of its picture")

@@ -7,7 +7,9 @@ import Testing
     // 30 ns there, 20 ns at the server, 10 ns back; the server's clock is 1,000 ns ahead.
     let reading = ClockReading(sent: 100, serverReceived: 1130, serverSent: 1150, arrived: 160)
     #expect(reading.roundTripTime == .nanoseconds(40))
-    #expect(reading.clockOffset == .nanoseconds(1010), "wrong by half of what the ways differ")
+    #expect(
+      reading.clockOffset == .nanoseconds(1010),
+      "wrong by half of the difference between the directions")
   }
 
   @Test("A server whose clock is behind has a negative offset, and no difference overflows")

@@ -37,19 +37,19 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 2")
   }
 
-  @Test("While an override is in force, only a frame that it made is shown")
+  @Test("While an override is in force, only a frame that it filtered is shown")
   func lastFrameUnderOverride() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.record(try Self.picture(width: 1), revision: 1)
     source.setOverride(5)
     #expect(try Self.answer(source) == nil)
     source.record(try Self.picture(width: 2), revision: 4)
-    #expect(try Self.answer(source) == nil, "it was on its way when the override was told")
+    #expect(try Self.answer(source) == nil, "it was in flight when the override was reported")
     source.record(try Self.picture(width: 3), revision: 5)
     #expect(try Self.answer(source) == "lastFrame 3")
     source.record(try Self.picture(width: 4), revision: 6)
     source.setOverride(6)
-    #expect(try Self.answer(source) == "lastFrame 4", "its revision was told by the frame first")
+    #expect(try Self.answer(source) == "lastFrame 4", "the frame reported the revision first")
   }
 
   @Test("A stricter override goes before the one that it replaces")
@@ -76,7 +76,7 @@ import Testing
     #expect(try Self.answer(source) == nil)
   }
 
-  @Test("Nothing is nothing")
+  @Test("The policy `nothing` shows no picture")
   func nothing() throws {
     var source = FallbackPictureSource(policy: .nothing)
     source.record(try Self.picture(width: 1), revision: 1)

@@ -14,7 +14,7 @@ import Testing
       maxAttempts: maxAttempts)
   }
 
-  /// A session that stood for ten seconds when it is asked for the first time.
+  /// A session that was open for ten seconds when it is lost for the first time.
   static func connected(
     _ policy: ReconnectPolicy? = policy(), addressCount: Int = 1
   ) -> Reconnector {
@@ -58,9 +58,9 @@ import Testing
     let flapping = reconnector.lose(.transient, at: .seconds(12.5), random: { 1 })
     #expect(Self.delay(flapping) == .milliseconds(400))
     reconnector.open(at: .seconds(13))
-    let standing = reconnector.lose(.transient, at: .seconds(14), random: { 1 })
+    let lasting = reconnector.lose(.transient, at: .seconds(14), random: { 1 })
     #expect(
-      standing
+      lasting
         == .retry(Attempt(number: 1, address: 0, usesToken: true), after: .milliseconds(100)))
   }
 
@@ -79,11 +79,12 @@ import Testing
   func tokenRefused() {
     var reconnector = Self.connected(addressCount: 2)
     _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
-    let anew = Attempt(number: 1, address: 1, usesToken: false)
+    let retry = Attempt(number: 1, address: 1, usesToken: false)
     #expect(
-      reconnector.lose(.precondition, at: .seconds(10), random: { 1 }) == .retry(anew, after: .zero)
+      reconnector.lose(.precondition, at: .seconds(10), random: { 1 })
+        == .retry(retry, after: .zero)
     )
-    #expect(reconnector.attempt == anew)
+    #expect(reconnector.attempt == retry)
     var refusedAgain = reconnector
     #expect(refusedAgain.lose(.precondition, at: .seconds(10), random: { 1 }) == .end)
     reconnector.open(at: .seconds(11))

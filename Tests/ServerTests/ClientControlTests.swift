@@ -31,7 +31,7 @@ import Testing
   func updateAndActivate() async throws {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       var pictures: [[UInt8]] = []
       let changes: [(FilterSession) -> UInt64] = [
         { $0.update(["intensity": .number(0)], ofStage: "warm") },
@@ -40,16 +40,16 @@ import Testing
         { $0.activate(["inverted": true]) },
       ]
       await session.send(VideoFrame(shot))
-      #expect(try await told.applied()?.requestID == 0, "the first pipeline")
-      pictures.append(try #require(try await told.filtered()).picture.bytes)
+      #expect(try await received.applied()?.requestID == 0, "the first pipeline")
+      pictures.append(try #require(try await received.filtered()).picture.bytes)
       for (index, change) in changes.enumerated() {
         let requestID = change(session)
         await session.send(VideoFrame(shot))
-        let applied = try #require(try await told.applied())
+        let applied = try #require(try await received.applied())
         #expect(applied.requestID == requestID)
         #expect(applied.revision == UInt64(index) + 2)
         #expect(applied.firstSequence == UInt64(index) + 2)
-        pictures.append(try #require(try await told.filtered()).picture.bytes)
+        pictures.append(try #require(try await received.filtered()).picture.bytes)
       }
       let isRestored = pictures[0] == pictures[4]
       #expect(isRestored)
@@ -60,20 +60,20 @@ import Testing
   @Test("A change for another revision than that in force is refused, and so is one that cannot be")
   func refusedChanges() async throws {
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       for (requestID, cause, words) in [
         (session.select([], ifRevision: 7), RejectedChange.Cause.otherRevision, "7"),
         (session.update(["intensity": .text("much")], ofStage: "warm"), .invalid, "intensity"),
         (session.activate(["cold": true]), .invalid, "cold"),
       ] {
-        let refused = try #require(try await told.rejected())
+        let refused = try #require(try await received.rejected())
         #expect(refused.requestID == requestID)
         #expect(refused.cause == cause)
         #expect(refused.message.contains(words))
       }
       let accepted = session.activate(["warm": false], ifRevision: 1)
       await session.send(VideoFrame(try picture()))
-      #expect(try await told.applied()?.requestID == accepted)
+      #expect(try await received.applied()?.requestID == accepted)
     }
   }
 
@@ -82,11 +82,11 @@ import Testing
   func pause(passThrough: Bool) async throws {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       session.pause(passThrough: passThrough)
-      #expect(try await told.state() == .paused)
+      #expect(try await received.state() == .paused)
       await session.send(VideoFrame(shot))
-      let outcome = try #require(try await told.outcome())
+      let outcome = try #require(try await received.outcome())
       switch outcome {
       case .filtered(let frame):
         #expect(passThrough)
@@ -100,9 +100,9 @@ import Testing
         #expect(outcome.picture == nil)
       }
       session.resume()
-      #expect(try await told.state() == .running)
+      #expect(try await received.state() == .running)
       await session.send(VideoFrame(shot))
-      #expect(try await told.filtered()?.disposition == .filtered)
+      #expect(try await received.filtered()?.disposition == .filtered)
     }
   }
 
@@ -135,14 +135,14 @@ import Testing
     // The server's clock does not advance: a second frame is always too early, and none is late.
     let shot = try picture()
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
-      let first = try await told.filtered()
+      let first = try await received.filtered()
       #expect(first?.sequence == 1)
       await session.send(VideoFrame(shot, budget: .zero, priority: 3))
-      #expect(try await told.dropped()?.reason == .rateLimited)
+      #expect(try await received.dropped()?.reason == .rateLimited)
       await session.send(VideoFrame(shot, mustProcess: true))
-      #expect(try await told.filtered()?.sequence == 3)
+      #expect(try await received.filtered()?.sequence == 3)
     }
   }
 
@@ -154,15 +154,15 @@ import Testing
     try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) { _, address in
       let options = SessionOptions(pipeline: [.filter("gate")], budget: .seconds(60))
       try await ClientTestClock().withSession(at: [address], options) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in gate.entered.prefix(1) {}
         await session.send(VideoFrame(shot, budget: .milliseconds(5)))
         _ = try await session.ping()
         clock.advance(by: .milliseconds(8))
         gate.open(for: 1)
-        #expect(try await told.filtered()?.sequence == 1)
-        let late = try #require(try await told.dropped())
+        #expect(try await received.filtered()?.sequence == 1)
+        let late = try #require(try await received.dropped())
         #expect(late.reason == .lateInPipeline)
         #expect(late.stage == .mailbox)
         #expect(late.lateness == .milliseconds(3))
@@ -180,9 +180,9 @@ import Testing
     try await Self.withSession(
       SessionOptions(pipeline: [.filter("broken")], failurePolicy: policy), catalogue: catalogue
     ) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
-      let outcome = try #require(try await told.outcome())
+      let outcome = try #require(try await received.outcome())
       switch (policy, outcome) {
       case (.passThrough, .filtered(let frame)):
         let isIdentical = frame.picture.bytes == shot.bytes
@@ -206,9 +206,9 @@ import Testing
     try await Self.withSession(
       SessionOptions(pipeline: Self.pipeline, analysisOnly: true)
     ) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       await session.send(VideoFrame(shot))
-      let frame = try #require(try await told.filtered())
+      let frame = try #require(try await received.filtered())
       let isIdentical = frame.picture.bytes == shot.bytes
       #expect(isIdentical)
       #expect(frame.disposition == .passedThrough)
@@ -221,11 +221,11 @@ import Testing
     try await Self.withSession(
       SessionOptions(dropPolicy: .neverDrop, outputWindow: 1)
     ) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       // The sending side stays open: without acknowledgements the second would never come.
       for sequence: UInt64 in 1 ... 10 {
         await session.send(VideoFrame(shot))
-        let frame = try await told.filtered()
+        let frame = try await received.filtered()
         #expect(frame?.sequence == sequence)
       }
     }
@@ -266,12 +266,12 @@ import Testing
       #expect(await third.value == nil)
       #expect(session.counts.submitted == 2)
       gate.open(for: 10)
-      var told = ReceivedEvents(session)
-      #expect(try await told.filtered()?.sequence == 1)
+      var received = ReceivedEvents(session)
+      #expect(try await received.filtered()?.sequence == 1)
       #expect(await session.send(VideoFrame(shot)) == 3)
       session.finish()
-      try await told.drain()
-      #expect(told.outcomes == [1, 2, 3])
+      try await received.drain()
+      #expect(received.outcomes == [1, 2, 3])
       #expect(session.counts.filtered == 3)
     }
   }
@@ -294,9 +294,9 @@ import Testing
         session.finish()
         return numbers
       }
-      var told = ReceivedEvents(session)
-      try await told.drain()
-      #expect(told.outcomes == Array(1 ... 200))
+      var received = ReceivedEvents(session)
+      try await received.drain()
+      #expect(received.outcomes == Array(1 ... 200))
       #expect(await sending.sorted() == Array(1 ... 200))
     }
   }
@@ -305,7 +305,7 @@ import Testing
   func counts() async throws {
     let shot = try picture(16, 8)
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       for index in 0 ..< 60 {
         // More at once than may be in flight: some are displaced, here or at the server.
         for _ in 0 ..< 8 { await session.send(VideoFrame(shot)) }
@@ -313,17 +313,17 @@ import Testing
         if index == 40 { session.pause() }
         let counts = session.counts
         #expect(counts.submitted == counts.decided + counts.pending)
-        while told.outcomes.last != counts.submitted { _ = try await told.outcome() }
+        while received.outcomes.last != counts.submitted { _ = try await received.outcome() }
       }
       session.finish()
       let server = try #require(
-        try await told.next { if case .finalCounts(let counts) = $0 { counts } else { nil } })
-      try await told.drain()
+        try await received.next { if case .finalCounts(let counts) = $0 { counts } else { nil } })
+      try await received.drain()
       let counts = session.counts
       #expect(counts.submitted == 480)
       #expect(counts.pending == 0)
       #expect(counts.submitted == counts.decided)
-      #expect(told.outcomes == Array(1 ... 480))
+      #expect(received.outcomes == Array(1 ... 480))
       let dropped = counts.dropped.filter { $0.key != .supersededBeforeSending }
       let unsent = counts.dropped[.supersededBeforeSending] ?? 0
       #expect(server.received == counts.submitted - unsent)

@@ -44,9 +44,9 @@ import Testing
             #expect(try await answer.count > Self.windowBytes / 2)
             proxy.release()
             session.finish()
-            var made = 0
-            for try await outcome in session.outcomes where outcome.picture != nil { made += 1 }
-            #expect(made == 1)
+            var count = 0
+            for try await outcome in session.outcomes where outcome.picture != nil { count += 1 }
+            #expect(count == 1)
           }
         }
       }

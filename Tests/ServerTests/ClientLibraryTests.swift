@@ -22,12 +22,12 @@ import Testing
           }
           continuation.finish()
         })
-      var made: [FilteredFrame] = []
+      var filtered: [FilteredFrame] = []
       for try await outcome in session.outcomes {
-        if case .filtered(let frame) = outcome { made.append(frame) }
+        if case .filtered(let frame) = outcome { filtered.append(frame) }
       }
       try await sending
-      return made
+      return filtered
     }
     #expect(outcomes.map(\.sequence) == Array(1 ... 50))
     #expect(outcomes.map(\.captureTimeNanoseconds) == Array(0 ..< 50))

@@ -19,24 +19,24 @@ import Testing
       var options = Reconnecting.options([.filter("colorInvert")], failOpen: failOpen)
       options.outputWindow = 1
       try await clock.withSession(at: addresses, options) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         // The first comes back and is not taken, so the second is held at the server.
         await session.send(VideoFrame(shots[1]))
         while session.counts.filtered == 0 { await Task.yield() }
         await session.send(VideoFrame(shots[2]))
         _ = try await session.ping()
         await first.kill()
-        let made = try #require(try await told.filtered())
-        var dropped = [try #require(try await told.dropped())]
-        let delay = try #require(try await told.interrupted())
+        let filtered = try #require(try await received.filtered())
+        var dropped = [try #require(try await received.dropped())]
+        let delay = try #require(try await received.interrupted())
         for index in 3 ... 4 {
           await session.send(VideoFrame(shots[index]))
-          dropped.append(try #require(try await told.dropped()))
+          dropped.append(try #require(try await received.dropped()))
         }
         await clock.pass(delay)
-        _ = try await told.restored()
+        _ = try await received.restored()
         await session.send(VideoFrame(shots[5]))
-        #expect(try await told.filtered()?.sequence == 5)
+        #expect(try await received.filtered()?.sequence == 5)
 
         #expect(dropped.map(\.reason) == [.connectionLost, .disconnected, .disconnected])
         #expect(dropped.map(\.stage) == [.unknown, .client, .client])
@@ -48,14 +48,14 @@ import Testing
             #expect(isIdentical)
           case .lastFrame:
             #expect(frame.fallback?.kind == .lastFrame)
-            let isIdentical = frame.fallback?.picture.bytes == made.picture.bytes
+            let isIdentical = frame.fallback?.picture.bytes == filtered.picture.bytes
             #expect(isIdentical)
           case .nothing: #expect(frame.fallback == nil)
           }
         }
         session.finish()
-        try await told.drain()
-        #expect(told.outcomes == Array(1 ... 5))
+        try await received.drain()
+        #expect(received.outcomes == Array(1 ... 5))
         let counts = session.counts
         #expect(counts.submitted == 5)
         #expect(counts.pending == 0)
@@ -89,16 +89,16 @@ import Testing
         await first.kill()
         // Taking an outcome before the loss shows would give the third frame a credit.
         while session.counts.dropped.isEmpty { await Task.yield() }
-        var told = ReceivedEvents(session)
-        #expect(try await told.filtered()?.sequence == 1)
-        let lost = try #require(try await told.dropped())
+        var received = ReceivedEvents(session)
+        #expect(try await received.filtered()?.sequence == 1)
+        let lost = try #require(try await received.dropped())
         #expect(lost.sequence == 2)
         #expect(lost.reason == .connectionLost)
-        await clock.pass(try #require(try await told.interrupted()))
+        await clock.pass(try #require(try await received.interrupted()))
         for sequence: UInt64 in 3 ... 6 {
-          #expect(try await told.filtered()?.sequence == sequence)
+          #expect(try await received.filtered()?.sequence == sequence)
         }
-        try await told.drain()
+        try await received.drain()
         await senders
         #expect(session.counts.filtered == 5)
         #expect(session.counts.dropped == [.connectionLost: 1])
@@ -114,17 +114,17 @@ import Testing
       let error = await Reconnecting.status {
         try await SidelightClient.connect(to: try await first.address) { client in
           try await client.withSession(options) { session in
-            var told = ReceivedEvents(session)
+            var received = ReceivedEvents(session)
             await session.send(VideoFrame(shot))
             while session.counts.filtered == 0 { await Task.yield() }
             await session.send(VideoFrame(shot))
             _ = try await session.ping()
             await first.kill()
-            #expect(try await told.filtered()?.sequence == 1)
-            let dropped = try #require(try await told.dropped())
+            #expect(try await received.filtered()?.sequence == 1)
+            let dropped = try #require(try await received.dropped())
             #expect(dropped.reason == .connectionLost)
             #expect(dropped.fallback == nil)
-            let error = await Reconnecting.status { try await told.drain() }
+            let error = await Reconnecting.status { try await received.drain() }
             #expect(error?.code == .unavailable, "\(String(describing: error))")
             #expect(await session.send(VideoFrame(shot)) == nil, "the session is over")
             #expect(session.counts.submitted == 2)

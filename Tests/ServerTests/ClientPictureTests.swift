@@ -18,11 +18,11 @@ import Testing
         try await client.withSession(options) { session in
           for picture in pictures { await session.send(VideoFrame(picture)) }
           session.finish()
-          var made: [FilteredFrame] = []
+          var filtered: [FilteredFrame] = []
           for try await outcome in session.outcomes {
-            if case .filtered(let frame) = outcome { made.append(frame) }
+            if case .filtered(let frame) = outcome { filtered.append(frame) }
           }
-          return made
+          return filtered
         }
       }
     }
@@ -32,10 +32,10 @@ import Testing
   func files() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let orientation = Orientation(quarterTurns: 1)
-    let made = try await self.exchange(
+    let filtered = try await self.exchange(
       [.jpeg([UInt8](image.inline), orientation: orientation)],
       SessionOptions(pipeline: Self.pipeline, dropPolicy: .neverDrop))
-    let picture = try #require(made.first).picture
+    let picture = try #require(filtered.first).picture
     let expected = try await image.decoded().filtered(Self.pipeline).jpeg()
     #expect(picture.jpeg == [UInt8](expected))
     #expect(picture.orientation == orientation)
@@ -47,14 +47,14 @@ import Testing
     let output = OutputOptions(
       format: .raw(.bgra8), width: 40, height: 40, fit: .fill, isUpright: true)
     let image = try Sidelight_V1_Image.jpeg(64, 48)
-    let made = try await self.exchange(
+    let filtered = try await self.exchange(
       [
         .jpeg([UInt8](image.inline), orientation: Orientation(quarterTurns: 3)),
         .frame(try picture(64, 48)),
       ],
       SessionOptions(pipeline: Self.pipeline, dropPolicy: .neverDrop, output: output))
-    #expect(made.map(\.disposition) == [.filtered, .filtered])
-    for frame in made {
+    #expect(filtered.map(\.disposition) == [.filtered, .filtered])
+    for frame in filtered {
       #expect(frame.picture.frame?.format == .bgra8)
       #expect(frame.picture.frame?.size == FrameSize(width: 40, height: 40))
       #expect(frame.picture.orientation == .upright)
@@ -64,8 +64,8 @@ import Testing
   @Test("A JPEG that nothing is done to is the caller's own")
   func untouched() async throws {
     let file = [UInt8](try Sidelight_V1_Image.jpeg(64, 48).inline)
-    let made = try await self.exchange([.jpeg(file)], SessionOptions(dropPolicy: .neverDrop))
-    #expect(made.first?.picture.jpeg == file)
-    #expect(made.first?.disposition == .passedThrough)
+    let filtered = try await self.exchange([.jpeg(file)], SessionOptions(dropPolicy: .neverDrop))
+    #expect(filtered.first?.picture.jpeg == file)
+    #expect(filtered.first?.disposition == .passedThrough)
   }
 }

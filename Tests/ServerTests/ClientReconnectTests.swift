@@ -20,25 +20,25 @@ import Testing
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options([.filter("gate")])) {
         session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in gate.entered { break }
         first.drain()
-        #expect(try await told.state() == .draining)
+        #expect(try await received.state() == .draining)
         // The old server takes no more, and there is no new one yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
-        #expect(try await told.filtered()?.sequence == 1)
-        #expect(try await told.dropped()?.reason == .disconnected)
-        await clock.pass(try #require(try await told.interrupted()))
-        let restored = try #require(try await told.restored())
+        #expect(try await received.filtered()?.sequence == 1)
+        #expect(try await received.dropped()?.reason == .disconnected)
+        await clock.pass(try #require(try await received.interrupted()))
+        let restored = try #require(try await received.restored())
         #expect(restored.address == addresses[1])
         #expect(restored.isResumed)
         await session.send(VideoFrame(shot))
-        #expect(try await told.filtered()?.sequence == 3)
+        #expect(try await received.filtered()?.sequence == 3)
         session.finish()
-        try await told.drain()
-        #expect(told.outcomes == [1, 2, 3])
+        try await received.drain()
+        #expect(received.outcomes == [1, 2, 3])
       }
     }
   }
@@ -52,19 +52,19 @@ import Testing
       let error = await Reconnecting.status {
         try await clock.withSession(at: [address], Reconnecting.options(maxAttempts: 2)) {
           session in
-          var told = ReceivedEvents(session)
+          var received = ReceivedEvents(session)
           await session.send(VideoFrame(shot))
-          _ = try await told.filtered()
+          _ = try await received.filtered()
           await first.kill()
           for expected in [Duration.milliseconds(50), .milliseconds(100)] {
-            let delay = try await told.interrupted()
+            let delay = try await received.interrupted()
             #expect(delay == expected, "the longest wait doubles")
             await session.send(VideoFrame(shot))
             await clock.pass(expected)
           }
-          let error = await Reconnecting.status { try await told.drain() }
+          let error = await Reconnecting.status { try await received.drain() }
           #expect(error?.code == .unavailable)
-          #expect(told.outcomes == [1, 2, 3])
+          #expect(received.outcomes == [1, 2, 3])
           #expect(session.counts.decided == 3)
           #expect(await session.send(VideoFrame(shot)) == nil)
         }
@@ -79,11 +79,11 @@ import Testing
     try await Reconnecting.withServers { first, _ in
       let address = try await first.address
       try await clock.withSession(at: [address], Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         await first.kill()
-        _ = try await told.interrupted()
+        _ = try await received.interrupted()
         session.finish()
-        try await told.drain()
+        try await received.drain()
       }
     }
   }
@@ -109,8 +109,8 @@ import Testing
         for await _ in opened {}
         group.addTask {
           try await clock.withSession(at: [address], Reconnecting.options()) { session in
-            var told = ReceivedEvents(session)
-            let restored = try await told.restored()
+            var received = ReceivedEvents(session)
+            let restored = try await received.restored()
             #expect(restored?.isResumed == false)
           }
         }

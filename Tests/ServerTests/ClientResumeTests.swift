@@ -27,7 +27,7 @@ import Testing
       let address = try await first.address
       let addresses = isSameAddress ? [address] : [address, try await other.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         session.select([
           Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
           Stage(.filter(FilterCall(name: "colorInvert")), id: "inverted"),
@@ -35,10 +35,10 @@ import Testing
         session.update(["intensity": .number(0.5)], ofStage: "warm")
         session.activate(["inverted": false])
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.filtered())
+        let before = try #require(try await received.filtered())
 
         await first.kill()
-        #expect(try await told.interrupted() == Reconnecting.firstDelay)
+        #expect(try await received.interrupted() == Reconnecting.firstDelay)
         try? FileManager.default.removeItem(atPath: path)
         let replacement = RunningServer(Reconnecting.configuration(), listeningOn: address)
         if isSameAddress {
@@ -46,20 +46,20 @@ import Testing
           _ = try await replacement.address
         }
         await clock.pass(Reconnecting.firstDelay)
-        let restored = try #require(try await told.restored())
+        let restored = try #require(try await received.restored())
         #expect(restored.isResumed)
         #expect(restored.address == addresses.last)
 
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.filtered())
+        let after = try #require(try await received.filtered())
         #expect(after.revision == before.revision)
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
         let isFiltered = after.picture.bytes != shot.bytes
         #expect(isFiltered)
         session.finish()
-        try await told.drain()
-        #expect(told.outcomes == [1, 2])
+        try await received.drain()
+        #expect(received.outcomes == [1, 2])
         if isSameAddress { await replacement.kill() }
       }
       await first.kill()
@@ -74,26 +74,26 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
-        _ = try await told.filtered()
+        _ = try await received.filtered()
         // No frame is filtered with it, so the server does not say that it is in force.
         let requestID = session.select([.filter("colorInvert")])
         _ = try await session.ping()
         await first.kill()
-        let delay = try #require(try await told.interrupted())
+        let delay = try #require(try await received.interrupted())
         // Asked for while there is no connection: it changes what was asked for before.
         let last = session.activate(["0": true])
         let conditional = session.select([], ifRevision: 1)
-        let refused = try await told.rejected()
+        let refused = try await received.rejected()
         #expect(refused?.requestID == conditional)
         #expect(refused?.cause == .connectionLost)
         await clock.pass(delay)
-        #expect(try await told.restored()?.isResumed == true)
+        #expect(try await received.restored()?.isResumed == true)
         await session.send(VideoFrame(shot))
-        #expect(try await told.applied()?.requestID == last)
+        #expect(try await received.applied()?.requestID == last)
         #expect(requestID < last)
-        let frame = try #require(try await told.filtered())
+        let frame = try #require(try await received.filtered())
         #expect(frame.disposition == .filtered)
         let isInverted = zip(frame.picture.bytes, shot.bytes).enumerated().allSatisfy {
           $0.offset % 4 == 3 || $0.element.0 == ~$0.element.1
@@ -110,19 +110,19 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         session.pause()
-        #expect(try await told.state() == .paused)
+        #expect(try await received.state() == .paused)
         await first.kill()
-        await clock.pass(try #require(try await told.interrupted()))
-        #expect(try await told.restored()?.isResumed == true)
-        #expect(try await told.state() == .paused)
+        await clock.pass(try #require(try await received.interrupted()))
+        #expect(try await received.restored()?.isResumed == true)
+        #expect(try await received.state() == .paused)
         await session.send(VideoFrame(shot))
-        #expect(try await told.dropped()?.reason == .paused)
+        #expect(try await received.dropped()?.reason == .paused)
         session.resume()
-        #expect(try await told.state() == .running)
+        #expect(try await received.state() == .running)
         await session.send(VideoFrame(shot))
-        #expect(try await told.filtered()?.sequence == 2)
+        #expect(try await received.filtered()?.sequence == 2)
       }
     }
   }
@@ -134,23 +134,23 @@ import Testing
     try await Reconnecting.withServers { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         try await Reconnecting.override(
           session.id, at: addresses[0], with: [.filter("colorInvert")])
-        #expect(try await told.state() == .overridden(reason: "indecent"))
+        #expect(try await received.state() == .overridden(reason: "indecent"))
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.filtered())
+        let before = try #require(try await received.filtered())
         await first.kill()
-        let delay = try #require(try await told.interrupted())
+        let delay = try #require(try await received.interrupted())
         await session.send(VideoFrame(shot))
-        let dropped = try #require(try await told.dropped())
+        let dropped = try #require(try await received.dropped())
         #expect(dropped.reason == .disconnected)
         #expect(dropped.fallback == nil)
         await clock.pass(delay)
-        _ = try await told.restored()
-        #expect(try await told.state() == .overridden(reason: "indecent"))
+        _ = try await received.restored()
+        #expect(try await received.state() == .overridden(reason: "indecent"))
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.filtered())
+        let after = try #require(try await received.filtered())
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
       }
@@ -173,7 +173,7 @@ import Testing
     ) { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options()) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         session.select([
           Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
           Stage(.filter(FilterCall(name: "colorInvert")), id: "inverted"),
@@ -183,16 +183,16 @@ import Testing
         session.pause(passThrough: true)
         session.resume()
         await session.send(VideoFrame(shot))
-        let before = try #require(try await told.filtered())
+        let before = try #require(try await received.filtered())
         await first.kill()
-        let delay = try #require(try await told.interrupted())
+        let delay = try #require(try await received.interrupted())
         if isExpired { serverClock.advance(by: .seconds(301)) }
         await clock.pass(delay)
-        let restored = try #require(try await told.restored())
+        let restored = try #require(try await received.restored())
         #expect(!restored.isResumed)
         #expect(restored.address == addresses[1])
         await session.send(VideoFrame(shot))
-        let after = try #require(try await told.filtered())
+        let after = try #require(try await received.filtered())
         let isIdentical = after.picture.bytes == before.picture.bytes
         #expect(isIdentical)
       }

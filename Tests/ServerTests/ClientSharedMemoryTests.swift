@@ -36,10 +36,10 @@ struct ClientSharedMemoryTests {
   /// Sends a picture, and waits for it to come back.
   static func roundTrip(
     _ picture: Frame, _ session: FilterSession,
-    _ told: inout ReceivedEvents
+    _ received: inout ReceivedEvents
   ) async throws -> Frame {
     await session.send(VideoFrame(picture))
-    let frame = try await told.filtered()
+    let frame = try await received.filtered()
     return try #require(frame?.picture.frame)
   }
 
@@ -52,10 +52,10 @@ struct ClientSharedMemoryTests {
     let inverted: Pipeline = [.filter("colorInvert")]
     try await Self.withSession(Self.options(inverted), listeningOn: address) { session in
       #expect(session.usesSharedMemory)
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       for seed: UInt64 in 1 ... 30 {
         let sent = try picture(64, 48, seed: seed)
-        let result = try await Self.roundTrip(sent, session, &told)
+        let result = try await Self.roundTrip(sent, session, &received)
         #expect(session.isInSharedMemory(result))
         let isRight = zip(result.bytes, sent.bytes).enumerated().allSatisfy { index, pair in
           pair.0 == (index % 4 == 3 ? pair.1 : 255 - pair.1)
@@ -80,8 +80,8 @@ struct ClientSharedMemoryTests {
         try await SidelightClient.connect(to: address) { client in
           try await client.withSession(options) { session in
             #expect(!session.usesSharedMemory)
-            var told = ReceivedEvents(session)
-            let result = try await Self.roundTrip(sent, session, &told)
+            var received = ReceivedEvents(session)
+            let result = try await Self.roundTrip(sent, session, &received)
             let isIdentical = result.bytes == sent.bytes
             #expect(isIdentical)
           }
@@ -102,14 +102,14 @@ struct ClientSharedMemoryTests {
   func madeInPlace() async throws {
     let sent = try picture(64, 48)
     try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
-      var told = ReceivedEvents(session)
-      var made = try session.makeFrame(sent.geometry)
-      made.copy(sent)
-      let frame = made.finish()
+      var received = ReceivedEvents(session)
+      var mutableFrame = try session.makeFrame(sent.geometry)
+      mutableFrame.copy(sent)
+      let frame = mutableFrame.finish()
       #expect(session.isInSharedMemory(frame))
       let results = [
-        try await Self.roundTrip(frame, session, &told),
-        try await Self.roundTrip(frame, session, &told),
+        try await Self.roundTrip(frame, session, &received),
+        try await Self.roundTrip(frame, session, &received),
       ]
       let isIdentical = results[0].bytes == results[1].bytes && frame.bytes == sent.bytes
       #expect(isIdentical)
@@ -122,7 +122,7 @@ struct ClientSharedMemoryTests {
     let small = try picture(64, 48)
     let large = try picture(256, 128)
     try await Self.withSession { session in
-      var told = ReceivedEvents(session)
+      var received = ReceivedEvents(session)
       var frames: [Frame] = []
       for _ in 0 ..< 8 {
         var frame = try session.makeFrame(small.geometry)
@@ -132,7 +132,7 @@ struct ClientSharedMemoryTests {
       #expect(
         frames.map(session.isInSharedMemory) == Array(repeating: true, count: 6) + [false, false])
       for frame in frames + [large] {
-        let result = try await Self.roundTrip(frame, session, &told)
+        let result = try await Self.roundTrip(frame, session, &received)
         let isIdentical = result.bytes == frame.bytes
         #expect(isIdentical)
       }
@@ -146,13 +146,13 @@ struct ClientSharedMemoryTests {
     arguments: [nil, 1])
   func kept(window: Int?) async throws {
     try await Self.withSession(Self.options([.filter("colorInvert")], window: window)) { session in
-      var told = ReceivedEvents(session)
-      let first = try await Self.roundTrip(try picture(64, 48), session, &told)
+      var received = ReceivedEvents(session)
+      let first = try await Self.roundTrip(try picture(64, 48), session, &received)
       let bytes = first.bytes
       // As a renderer does, the last picture is let go when the next is there.
       var shown = first
       for seed: UInt64 in 2 ... 100 {
-        shown = try await Self.roundTrip(try picture(64, 48, seed: seed), session, &told)
+        shown = try await Self.roundTrip(try picture(64, 48, seed: seed), session, &received)
         #expect(session.isInSharedMemory(shown), "\(seed)")
       }
       let isIdentical = first.bytes == bytes
@@ -165,11 +165,11 @@ struct ClientSharedMemoryTests {
   func outliving() async throws {
     let sent = try picture(64, 48)
     let results = try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
-      var told = ReceivedEvents(session)
-      var made = try session.makeFrame(sent.geometry)
-      made.copy(sent)
-      let frame = made.finish()
-      let result = try await Self.roundTrip(sent, session, &told)
+      var received = ReceivedEvents(session)
+      var mutableFrame = try session.makeFrame(sent.geometry)
+      mutableFrame.copy(sent)
+      let frame = mutableFrame.finish()
+      let result = try await Self.roundTrip(sent, session, &received)
       #expect(session.isInSharedMemory(result))
       return [frame, result]
     }
@@ -190,23 +190,23 @@ struct ClientSharedMemoryTests {
       options.reconnect = ReconnectPolicy()
       options.dropPolicy = .newestWins
       try await clock.withSession(at: addresses, options) { session in
-        var told = ReceivedEvents(session)
-        var made = try session.makeFrame(sent.geometry)
-        made.copy(sent)
-        let frame = made.finish()
+        var received = ReceivedEvents(session)
+        var mutableFrame = try session.makeFrame(sent.geometry)
+        mutableFrame.copy(sent)
+        let frame = mutableFrame.finish()
         await session.send(VideoFrame(frame))
-        let before = try #require(try await told.filtered())
+        let before = try #require(try await received.filtered())
         #expect(session.isInSharedMemory(before.picture))
         let bytes = before.picture.bytes
 
         await servers[0].kill()
-        #expect(try await told.interrupted() != nil)
+        #expect(try await received.interrupted() != nil)
         await clock.pass(Reconnecting.firstDelay)
-        _ = try #require(try await told.restored())
+        _ = try #require(try await received.restored())
         #expect(session.usesSharedMemory)
         #expect(!session.isInSharedMemory(before.picture))
         await session.send(VideoFrame(frame))
-        let after = try #require(try await told.filtered())
+        let after = try #require(try await received.filtered())
         #expect(session.isInSharedMemory(after.picture))
         let isIdentical = after.picture.bytes == bytes && before.picture.bytes == bytes
         #expect(isIdentical)

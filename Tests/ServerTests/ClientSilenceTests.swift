@@ -68,8 +68,8 @@ import Testing
       try await clock.withSession(
         at: addresses, SessionOptions(reconnect: ReconnectPolicy())
       ) { session in
-        var told = ReceivedEvents(session)
-        let restored = try #require(try await told.restored())
+        var received = ReceivedEvents(session)
+        let restored = try #require(try await received.restored())
         #expect(restored.address == addresses[1])
         #expect(!restored.isResumed)
       }
@@ -85,16 +85,16 @@ import Testing
       try await clock.withSession(
         at: addresses, SessionOptions(reconnect: ReconnectPolicy())
       ) { session in
-        var told = ReceivedEvents(session)
+        var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in heard {}
         await clock.pass(.seconds(5))
         await clock.pass(.seconds(10))
-        #expect(try await told.dropped()?.reason == .connectionLost)
-        await clock.pass(try #require(try await told.interrupted()))
-        #expect(try await told.restored()?.address == addresses[1])
+        #expect(try await received.dropped()?.reason == .connectionLost)
+        await clock.pass(try #require(try await received.interrupted()))
+        #expect(try await received.restored()?.address == addresses[1])
         await session.send(VideoFrame(shot))
-        #expect(try await told.filtered()?.sequence == 2)
+        #expect(try await received.filtered()?.sequence == 2)
       }
     }
   }

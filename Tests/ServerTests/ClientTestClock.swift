@@ -1,7 +1,8 @@
 import SidelightClient
+import SidelightWire
 import Synchronization
 
-/// The client's clock, which only the test moves, and its chance, which is always a half.
+/// A clock of the client that only the test moves; its random numbers are always a half.
 final class ClientTestClock: Sendable {
   private struct State {
     var now = Duration.seconds(500)
@@ -14,8 +15,8 @@ final class ClientTestClock: Sendable {
   private let state = Mutex(State())
   private let (waits, waiting) = AsyncStream<Duration>.makeStream()
 
-  var clock: ClientClock {
-    ClientClock(
+  var clock: SessionClock {
+    SessionClock(
       now: { self.state.withLock { $0.now } },
       nanosecondsSince1970: {
         Self.epoch + UInt64(self.state.withLock { $0.now } / .nanoseconds(1))
@@ -69,7 +70,7 @@ final class ClientTestClock: Sendable {
   }
 }
 
-/// One task's view of what a session tells.
+/// The events of a session, as one task receives them.
 struct ReceivedEvents {
   private var iterator: any AsyncIteratorProtocol<SessionEvent, any Error>
   /// The numbers of the frames whose outcome was reported.
@@ -79,7 +80,7 @@ struct ReceivedEvents {
     self.iterator = session.events.makeAsyncIterator()
   }
 
-  /// The next event that `select` makes something of. `nil` at the end.
+  /// Returns the next event for which `select` returns a value. `nil` at the end.
   mutating func next<Result>(
     _ select: (SessionEvent) -> Result?
   ) async throws -> Result? {
@@ -121,7 +122,7 @@ struct ReceivedEvents {
     }
   }
 
-  /// Where the session goes on, and whether as it was.
+  /// The address at which the session continues, and whether its state was restored.
   mutating func restored() async throws -> (address: Address, isResumed: Bool)? {
     try await self.next {
       if case .connection(.restored(let address, let isResumed)) = $0 {

@@ -1,4 +1,5 @@
 import SidelightServer
+import SidelightWire
 import Testing
 
 @Suite struct MailboxTests {

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import SidelightServer
+import SidelightWire
 import Testing
 
 /// Tests of each transition of the outcome queue, without tasks or time.
@@ -8,7 +9,7 @@ import Testing
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
   static func finished(
-    _ sequence: UInt64, revision: UInt64 = 1, disposition: Disposition = .filtered
+    _ sequence: UInt64, revision: UInt64 = 1, disposition: FrameDisposition = .filtered
   ) -> FinishedFrame<String> {
     FinishedFrame(
       sequence: sequence, disposition: disposition,

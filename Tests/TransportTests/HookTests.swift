@@ -200,14 +200,14 @@ import Testing
       transport: transport,
       guards: Guards(
         configuration: GuardConfiguration(), maxMessageBytes: transport.maxMessageBytes,
-        ledger: ConnectionCounters(logger: logger)), services: [Service(handler: handler)])
+        counters: ConnectionCounters(logger: logger)), services: [Service(handler: handler)])
     return try await EventLoops.with(nil) { loops in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try? await listener.serve(on: loops) }
         defer { group.cancelAll() }
         let address = try await listener.boundAddress
         return try await Dialer.withDialer(
-          transport, tls: nil, interceptors: [], isConnectionFault: { _ in false }
+          transport, tls: nil, interceptors: [], isConnectionError: { _ in false }
         ) { dialer in
           let messages = dialer.makeCallMessages()
           return try await dialer.withConnection(to: address) { connection in

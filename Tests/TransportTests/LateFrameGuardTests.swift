@@ -8,20 +8,20 @@ import Testing
 /// Which of HTTP/2's errors are about frames that came too late.
 @Suite struct LateFrameGuardTests {
   /// Replaces HTTP/2: reports an error about whatever it reads.
-  private final class FaultFinder: ChannelInboundHandler {
+  private final class ErrorReporter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let error: any Error
     /// Whether the connection can be written again in the midst of a read.
-    private let makesRoom: Bool
+    private let becomesWritable: Bool
 
-    init(_ error: any Error, makesRoom: Bool) {
+    init(_ error: any Error, becomesWritable: Bool) {
       self.error = error
-      self.makesRoom = makesRoom
+      self.becomesWritable = becomesWritable
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      if self.makesRoom { context.pipeline.fireChannelWritabilityChanged() }
+      if self.becomesWritable { context.pipeline.fireChannelWritabilityChanged() }
       context.fireErrorCaught(self.error)
     }
 
@@ -36,15 +36,15 @@ import Testing
 
   /// Counts the errors that pass and the frames that are left out.
   private static func count(
-    _ error: any Error = NIOHTTP2Errors.noSuchStream(streamID: 1), makesRoom: Bool = false,
+    _ error: any Error = NIOHTTP2Errors.noSuchStream(streamID: 1), becomesWritable: Bool = false,
     _ body: (ChannelPipeline) -> Void
   ) throws -> [Int] {
-    let (channel, watch) = (EmbeddedChannel(), DecodingObserver())
+    let (channel, decoding) = (EmbeddedChannel(), DecodingObserver())
     defer { _ = try? channel.finish() }
     var (passed, leftOut) = (0, 0)
     try channel.pipeline.syncOperations.addHandlers([
-      watch, FaultFinder(error, makesRoom: makesRoom),
-      LateFrameGuard(watch) { _ in leftOut += 1 }, ErrorCounter { passed += 1 },
+      decoding, ErrorReporter(error, becomesWritable: becomesWritable),
+      LateFrameGuard(decoding) { _ in leftOut += 1 }, ErrorCounter { passed += 1 },
     ])
     body(channel.pipeline)
     return [passed, leftOut]
@@ -80,7 +80,9 @@ import Testing
 
   @Test("An error of a write within a read is not the peer's, and the read's own error is")
   func writeWithinRead() throws {
-    let counts = try Self.count(makesRoom: true) { $0.fireChannelRead(ByteBuffer(string: "a")) }
+    let counts = try Self.count(becomesWritable: true) {
+      $0.fireChannelRead(ByteBuffer(string: "a"))
+    }
     #expect(counts == [1, 1])
   }
 

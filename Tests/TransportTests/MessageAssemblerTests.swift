@@ -52,7 +52,7 @@ import SidelightWire
   }
 
   @Test("A message that is cut off is handed on as far as it came")
-  func cutOff() throws {
+  func truncated() throws {
     let pipeline = try CallPipeline()
     #expect(try pipeline.receive([0, 0, 0, 0, 9, 1]).isEmpty)
     let seen = try pipeline.receive([2], endStream: true)

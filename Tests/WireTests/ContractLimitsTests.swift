@@ -75,9 +75,11 @@ import Testing
     let large = Self.pipeline(ofBytes: ContractLimits.maxPipelineBytes + 64)
     #expect(large.stages.count <= Pipeline.maxStages)
     let count = Sidelight_V1_Pipeline(large).byteCount
-    let fault = #expect(throws: FieldViolation.self) { try Pipeline(Sidelight_V1_Pipeline(large)) }
-    #expect(fault?.field == "stages")
-    #expect(fault?.reason == "take \(count) bytes in all; the limit is 65536")
+    let violation = #expect(throws: FieldViolation.self) {
+      try Pipeline(Sidelight_V1_Pipeline(large))
+    }
+    #expect(violation?.field == "stages")
+    #expect(violation?.reason == "take \(count) bytes in all; the limit is 65536")
   }
 
   @Test("Unknown fields of a pipeline are not kept, wherever they are")
@@ -116,9 +118,11 @@ import Testing
       bytes += try stage.serializedBytes() as Data
     }
     let stage = try Sidelight_V1_Stage(serializedBytes: bytes)
-    let fault = #expect(throws: FieldViolation.self) { try Pipeline(.with { $0.stages = [stage] }) }
-    #expect(fault?.field == "stages[0].filter.parameters")
-    #expect(fault?.reason == "has 65 entries; the limit is 64")
+    let violation = #expect(throws: FieldViolation.self) {
+      try Pipeline(.with { $0.stages = [stage] })
+    }
+    #expect(violation?.field == "stages[0].filter.parameters")
+    #expect(violation?.reason == "has 65 entries; the limit is 64")
   }
 
   @Test("A pipeline's text for lists has at most the bytes that are asked for")

@@ -4,7 +4,7 @@ import SidelightWire
 
 extension Sidelight_V1_Image {
   /// The frame that a raw image describes, on a copy of its inline pixels.
-  func makeFrame(limits: FrameLimits = .everything) throws -> Frame {
+  func makeFrame(limits: FrameLimits = .unlimited) throws -> Frame {
     let memory = UnsafeMutableRawBufferPointer.allocate(
       byteCount: self.inline.count, alignment: 64)
     self.inline.copyBytes(to: memory)

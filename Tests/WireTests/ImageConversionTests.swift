@@ -50,8 +50,10 @@ import Testing
       image.format = .gray8
       image.width = width
       image.height = height
-      let fault = #expect(throws: FieldViolation.self) { try image.makeFrame(limits: Self.limits) }
-      #expect(["width", "height"].contains(fault?.field))
+      let violation = #expect(throws: FieldViolation.self) {
+        try image.makeFrame(limits: Self.limits)
+      }
+      #expect(["width", "height"].contains(violation?.field))
     }
   }
 }

@@ -51,11 +51,11 @@ import Testing
   @Test("Nesting beyond the limit is refused before it is followed")
   func depth() throws {
     _ = try Pipeline(Self.nested(Pipeline.maxDepth))
-    let fault = #expect(throws: FieldViolation.self) { try Pipeline(Self.nested(50)) }
-    #expect(fault?.reason.contains("8") == true)
+    let violation = #expect(throws: FieldViolation.self) { try Pipeline(Self.nested(50)) }
+    #expect(violation?.reason.contains("8") == true)
   }
 
-  @Test("A fault names its field from the pipeline down")
+  @Test("A violation names its field from the pipeline down")
   func paths() {
     var wire = Sidelight_V1_Pipeline()
     var inner = Sidelight_V1_Stage()
@@ -64,9 +64,9 @@ import Testing
     var outer = Sidelight_V1_Stage()
     outer.pipeline.stages = [inner]
     wire.stages = [outer]
-    let fault = #expect(throws: FieldViolation.self) { try Pipeline(wire) }
+    let violation = #expect(throws: FieldViolation.self) { try Pipeline(wire) }
     #expect(
-      fault?.field == "stages[0].pipeline.stages[0].filter.parameters[\"radius\"].kind")
+      violation?.field == "stages[0].pipeline.stages[0].filter.parameters[\"radius\"].kind")
   }
 
   @Test("A stage without content, an unknown unit and an unknown working space are refused")

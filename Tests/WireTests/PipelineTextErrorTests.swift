@@ -5,7 +5,7 @@ import Testing
 @Suite("A fault in a pipeline's text")
 struct PipelineTextErrorTests {
   /// Each text, the column of the caret, and words of the message.
-  static let faults: [(String, Int, String)] = [
+  static let errors: [(String, Int, String)] = [
     (",", 1, "expected a filter's name or '[', found ','"),
     ("sepia,", 7, "expected a filter's name or '[', found the end"),
     ("sepia, , mono", 8, "found ','"),
@@ -70,7 +70,7 @@ struct PipelineTextErrorTests {
     ("a; b", 2, "found ';'"),
   ]
 
-  @Test("is pointed at, character by character", arguments: faults)
+  @Test("is pointed at, character by character", arguments: errors)
   func caret(text: String, column: Int, words: String) throws {
     let error = try #require(throws: PipelineTextError.self) { try PipelineText(text) }
     #expect(error.column == column)

@@ -60,7 +60,7 @@ struct ProtobufBoundsTests {
     }
     let bytes: [UInt8] = try message.serializedBytes()
     try Self.check(bytes, maxFields: 10)
-    #expect(throws: ProtobufBounds.Fault.tooManyFields(limit: 9)) {
+    #expect(throws: ProtobufBounds.Violation.tooManyFields(limit: 9)) {
       try Self.check(bytes, maxFields: 9)
     }
   }
@@ -75,7 +75,7 @@ struct ProtobufBoundsTests {
       Array(repeating: [0x09, 0, 0, 0, 0, 0, 0, 0, 0], count: 100).flatMap { $0 },
     ]
     for bomb in bombs {
-      #expect(throws: ProtobufBounds.Fault.tooManyFields(limit: 99)) {
+      #expect(throws: ProtobufBounds.Violation.tooManyFields(limit: 99)) {
         try Self.check(bomb, maxFields: 99)
       }
     }
@@ -93,7 +93,7 @@ struct ProtobufBoundsTests {
       return try Sidelight_V1_ClientMessage.with { $0.select.pipeline = pipeline }.serializedBytes()
     }
     try Self.check(try nested(49), maxFields: 1000)
-    #expect(throws: ProtobufBounds.Fault.tooDeep(limit: 100)) {
+    #expect(throws: ProtobufBounds.Violation.tooDeep(limit: 100)) {
       try Self.check(try nested(60), maxFields: 1000)
     }
   }
@@ -112,16 +112,16 @@ struct ProtobufBoundsTests {
     for limit in [exact - 1, exact] {
       var bounds = ProtobufBounds(
         shape: try Self.shape, length: bytes.count, maxFields: limit)
-      var fault: ProtobufBounds.Fault?
-      for start in stride(from: 0, to: bytes.count, by: size) where fault == nil {
+      var fault: ProtobufBounds.Violation?
+      for start in stride(from: 0, to: bytes.count, by: size) where violation == nil {
         let piece = Array(bytes[start ..< min(start + size, bytes.count)])
-        do throws(ProtobufBounds.Fault) {
+        do throws(ProtobufBounds.Violation) {
           try bounds.scan(piece.span)
         } catch {
-          fault = error
+          violation = error
         }
       }
-      #expect(fault == (limit < exact ? .tooManyFields(limit: limit) : nil))
+      #expect(violation == (limit < exact ? .tooManyFields(limit: limit) : nil))
     }
   }
 
@@ -139,7 +139,7 @@ struct ProtobufBoundsTests {
         try? Self.check(bytes, maxFields: 100)
         continue
       }
-      #expect(throws: ProtobufBounds.Fault.self) {
+      #expect(throws: ProtobufBounds.Violation.self) {
         try Self.check(bytes, maxFields: activate.stages.count)
       }
     }

@@ -47,10 +47,10 @@ import Testing
   func refusedRequests(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
-    let fault = try #require(throws: FieldViolation.self) {
+    let violation = try #require(throws: FieldViolation.self) {
       try Self.layout(slotBytes, inputs, outputs)
     }
-    #expect(fault.field == field)
+    #expect(violation.field == field)
   }
 
   @Test(
@@ -63,7 +63,7 @@ import Testing
   func refusedOffers(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
-    let fault = try #require(throws: FieldViolation.self) {
+    let violation = try #require(throws: FieldViolation.self) {
       try RingLayout(
         Sidelight_V1_SharedMemoryOffer.with {
           $0.slotBytes = slotBytes
@@ -71,7 +71,7 @@ import Testing
           $0.outputSlots = outputs
         })
     }
-    #expect(fault.field == field)
+    #expect(violation.field == field)
   }
 
   @Test("A descriptor within its slot is what it says")
@@ -93,12 +93,12 @@ import Testing
       (0, 1 << 63, .input, "shared_memory.length"), (4, 1 << 32, .output, "shared_memory.length"),
     ])
   func refusedReferences(
-    _ slot: UInt32, _ length: UInt64, _ way: RingLayout.Direction, _ field: String
+    _ slot: UInt32, _ length: UInt64, _ direction: RingLayout.Direction, _ field: String
   ) throws {
     let layout = try Self.layout()
-    let fault = try #require(throws: FieldViolation.self) {
-      try layout.check(Self.reference(slot, length), way)
+    let violation = try #require(throws: FieldViolation.self) {
+      try layout.check(Self.reference(slot, length), direction)
     }
-    #expect(fault.field == field)
+    #expect(violation.field == field)
   }
 }

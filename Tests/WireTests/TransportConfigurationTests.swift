@@ -59,8 +59,8 @@ import Testing
     for change in [test.low, test.high] {
       var configuration = TransportConfiguration()
       change(&configuration)
-      let fault = #expect(throws: ConfigurationError.self) { try configuration.validate() }
-      #expect(fault?.setting == "transport.\(test.setting)")
+      let error = #expect(throws: ConfigurationError.self) { try configuration.validate() }
+      #expect(error?.setting == "transport.\(test.setting)")
     }
   }
 
@@ -71,8 +71,8 @@ import Testing
     ] {
       var configuration = TransportConfiguration()
       configuration.flushCoalescing = flush
-      let fault = #expect(throws: ConfigurationError.self) { try configuration.validate() }
-      #expect(fault?.setting.hasPrefix("transport.flushCoalescing.") == true)
+      let error = #expect(throws: ConfigurationError.self) { try configuration.validate() }
+      #expect(error?.setting.hasPrefix("transport.flushCoalescing.") == true)
     }
   }
 }

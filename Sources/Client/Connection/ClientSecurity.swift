@@ -6,15 +6,15 @@ public import SidelightWire
 public struct ClientSecurity: Sendable {
   /// - `tls` (default: none): the TLS of connections over TCP. `nil` disables it.
   public var tls: ClientTLS?
-  /// - `token` (default: none): returns the bearer token of each call, when it begins. A session
-  ///   that reconnects asks again, so that a session whose token has expired continues with the
-  ///   next. An error ends the call.
+  /// - `token` (default: none): returns the bearer token of a call when the call begins. A session
+  ///   that reconnects calls it again, so that the session continues after its token has expired. An
+  ///   error ends the call.
   ///
-  /// A token is sent over TLS, over Unix sockets and to this host only: on the way to another host
-  /// it could be intercepted.
+  /// A token is only sent over TLS, over Unix sockets and to this host, since it could be
+  /// intercepted on an unencrypted connection to another host.
   public var token: (@Sendable () async throws -> String)?
 
-  /// Makes settings.
+  /// Creates settings.
   public init(tls: ClientTLS? = nil, token: (@Sendable () async throws -> String)? = nil) {
     self.tls = tls
     self.token = token
@@ -36,7 +36,7 @@ public struct ClientSecurity: Sendable {
     }
     if let name = self.tls?.serverName, name.isIPAddress {
       throw ConfigurationError(
-        setting: "security.tls.serverName", value: name, range: "hosts' names, not their numbers")
+        setting: "security.tls.serverName", value: name, range: "host names, not IP addresses")
     }
     guard self.tls == nil, self.token != nil, let open = addresses.first(where: { !$0.isLocal })
     else {

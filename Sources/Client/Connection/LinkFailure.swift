@@ -22,7 +22,7 @@ package enum LinkFailure: Sendable, Hashable {
     case .unavailable, .cancelled, .unknown, .internalError, .aborted, .deadlineExceeded:
       self = .transient
     case .resourceExhausted:
-      // Without a time to wait the session itself exceeded a limit.
+      // Without a retry delay, the session itself exceeds a limit.
       let delays = try? error.unpackGoogleRPCStatus()?.details.compactMap(\.retryInfo?.delay)
       self = (delays?.first).map { .exhausted(retryAfter: $0) } ?? .permanent
     case .failedPrecondition: self = .precondition

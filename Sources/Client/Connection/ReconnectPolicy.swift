@@ -2,8 +2,8 @@
 ///
 /// The session opens again with the last resume token of the server, which restores selection,
 /// parameters, activation, pause and an operator's override. Frames are never sent again. Frames in
-/// flight are dropped as ``DroppedFrame/Reason/connectionLost``; frames that are sent while there
-/// is no connection are dropped as ``DroppedFrame/Reason/disconnected`` (if the session may not
+/// flight are dropped as `DropReason.connectionLost`; frames that are sent while there
+/// is no connection are dropped as `DropReason.disconnected` (if the session may not
 /// drop frames, `send` waits instead).
 public struct ReconnectPolicy: Sendable, Hashable {
   /// The picture that replaces frames while there is no connection.

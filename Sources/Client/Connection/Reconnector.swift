@@ -29,8 +29,8 @@ package struct Reconnector: Sendable {
   }
 
   private let policy: ReconnectPolicy?
-  /// The time from which on each address may be tried again.
-  private var openFrom: [Duration]
+  /// The time from which each address may be tried again.
+  private var availableFrom: [Duration]
   /// The current attempt.
   package private(set) var attempt = Attempt(number: 0, address: 0, usesToken: true)
   /// The time at which the current connection was opened.
@@ -43,7 +43,7 @@ package struct Reconnector: Sendable {
   ///   - addressCount: The number of addresses, at least 1.
   package init(policy: ReconnectPolicy?, addressCount: Int) {
     self.policy = policy
-    self.openFrom = Array(repeating: .zero, count: addressCount)
+    self.availableFrom = Array(repeating: .zero, count: addressCount)
   }
 
   /// Records that an attempt succeeded.
@@ -75,7 +75,7 @@ package struct Reconnector: Sendable {
       guard opened == nil, self.attempt.usesToken else { return .end }
       self.attempt.usesToken = false
       return .retry(self.attempt, after: .zero)
-    case .exhausted(let delay): self.openFrom[self.attempt.address] = now + delay
+    case .exhausted(let delay): self.availableFrom[self.attempt.address] = now + delay
     case .transient: break
     }
     let lost = self.lost ?? now
@@ -84,9 +84,9 @@ package struct Reconnector: Sendable {
     if let limit = policy.maxAttempts, self.attempt.number >= limit { return .end }
     let ceiling = self.ceiling(policy)
     self.attempt.number += 1
-    self.attempt.address = (self.attempt.address + 1) % self.openFrom.count
-    let reserve = max(.zero, self.openFrom[self.attempt.address] - now)
-    return .retry(self.attempt, after: reserve + ceiling * random())
+    self.attempt.address = (self.attempt.address + 1) % self.availableFrom.count
+    let serverDelay = max(.zero, self.availableFrom[self.attempt.address] - now)
+    return .retry(self.attempt, after: serverDelay + ceiling * random())
   }
 
   private func ceiling(_ policy: ReconnectPolicy) -> Duration {

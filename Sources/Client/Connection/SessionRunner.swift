@@ -16,13 +16,13 @@ struct SessionRunner {
   let usesTokens: Bool
   /// The loop of the session's connections, unless they are shared.
   let loop: ConnectionLoop
-  let clock: ClientClock
-  /// Uniform in 0 ..< 1.
+  let clock: SessionClock
+  /// Returns a uniform random number in 0 ..< 1.
   let random: @Sendable () -> Double
 
   private var flow: SessionFlow { self.session.flow }
 
-  /// Runs until the session is over; its events report how it ended.
+  /// Runs until the session is over. The session's events report how it ended.
   func run() async {
     var reconnector = Reconnector(policy: self.options.reconnect, addressCount: addresses.count)
     while true {
@@ -30,7 +30,7 @@ struct SessionRunner {
       var open = Sidelight_V1_Open(self.options)
       open.pipeline = Sidelight_V1_Pipeline(pipeline)
       if let token { open.resumeToken = token }
-      // Frames in slots of a connection that is gone are copied like any other.
+      // Frames in slots of the previous connection's ring are copied like any other.
       self.session.ring.withLock { $0 = nil }
       if let sharedMemory = self.options.sharedMemory, SharedMemoryRing.isSupported,
         self.addresses[reconnector.attempt.address].isLocal
@@ -45,13 +45,13 @@ struct SessionRunner {
       }
       if let opened = self.flow.linkOpened { reconnector.open(at: opened) }
       var failure = LinkFailure(error)
-      // A token that was good, and has expired: there may be another by now.
+      // The token was accepted and has expired since; the next call requests a new one.
       if (error as? RPCError)?.code == .unauthenticated, self.flow.linkOpened != nil,
         self.usesTokens
       {
         failure = .transient
       }
-      // Without a token it is the session itself that the server refuses.
+      // Without a resume token, the server refuses the session itself.
       if failure == .precondition, token == nil { failure = .permanent }
       let action = reconnector.lose(failure, at: self.clock.now(), random: self.random)
       guard !Task.isCancelled, case .retry(let attempt, let delay) = action else {
@@ -71,13 +71,13 @@ struct SessionRunner {
 extension SessionRunner {
   /// Serves the session on one connection, until the server ends it with OK.
   ///
-  /// - Throws: How it ended otherwise.
+  /// - Throws: The error that ended the session or its connection.
   private func serve(
     _ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt
   ) async throws {
     enum Part {
       case call
-      case watch
+      case timeouts
     }
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
@@ -86,8 +86,8 @@ extension SessionRunner {
       }
       if let policy = self.options.reconnect {
         group.addTask {
-          try await self.watch(policy)
-          return .watch
+          try await self.enforceTimeouts(policy)
+          return .timeouts
         }
       }
       while let part = try await group.next() {
@@ -102,7 +102,7 @@ extension SessionRunner {
     try await self.dialer.withConnection(to: address, on: self.loop) { connection in
       try await connection.bidirectionalStreaming(
         request: StreamingClientRequest {
-          try await self.session.send(to: $0, opening: open, leavingAt: messages)
+          try await self.session.send(to: $0, opening: open, storedIn: messages)
         },
         descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,
         serializer: OutgoingMessageSerializer<Sidelight_V1_ClientMessage>(),
@@ -128,9 +128,9 @@ extension SessionRunner {
     }
   }
 
-  /// Ends a connection that does not open in time, or on which the server is silent: lost packets
-  /// cause no error.
-  private func watch(_ policy: ReconnectPolicy) async throws {
+  /// Ends a connection that does not open in time, or on which the server is silent. A network that
+  /// loses all packets causes no error.
+  private func enforceTimeouts(_ policy: ReconnectPolicy) async throws {
     await self.clock.wait(policy.openTimeout)
     guard Task.isCancelled || self.flow.linkOpened != nil else {
       throw RPCError(
@@ -138,17 +138,17 @@ extension SessionRunner {
         message: "The session was not opened within \(policy.openTimeout).")
     }
     while !Task.isCancelled {
-      let asked = self.clock.now()
+      let pinged = self.clock.now()
       self.flow.pushHeartbeat()
       await self.clock.wait(policy.silenceLimit)
-      guard Task.isCancelled || self.flow.lastActivity >= asked else {
+      guard Task.isCancelled || self.flow.lastActivity >= pinged else {
         throw RPCError(
           code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).")
       }
     }
   }
 
-  /// Waits for the next attempt, or until there is nothing left to make it for.
+  /// Waits for a delay, or until no message is left to send, so that no further attempt is needed.
   private func wait(_ delay: Duration) async {
     guard delay > .zero else { return }
     await withTaskGroup(of: Void.self) { group in

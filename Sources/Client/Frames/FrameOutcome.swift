@@ -1,4 +1,4 @@
-import SidelightWire
+public import SidelightWire
 
 /// The outcome of a frame. Each accepted frame has exactly one outcome, in order, even if the
 /// connection is lost.
@@ -27,21 +27,14 @@ public enum FrameOutcome: Sendable {
 
 /// A frame that came back.
 public struct FilteredFrame: Sendable {
-  /// How the picture of a frame came about.
-  public enum Disposition: String, Sendable, Hashable, CaseIterable {
-    /// The pipeline filtered it.
-    case filtered
-    /// It is the input: no stage was active, the session is paused, or a stage failed.
-    case passedThrough
-    /// A cheaper variant of the pipeline filtered it.
-    case degraded
-  }
+  /// The kind of result of a frame that comes back.
+  public typealias Disposition = FrameDisposition
 
   /// The frame's number.
   public var sequence: UInt64
   /// The picture.
   public var picture: VideoPicture
-  /// How the picture came about.
+  /// The kind of result.
   public var disposition: Disposition
   /// The revision of the pipeline that filtered it.
   public var revision: UInt64
@@ -87,15 +80,5 @@ extension FilteredFrame {
       queueTime: .microseconds(message.timing.queueUs),
       processTime: .microseconds(message.timing.processUs), roundTripTime: roundTrip,
       failure: message.hasFailure ? message.failure.message : nil)
-  }
-}
-
-extension FilteredFrame.Disposition {
-  init(_ disposition: Sidelight_V1_Disposition) {
-    switch disposition {
-    case .degraded: self = .degraded
-    case .passedThrough: self = .passedThrough
-    case .filtered, .unspecified, .UNRECOGNIZED: self = .filtered
-    }
   }
 }

@@ -20,11 +20,13 @@ public struct OutcomeCounts: Sendable, Hashable {
 
   package init() {}
 
+  /// Counts a frame that `send` accepted.
   package mutating func recordSubmission() {
     self.submitted += 1
     self.pending += 1
   }
 
+  /// Counts the outcome of a frame.
   package mutating func record(_ result: FrameResult) {
     self.pending -= 1
     switch result {

@@ -86,7 +86,7 @@ extension VideoPicture {
     _ image: Sidelight_V1_Image, over pixels: PixelBuffer?
   ) throws(FieldViolation) {
     guard image.format == .jpeg, let pixels else {
-      self = .frame(try image.frame(over: pixels, limits: .everything))
+      self = .frame(try image.frame(over: pixels, limits: .unlimited))
       return
     }
     let file = withExtendedLifetime(pixels) { [UInt8](UnsafeRawBufferPointer(pixels.bytes)) }

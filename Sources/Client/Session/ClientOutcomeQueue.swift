@@ -1,7 +1,7 @@
 import DequeModule
 
-/// The outcomes of frames in the order in which the frames were sent, whether decided on the client
-/// or at the server, and their counts. A pure state machine.
+/// The outcomes of frames, decided on the client or at the server, in the order in which the frames
+/// were sent; and their counts. A pure state machine.
 ///
 /// Outcomes that are not taken are bounded: the window bounds those that return a credit; those
 /// that cost no credit are kept as runs, or, with fallback pictures, as the newest few.
@@ -115,6 +115,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     if self.end == nil { self.end = end }
   }
 
+  /// The next step of the reader.
   package enum Next: Sendable {
     case item(Item)
     case wait

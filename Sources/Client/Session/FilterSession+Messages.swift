@@ -10,10 +10,10 @@ extension FilterSession {
   /// Writes `open`, then the session's messages, until the session has no more or the connection is
   /// lost.
   ///
-  /// - Parameter deposits: The store of large messages that wait to be written.
+  /// - Parameter callMessages: The store of large messages that wait to be written.
   func send(
     to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
-    opening open: Sidelight_V1_Open, leavingAt deposits: OutboundMessageStore.CallMessages
+    opening open: Sidelight_V1_Open, storedIn callMessages: OutboundMessageStore.CallMessages
   ) async throws {
     try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
@@ -24,7 +24,7 @@ extension FilterSession {
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
         }
-        try await writer.write(try frame.message(ring: ring, leavingAt: deposits))
+        try await writer.write(try frame.message(ring: ring, storedIn: callMessages))
       case .control(let control):
         try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):
@@ -73,7 +73,7 @@ extension FilterSession {
 
   private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {
     let ring = self.ring.withLock { $0 }
-    ring?.giveBack(inputsOf: message.sequence ... message.sequence)
+    ring?.release(inputsOf: message.sequence ... message.sequence)
     guard let sent = self.flow.pending(message.sequence) else { return }
     let picture =
       if message.unmodified {
@@ -91,7 +91,7 @@ extension FilterSession {
   private func receive(_ message: Sidelight_V1_Dropped) {
     guard message.firstSequence <= message.lastSequence else { return }
     let range = message.firstSequence ... message.lastSequence
-    self.ring.withLock { $0 }?.giveBack(inputsOf: range)
+    self.ring.withLock { $0 }?.release(inputsOf: range)
     self.flow.resolve(range) { sequence in
       DroppedFrame(message, sequence: sequence)
     }

@@ -16,7 +16,7 @@ extension FilterSession {
   /// read ``outcomes`` instead to receive them.
   ///
   /// Sending begins with the first call of `next()` and follows the session's policy as
-  /// ``send(contentsOf:)`` does: with ``SessionOptions/DropPolicy/newestWins`` frames that arrive
+  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive
   /// too fast are dropped, with the other policies the source is read no faster than the loop takes
   /// frames. When the source ends, the session is finished, and the loop ends after the last
   /// outcome.
@@ -74,25 +74,23 @@ private struct SessionEvents: AsyncSequence, Sendable {
   typealias Failure = any Error
 
   let flow: SessionFlow
+  /// Whether the events are claimed already, for the only iterator of this value.
+  var isClaimed = false
 
   struct Iterator: AsyncIteratorProtocol {
     let flow: SessionFlow
-    private var isFirst = true
-
-    init(flow: SessionFlow) {
-      self.flow = flow
-    }
+    var isClaimed: Bool
 
     mutating func next() async throws -> SessionEvent? {
-      if self.isFirst {
+      if !self.isClaimed {
         try self.flow.claimEvents()
-        self.isFirst = false
+        self.isClaimed = true
       }
       return try await self.flow.nextEvent()
     }
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(flow: self.flow) }
+  func makeAsyncIterator() -> Iterator { Iterator(flow: self.flow, isClaimed: self.isClaimed) }
 }
 
 /// The frames of a source that come back from a session; see ``FilterSession/filter(_:)``.
@@ -129,7 +127,7 @@ where Source.Element == VideoFrame {
         // Before the first frame is sent: it would belong to the stream of another iterator.
         try self.session.flow.claimEvents()
         self.state = .running(
-          merge(OutcomeSteps(flow: self.session.flow), self.source).makeAsyncIterator())
+          merge(self.session.flow.outcomeSteps, self.source).makeAsyncIterator())
       }
       guard case .running(var steps) = self.state else { return nil }
       do {
@@ -168,32 +166,19 @@ private enum FilterStep: Sendable {
   case ended
 }
 
-/// The outcomes of a session whose events are claimed, then ``FilterStep/ended``.
-private struct OutcomeSteps: AsyncSequence, Sendable {
-  typealias Element = FilterStep
-  typealias Failure = any Error
+/// The outcomes of a session, then ``FilterStep/ended``.
+private typealias OutcomeSteps = AsyncChain2Sequence<
+  AsyncCompactMapSequence<SessionEvents, FilterStep>, AsyncSyncSequence<CollectionOfOne<FilterStep>>
+>
 
-  let flow: SessionFlow
-
-  struct Iterator: AsyncIteratorProtocol {
-    let flow: SessionFlow
-    private var isEnded = false
-
-    init(flow: SessionFlow) {
-      self.flow = flow
+extension SessionFlow {
+  /// The outcomes of the session, whose events are claimed, then ``FilterStep/ended``.
+  fileprivate var outcomeSteps: OutcomeSteps {
+    let outcomes = SessionEvents(flow: self, isClaimed: true).compactMap { event -> FilterStep? in
+      if case .outcome(let outcome) = event { .outcome(outcome) } else { nil }
     }
-
-    mutating func next() async throws -> FilterStep? {
-      guard !self.isEnded else { return nil }
-      while let event = try await self.flow.nextEvent() {
-        if case .outcome(let outcome) = event { return .outcome(outcome) }
-      }
-      self.isEnded = true
-      return .ended
-    }
+    return chain(outcomes, CollectionOfOne(FilterStep.ended).async)
   }
-
-  func makeAsyncIterator() -> Iterator { Iterator(flow: self.flow) }
 }
 
 /// A sequence without elements that sends the frames of a source while it is iterated, and then
@@ -205,7 +190,7 @@ where Source.Element == VideoFrame {
 
   let session: FilterSession
   let source: Source
-  /// The error of the source. Set before the session is finished, so that it is there when the
+  /// The error of the source. Set before the session is finished, so that it is known when the
   /// outcomes end.
   let failure = SourceFailure()
 

@@ -20,7 +20,7 @@ import Tracing
 /// object, with the same frame numbers, before and after.
 public final class FilterSession: Sendable {
   let flow: SessionFlow
-  let clock: ClientClock
+  let clock: SessionClock
   /// The shared memory of the current connection, if it has any.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
@@ -40,7 +40,7 @@ public final class FilterSession: Sendable {
   public let executor: any TaskExecutor
 
   init(
-    options: SessionOptions, clock: ClientClock, tracer: any Tracer, executor: any TaskExecutor
+    options: SessionOptions, clock: SessionClock, tracer: any Tracer, executor: any TaskExecutor
   ) {
     self.executor = executor
     self.flow = SessionFlow(options: options, clock: clock)
@@ -80,9 +80,9 @@ public final class FilterSession: Sendable {
       buffer: PixelBuffer(transportable: layout.byteCount))
   }
 
-  /// Sends a frame. With ``SessionOptions/DropPolicy/newestWins`` it never waits: if there is no
+  /// Sends a frame. With `DropPolicy.newestWins` it never waits: if there is no
   /// credit, the frame replaces the one that waits, and if there is no connection, its outcome is
-  /// ``DroppedFrame/Reason/disconnected``. With the other policies it waits for capacity.
+  /// `DropReason.disconnected`. With the other policies it waits for capacity.
   ///
   /// May be called from several tasks; frames are numbered in the order in which they are accepted.
   /// Cancelling the task ends this call's wait and has no other effect.
@@ -141,12 +141,12 @@ public final class FilterSession: Sendable {
 
 // MARK: - Changes
 
-/// Changes of a running session. Each keeps its place among the frames: it applies to those that
-/// are sent after it. ``FilterSession/events`` report whether the server accepts a change, and from
-/// which frame on.
+/// Changes of a running session. A change applies to the frames that are sent after it.
+/// ``FilterSession/events`` reports whether the server accepts a change, and the first frame that was
+/// filtered with it.
 ///
-/// A change that a lost connection left unanswered is requested again when the session continues,
-/// unless it requires a revision.
+/// A change that was not answered before a connection was lost is requested again when the session
+/// continues, unless it requires a revision.
 extension FilterSession {
   /// Replaces the pipeline.
   ///
@@ -202,7 +202,7 @@ extension FilterSession {
   /// Stops filtering until ``resume()``. A second call replaces `passThrough`.
   ///
   /// - Parameter passThrough: Whether frames come back unchanged; otherwise they are dropped as
-  ///   ``DroppedFrame/Reason/paused``.
+  ///   `DropReason.paused`.
   public func pause(passThrough: Bool = false) {
     self.flow.setPause(.paused(passThrough: passThrough))
   }
@@ -229,7 +229,7 @@ extension FilterSession {
 public struct ClockReading: Sendable, Hashable {
   /// The time from sending the ping to the arrival of the answer, without the time at the server.
   public var roundTripTime: Duration
-  /// The time by which the server's clock is ahead of this machine's, if both ways take equally
+  /// The time by which the server's clock is ahead of this machine's, if both directions take equally
   /// long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half the
   /// round trip.
   public var clockOffset: Duration

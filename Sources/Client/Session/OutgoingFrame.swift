@@ -3,7 +3,7 @@ import SidelightWire
 import SwiftProtobuf
 import Tracing
 
-/// A frame that was accepted and has no outcome yet.
+/// A frame that the session accepted and that has no outcome yet.
 struct OutgoingFrame: Sendable {
   let sequence: UInt64
   let frame: VideoFrame
@@ -16,10 +16,10 @@ struct OutgoingFrame: Sendable {
   /// - Parameters:
   ///   - ring: The shared memory for the pixels, if a slot is free and they fit; otherwise they
   ///     travel inline.
-  ///   - deposits: The store of large messages that wait to be written.
+  ///   - callMessages: The store of large messages that wait to be written.
   /// - Throws: The error of the generated code for tags that it cannot encode.
   func message(
-    ring: ClientRing?, leavingAt deposits: OutboundMessageStore.CallMessages
+    ring: ClientRing?, storedIn callMessages: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
     // Files are small and travel inline.
     if case .frame(let frame) = self.frame.picture,
@@ -29,7 +29,7 @@ struct OutgoingFrame: Sendable {
       message.image = image
       return .message(.with { $0.frame = message })
     }
-    return .envelope(try self.envelope(), deposits)
+    return .envelope(try self.envelope(), callMessages)
   }
 
   private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
@@ -76,16 +76,5 @@ struct TraceContextInjector: Injector {
     case "tracestate": carrier.tracestate = value
     default: break
     }
-  }
-}
-
-extension Duration {
-  /// Whole microseconds, the unit of durations on the wire; 0 for negative durations.
-  var wireMicroseconds: UInt32 {
-    let (seconds, attoseconds) = self.components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (microseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    guard !isOverflow else { return .max }
-    return UInt32(clamping: microseconds &+ attoseconds / 1_000_000_000_000)
   }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+import SidelightWire
 
 /// The messages that wait to be sent: frames wait for a credit, and the newest replaces the one
 /// that waits. A pure state machine.
@@ -12,17 +13,18 @@ import DequeModule
 /// States of the link: none -> opening -> open -> draining -> none, and from each back to none;
 /// then opening again. ``finish()`` refuses further frames in any of them.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
+  /// A message that waits to be sent.
   package enum Element: Sendable {
     case frame(PendingFrame)
     case control(Control)
-    /// The picture of that number and all before it have been consumed.
+    /// The pictures up to that number have been consumed.
     case acknowledgement(UInt64)
   }
 
   private enum Link {
     /// There is no connection.
     case none
-    /// Records that a connection is being opened. Nothing is sent yet.
+    /// A connection is being opened. Nothing is sent yet.
     case opening
     /// Messages are sent.
     case open
@@ -48,6 +50,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   // MARK: Offering
 
+  /// The answer to an offered frame.
   package enum Offer: Sendable {
     /// Accepted under this number; the frame that waited, if any, is replaced.
     case accept(UInt64, displaced: PendingFrame?)
@@ -144,10 +147,10 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// The messages that a lost connection leaves behind.
-  package struct Remains: Sendable {
+  package struct UnsentMessages: Sendable {
     /// The first number that no frame has yet: frames before it were in flight, except the one that
     /// waited.
-    package var bound: UInt64
+    package var nextSequence: UInt64
     /// The frame that waited to be sent.
     package var waiting: PendingFrame?
     /// Whether it waits for the next connection.
@@ -158,22 +161,22 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Records that the connection is lost. If frames may be dropped, nothing is kept for the next
   /// one.
-  package mutating func close() -> Remains {
+  package mutating func close() -> UnsentMessages {
     self.link = .none
     self.urgent = []
     self.acknowledgement = nil
-    var remains = Remains(
-      bound: self.nextSequence, isKept: self.policy != .newestWins && !self.isAbandoned,
+    var unsent = UnsentMessages(
+      nextSequence: self.nextSequence, isKept: self.policy != .newestWins && !self.isAbandoned,
       controls: [])
     for element in self.queue {
       switch element {
-      case .frame(let frame): remains.waiting = frame
-      case .control(let control): remains.controls.append(control)
+      case .frame(let frame): unsent.waiting = frame
+      case .control(let control): unsent.controls.append(control)
       case .acknowledgement: break
       }
     }
-    if remains.isKept { remains.controls = [] } else { self.queue = [] }
-    return remains
+    if unsent.isKept { unsent.controls = [] } else { self.queue = [] }
+    return unsent
   }
 
   /// Refuses further messages and discards those that wait when the link closes.
@@ -184,6 +187,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   // MARK: Sending
 
+  /// The next step of the connection's writer.
   package enum Next: Sendable {
     case send(Element)
     case wait

@@ -97,17 +97,17 @@ extension SessionFlow {
 
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
-      let remains = self.window.close()
-      for control in remains.controls { self.recordSent(control, now: .zero, wall: 0) }
+      let unsent = self.window.close()
+      for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
       var inFlight = 0
-      for (sequence, frame) in self.outcomes.pending(in: ..<remains.bound) {
-        guard sequence == remains.waiting?.sequence else {
+      for (sequence, frame) in self.outcomes.pending(in: ..<unsent.nextSequence) {
+        guard sequence == unsent.waiting?.sequence else {
           self.drop(frame, .connectionLost)
           inFlight += 1
           continue
         }
-        if !remains.isKept { self.drop(frame, .disconnected) }
+        if !unsent.isKept { self.drop(frame, .disconnected) }
       }
       self.window.returnCredits(inFlight)
       for id in self.pings.keys where self.pings[id]?.answer == nil {

@@ -1,22 +1,15 @@
 public import SidelightKernels
-import SidelightWire
+public import SidelightWire
 import SwiftProtobuf
 
 /// The options of a session.
 public struct SessionOptions: Sendable, Hashable {
   /// The frame to drop when frames arrive faster than they are filtered.
-  public enum DropPolicy: Sendable, Hashable {
-    /// The oldest waiting frame, on the client and at the server. For live video.
-    case newestWins
-    /// The newest frame, at the server; on the client `send` waits.
-    case keepOldest
-    /// None; `send` waits. For offline jobs.
-    case neverDrop
-  }
+  public typealias DropPolicy = SidelightWire.DropPolicy
 
   /// - `pipeline` (default: empty, every frame passes through): the first pipeline.
   public var pipeline: Pipeline
-  /// - `dropPolicy` (default: ``DropPolicy/newestWins``): the frame to drop when frames
+  /// - `dropPolicy` (default: `DropPolicy.newestWins`): the frame to drop when frames
   ///   arrive too fast.
   public var dropPolicy: DropPolicy
   /// - `label` (default: none): a name of the track for operators; at most 128 bytes.
@@ -26,10 +19,10 @@ public struct SessionOptions: Sendable, Hashable {
   public var mailboxDepth: Int?
   /// - `budget` (duration, optional, default: no limit): the time from a frame's receipt at the
   ///   server after which it is dropped as late, in whole microseconds. A frame may set its own.
-  ///   Has no effect under ``DropPolicy/neverDrop``.
+  ///   Has no effect under `DropPolicy.neverDrop`.
   public var budget: Duration?
   /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): the rate
-  ///   above which the server drops frames evenly. Refused under ``DropPolicy/neverDrop``.
+  ///   above which the server drops frames evenly. Refused under `DropPolicy.neverDrop`.
   public var maxFPS: Double?
   /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their
   ///   way back; beyond it the newest waits at the server and replaces the one that waits. A
@@ -39,7 +32,7 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `failurePolicy` (default: pass through): the handling of frames whose stage failed.
   public var failurePolicy: FailurePolicy
   /// - `allowDegraded` (default: false): whether the server may use cheaper variants of the
-  ///   pipeline before it drops frames; see ``FilteredFrame/Disposition/degraded``.
+  ///   pipeline before it drops frames; see `FrameDisposition.degraded`.
   public var allowDegraded: Bool
   /// - `analysisOnly` (default: false): whether only analyses are requested. Frames then pass
   ///   through, and no pixels come back.
@@ -147,12 +140,7 @@ extension Sidelight_V1_Open {
       self.statsInterval.seconds = seconds
       self.statsInterval.nanos = Int32(attoseconds / 1_000_000_000)
     }
-    self.dropPolicy =
-      switch options.dropPolicy {
-      case .newestWins: .newestWins
-      case .keepOldest: .keepOldest
-      case .neverDrop: .neverDrop
-      }
+    self.dropPolicy = Sidelight_V1_DropPolicy(options.dropPolicy)
   }
 }
 

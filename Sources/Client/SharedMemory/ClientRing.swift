@@ -6,7 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// A ring that a server made for one connection of a session, at the client.
+/// The client's side of a shared-memory ring, which a server creates for one connection of a
+/// session.
 ///
 /// Pictures in its slots can outlive the connection: the memory stays mapped until the last picture
 /// is released.
@@ -45,8 +46,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// Lends a slot for a picture that the server reads; returns `nil` if no slot is free or the
-  /// picture is too large.
+  /// Returns a frame in a free slot for the server to read; `nil` if no slot is free or the frame is
+  /// too large.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })
@@ -58,9 +59,10 @@ final class ClientRing: Sendable {
       layout: layout, color: geometry.color, orientation: orientation, buffer: buffer)
   }
 
-  /// Puts a picture into a slot, unless it lies in one already, and names that.
+  /// Names the slot of a picture in the message of a frame. Copies the picture into a slot first,
+  /// unless it is in one.
   ///
-  /// - Returns: The image that goes into the message; `nil` if it must go inline.
+  /// - Returns: The image of the message; `nil` if the pixels must travel inline.
   func place(_ picture: Frame, for sequence: UInt64) -> Sidelight_V1_Image? {
     if let slot = self.ring.slot(of: picture.buffer),
       self.ring.layout.indices(of: .input).contains(slot),
@@ -79,12 +81,13 @@ final class ClientRing: Sendable {
     return self.image(of: copy, in: slot)
   }
 
-  /// Frames have their outcomes: their slots are the client's again.
-  func giveBack(inputsOf sequences: ClosedRange<UInt64>) {
-    self.slots.withLock { $0.giveBack(inputsOf: sequences) }
+  /// Records that frames have their outcomes. Their slots belong to the client again.
+  func release(inputsOf sequences: ClosedRange<UInt64>) {
+    self.slots.withLock { $0.release(inputsOf: sequences) }
   }
 
-  /// Strides that are best for filters, where there is room; else none but the samples.
+  /// Returns the layout with aligned strides, which filters prefer, if a slot is large enough; else
+  /// the packed layout; `nil` if that is too large as well.
   private func layout(for geometry: FrameGeometry) -> FrameLayout? {
     [
       try? FrameLayout(aligned: geometry.format, size: geometry.size),
@@ -118,7 +121,7 @@ final class ClientRing: Sendable {
   ) throws -> VideoPicture {
     do throws(FieldViolation) {
       let (slot, byteCount) = try self.ring.layout.check(image.sharedMemory, .input, .output)
-      // In an input slot it is the very frame that was sent.
+      // A picture in an input slot is the frame that was sent.
       guard self.ring.layout.indices(of: .output).contains(slot) else { return sent }
       self.slots.withLock { $0.receive(output: slot, of: sequence) }
       let buffer = self.ring.buffer(slot: slot, byteCount: byteCount) {
@@ -127,15 +130,15 @@ final class ClientRing: Sendable {
       return try VideoPicture(image, over: buffer)
     } catch {
       throw RPCError(
-        code: .internalError, message: "The server named no picture: \(error.field) \(error.reason)"
-      )
+        code: .internalError,
+        message: "The server sent an invalid image: \(error.field) \(error.reason)")
     }
   }
 
   /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
   /// there is nothing new to acknowledge.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
-    self.slots.withLock { $0.takeNews() }.map(Sidelight_V1_Ack.init)
+    self.slots.withLock { $0.takeAcknowledgement() }.map(Sidelight_V1_Ack.init)
   }
 
   /// Returns an acknowledgement of a picture and all before it, except pictures that are still

@@ -17,7 +17,8 @@ package struct ClientSlots: Sendable {
   private let hasWindow: Bool
   /// The newest picture that may be acknowledged.
   private var newest: UInt64 = 0
-  private var hasNews = false
+  /// Whether a slot was released since the last acknowledgement.
+  private var hasAcknowledgement = false
 
   /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken;
   ///   otherwise they are acknowledged on arrival.
@@ -43,17 +44,17 @@ package struct ClientSlots: Sendable {
     self.inputs[index].isLent = false
   }
 
-  /// A frame is about to name the slot.
+  /// Records that a frame is about to name the slot.
   ///
-  /// - Returns: Whether it may: not if one in flight does already.
+  /// - Returns: Whether it may; `false` if a frame in flight names the slot.
   package mutating func send(input index: Int, as sequence: UInt64) -> Bool {
     guard self.inputs[index].sequence == nil else { return false }
     self.inputs[index].sequence = sequence
     return true
   }
 
-  /// Frames have their outcomes: their slots are the client's again.
-  package mutating func giveBack(inputsOf sequences: ClosedRange<UInt64>) {
+  /// Records that frames have their outcomes. Their slots belong to the client again.
+  package mutating func release(inputsOf sequences: ClosedRange<UInt64>) {
     for index in self.inputs.indices {
       if let sequence = self.inputs[index].sequence, sequences.contains(sequence) {
         self.inputs[index].sequence = nil
@@ -63,7 +64,7 @@ package struct ClientSlots: Sendable {
 
   // MARK: Output slots
 
-  /// A picture came in an output slot.
+  /// Records that a picture arrived in an output slot.
   package mutating func receive(output slot: Int, of sequence: UInt64) {
     self.outputs[slot] = sequence
     if !self.hasWindow { self.newest = max(self.newest, sequence) }
@@ -73,7 +74,7 @@ package struct ClientSlots: Sendable {
   package mutating func release(output slot: Int, of sequence: UInt64) {
     guard self.outputs[slot] == sequence else { return }
     self.outputs[slot] = nil
-    self.hasNews = true
+    self.hasAcknowledgement = true
   }
 
   /// An acknowledgement of a picture and all before it, except the slots that are still held.
@@ -90,14 +91,14 @@ package struct ClientSlots: Sendable {
 
   /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
   /// there is nothing new to acknowledge.
-  package mutating func takeNews() -> Acknowledgement? {
-    self.hasNews && self.newest > 0 ? self.acknowledge(self.newest) : nil
+  package mutating func takeAcknowledgement() -> Acknowledgement? {
+    self.hasAcknowledgement && self.newest > 0 ? self.acknowledge(self.newest) : nil
   }
 
   /// Acknowledges a picture and all before it, except those that are still referenced.
   package mutating func acknowledge(_ sequence: UInt64) -> Acknowledgement {
     self.newest = max(self.newest, sequence)
-    self.hasNews = false
+    self.hasAcknowledgement = false
     return Acknowledgement(
       sequence: self.newest,
       held: self.outputs.filter { $0.value <= self.newest }.keys.sorted())

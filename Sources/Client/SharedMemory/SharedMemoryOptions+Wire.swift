@@ -10,7 +10,7 @@ extension Sidelight_V1_SharedMemoryRequest {
 }
 
 extension Address {
-  /// Whether a server there is on this host, for all that its name says.
+  /// Whether the address names this host: a Unix socket, `localhost`, or a loopback address.
   var isLocal: Bool {
     switch self {
     case .unix: true

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightWire
 import Synchronization
 
 /// The assets that callers have uploaded. Each is visible to its owner only.

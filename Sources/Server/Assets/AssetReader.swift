@@ -2,6 +2,7 @@ import Crypto
 import GRPCCore
 import SidelightCodecs
 import SidelightKernels
+import SidelightWire
 
 /// Decodes files to assets. It reserves the memory that the file's header states before it decodes.
 struct AssetReader: Sendable {

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import Logging
 import SidelightTransport
+import SidelightWire
 import Tracing
 
 /// Authenticates and authorizes each call before its handler runs, and ends calls whose credentials

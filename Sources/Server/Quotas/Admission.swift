@@ -106,7 +106,7 @@ struct StillBudget: Sendable {
   ///
   /// - Throws: RESOURCE_EXHAUSTED with `QuotaFailure` and `RetryInfo` if the budget is used up.
   func reserve(_ byteCount: Int, for caller: String) throws(GoogleRPCStatus) {
-    guard !self.budget.take(byteCount, for: caller) else { return }
+    guard !self.budget.reserve(byteCount, for: caller) else { return }
     throw GoogleRPCStatus(
       code: .resourceExhausted,
       message: "The image of \(byteCount) bytes exceeds the budget: \(self.description).",
@@ -116,6 +116,6 @@ struct StillBudget: Sendable {
 
   /// Releases the bytes of an image.
   func release(_ byteCount: Int, for caller: String) {
-    self.budget.giveBack(byteCount, for: caller)
+    self.budget.release(byteCount, for: caller)
   }
 }

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
+package import SidelightWire
 import Synchronization
 
 /// The rate limits of all callers. It keeps the limiters of callers that have sessions or have sent

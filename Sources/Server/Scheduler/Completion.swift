@@ -1,3 +1,4 @@
+import SidelightWire
 import Synchronization
 
 /// An event that occurs once, and that one task can wait for.

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightWire
 import Synchronization
 
 /// Runs jobs that may not return: custom filters and analyses.

@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 package import SidelightKernels
+package import SidelightWire
 import Synchronization
 
 /// Grants the compute threads to sessions, one frame at a time: earliest deadline first among the

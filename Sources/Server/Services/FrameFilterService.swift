@@ -27,7 +27,7 @@ struct FrameFilterService: RegistrableRPCService {
     router.registerHandler(
       forMethod: Method.Process.descriptor,
       deserializer: ReceivedMessageDeserializer<Sidelight_V1_ClientMessage>(
-        maxBytesBesidePixels: self.configuration.guards.maxControlMessageBytes),
+        maxBytesWithoutPixels: self.configuration.guards.maxControlMessageBytes),
       serializer: OutgoingMessageSerializer<Sidelight_V1_ServerMessage>(),
       handler: self.process(request:context:))
     router.registerUnary(Method.Apply.descriptor, stills.apply)

@@ -138,24 +138,3 @@ extension Duration {
     self = duration
   }
 }
-
-/// The frames to drop when they arrive faster than they can be filtered.
-package enum DropPolicy: Sendable, Hashable {
-  /// A newer frame displaces the one that waits.
-  case newestWins
-  /// A frame that finds the mailbox full is dropped.
-  case keepOldest
-  /// None; the client has to wait.
-  case neverDrop
-}
-
-extension Sidelight_V1_DropPolicy {
-  init(_ policy: DropPolicy) {
-    self =
-      switch policy {
-      case .newestWins: .newestWins
-      case .keepOldest: .keepOldest
-      case .neverDrop: .neverDrop
-      }
-  }
-}

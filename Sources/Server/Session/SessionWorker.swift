@@ -112,7 +112,7 @@ struct SessionWorker {
   /// Returns the cheaper variant of a pipeline while the session is short of time.
   private func variant(
     of compiled: CompiledPipeline
-  ) -> (compiled: CompiledPipeline, disposition: Disposition) {
+  ) -> (compiled: CompiledPipeline, disposition: FrameDisposition) {
     guard self.session.quality.isReduced, let cheaper = compiled.cheaperVariant else {
       return (compiled, .filtered)
     }
@@ -143,7 +143,7 @@ struct SessionWorker {
     var outcome: Outcome
 
     enum Outcome {
-      case finished(OutgoingPicture, Disposition, slowest: String)
+      case finished(OutgoingPicture, FrameDisposition, slowest: String)
       case unchanged
       case tooLate
       case failed(any Error)
@@ -173,7 +173,7 @@ struct SessionWorker {
   }
 
   private func filter(
-    _ frame: IncomingFrame, _ compiled: CompiledPipeline, _ disposition: Disposition,
+    _ frame: IncomingFrame, _ compiled: CompiledPipeline, _ disposition: FrameDisposition,
     _ bands: Int, _ observer: WorkerPassObserver, _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()

@@ -48,7 +48,7 @@ final class SessionRing: Sendable {
   /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
   /// the outcome on.
   func giveBack(inputOf arrival: UInt64) {
-    self.ledger.withLock { $0.giveBack(inputOf: arrival) }
+    self.ledger.withLock { $0.release(inputOf: arrival) }
   }
 
   // MARK: Output slots
@@ -78,7 +78,7 @@ final class SessionRing: Sendable {
   /// Records that a frame's outcome is about to name the slot, which belongs to the client until
   /// the client acknowledges the outcome.
   func handOver(_ output: Output, sequence: UInt64) {
-    self.ledger.withLock { $0.handOver(output.reservation, sequence: sequence) }
+    self.ledger.withLock { $0.transfer(output.reservation, sequence: sequence) }
   }
 
   /// Frees the slots of pictures that the client has consumed. Invalid slot numbers are ignored.

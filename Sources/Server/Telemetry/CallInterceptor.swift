@@ -1,4 +1,5 @@
 import GRPCCore
+import SidelightWire
 import Synchronization
 import Tracing
 

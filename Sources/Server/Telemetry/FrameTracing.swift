@@ -132,7 +132,7 @@ package final class FrameSpan: Sendable {
   }
 
   /// Ends the span of a frame that was written.
-  package func end(finished disposition: Disposition) {
+  package func end(finished disposition: FrameDisposition) {
     self.end(outcome: disposition.name) { span in
       span.attributes["sidelight.outcome"] = disposition.name
     }

@@ -1,6 +1,7 @@
 package import Metrics
 import SidelightKernels
 import SidelightTransport
+import SidelightWire
 import Synchronization
 
 /// The server's metrics, reported through swift-metrics.
@@ -91,12 +92,12 @@ package final class ServerMetrics: Sendable {
       let frames = engine.admission.sessions.totals
       let pool = engine.processing.pool.statistics
       let admissions = engine.admission.sessions.admissions
-      for disposition in [Disposition.filtered, .passedThrough, .degraded] {
+      for disposition in [FrameDisposition.filtered, .passedThrough, .degraded] {
         self.report(
           frames.count(of: disposition), of: "sidelight_frames_total",
           [("outcome", disposition.name), ("reason", "none")], &totals)
       }
-      for reason in DropReason.allCases {
+      for reason in DropReason.serverReasons {
         self.report(
           frames.dropped[reason] ?? 0, of: "sidelight_frames_total",
           [("outcome", "dropped"), ("reason", reason.name)], &totals)

@@ -11,7 +11,7 @@ import Synchronization
 package struct CallOrigin: ServerContext.TransportSpecific {
   /// The call's connection.
   package var connection: Connection
-  /// The value that the transport itself put there.
+  /// The transport's own value of `transportSpecific`, which this one replaces.
   package var transport: (any ServerContext.TransportSpecific)?
   /// The HTTP/2 stream of the call.
   private let stream: any Channel
@@ -28,14 +28,14 @@ package struct CallOrigin: ServerContext.TransportSpecific {
     self.cancellation = cancellation
   }
 
-  /// Ends the call with a status, whatever its handler does.
+  /// Ends the call with a status, and cancels its handler.
   package func end(_ status: GoogleRPCStatus) {
     let pipeline = self.stream.pipeline
-    let refusal = CallRefusal(by: nil, status: status)
+    let refusal = CallRefusal(guardName: nil, status: status)
     self.stream.eventLoop.execute { pipeline.fireUserInboundEventTriggered(refusal) }
   }
 
-  /// Returns the place of the call's large messages.
+  /// Returns the store of the call's large messages.
   package func makeCallMessages() -> OutboundMessageStore.CallMessages {
     let messages = self.store.makeCallMessages()
     // A writer on another thread may end before the last of its messages has reached the channel.
@@ -56,8 +56,8 @@ final class CallCancellation: Sendable {
 
   private let state = Mutex(State())
 
-  /// Takes the handle that cancels the handler. Cancels it at once if the call is cancelled
-  /// already.
+  /// Sets the handle that cancels the handler. Cancels the handler at once if the call is already
+  /// cancelled.
   func attach(_ handle: ServerContext.RPCCancellationHandle) {
     let isCancelled = self.state.withLock { state in
       state.handle = handle

@@ -28,11 +28,11 @@ package final class ConnectionCounters: Sendable {
   /// Records an action of a guard.
   ///
   /// - Parameter peer: The peer's address.
-  func record(_ which: Guard, against peer: String) {
-    self.state.withLock { $0.guards[which, default: 0] += 1 }
+  func record(_ guardName: Guard, against peer: String) {
+    self.state.withLock { $0.guards[guardName, default: 0] += 1 }
     // Not at a higher level: an attacker would fill the log.
     self.logger.debug(
-      "a guard acted", metadata: ["guard": "\(which.rawValue)", "peer": "\(peer)"])
+      "a guard acted", metadata: ["guard": "\(guardName.rawValue)", "peer": "\(peer)"])
   }
 
   /// Records that a connection has been opened.

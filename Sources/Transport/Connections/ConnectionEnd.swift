@@ -23,7 +23,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
   /// Classifies the error that ends a connection.
   package init(_ error: any Error) {
     switch error {
-    // Many clients leave without a closing alert; only TLS misses it.
+    // Many clients close the connection without TLS's closing alert, which HTTP/2 does not need.
     case NIOSSLError.uncleanShutdown, ChannelError.eof: self = .client
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: self = .tls
     case is any NIOHTTP2Error: self = .http2
@@ -44,35 +44,35 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   typealias OutboundOut = IOData
 
   private let peer: String
-  private let ledger: ConnectionCounters
+  private let counters: ConnectionCounters
   private var isActive = false
   private var end: (reason: ConnectionEnd, details: String?)?
 
   /// - Parameters:
   ///   - peer: The peer, for the log.
-  ///   - ledger: Records the end.
-  init(peer: String, ledger: ConnectionCounters) {
+  ///   - counters: Records the end.
+  init(peer: String, counters: ConnectionCounters) {
     self.peer = peer
-    self.ledger = ledger
+    self.counters = counters
   }
 
-  /// Notes a reason that ends the connection, or is about to.
-  func note(_ reason: ConnectionEnd, _ details: String? = nil) {
+  /// Records a reason that ends the connection, or is about to.
+  func record(_ reason: ConnectionEnd, _ details: String? = nil) {
     if self.end == nil { self.end = (reason, details) }
   }
 
-  /// Notes an error that ends the connection, or is about to.
-  func note(_ error: any Error) {
+  /// Records an error that ends the connection, or is about to.
+  func record(_ error: any Error) {
     let reason = ConnectionEnd(error)
     // Of HTTP/2's errors the last one has the cause; those before it say that it could not be
     // reported.
     if reason == .http2, self.end?.reason == .http2 { self.end = nil }
-    self.note(reason, "\(error)")
+    self.record(reason, "\(error)")
   }
 
   func channelActive(context: ChannelHandlerContext) {
     self.isActive = true
-    self.ledger.begin()
+    self.counters.begin()
     context.fireChannelActive()
   }
 
@@ -80,14 +80,14 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
     if self.isActive {
       self.isActive = false
       // The server has not closed it, and nothing has failed.
-      self.note(.client)
-      if let end { self.ledger.record(end.reason, end.details, of: self.peer) }
+      self.record(.client)
+      if let end { self.counters.record(end.reason, end.details, of: self.peer) }
     }
     context.fireChannelInactive()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    self.note(error)
+    self.record(error)
     context.fireErrorCaught(error)
   }
 
@@ -95,27 +95,27 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
     // A failed write closes the connection, and only its promise has the error.
     let promise = promise ?? context.eventLoop.makePromise()
     promise.futureResult.assumeIsolated().whenFailure { error in
-      if error is IOError { self.note(error) }
+      if error is IOError { self.record(error) }
     }
     context.write(data, promise: promise)
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    self.note(.server)
+    self.record(.server)
     context.close(mode: mode, promise: promise)
   }
 
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    guard let cutOff = event as? AbortConnection else {
+    guard let abort = event as? AbortConnection else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
-    if let which = cutOff.by {
-      self.ledger.record(which, against: context.channel.peerAddress)
-      self.note(.guard, which.rawValue)
+    if let guardName = abort.guardName {
+      self.counters.record(guardName, against: context.channel.peerAddress)
+      self.record(.guard, guardName.rawValue)
     } else {
-      self.note(.server)
+      self.record(.server)
     }
     context.close(promise: promise)
   }
@@ -141,7 +141,7 @@ final class ConnectionErrorHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if self.isClosing || ConnectionEnd(error) != .http2 { self.end.note(error) }
+    if self.isClosing || ConnectionEnd(error) != .http2 { self.end.record(error) }
     self.error = error
     context.fireErrorCaught(error)
     self.error = nil
@@ -149,7 +149,7 @@ final class ConnectionErrorHandler: ChannelDuplexHandler {
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     self.isClosing = true
-    if let error { self.end.note(error) }
+    if let error { self.end.record(error) }
     context.close(mode: mode, promise: promise)
   }
 }

@@ -72,10 +72,10 @@ final class ConnectionTable: Sendable {
       return Array(state.channels.values)
     }
     for channel in channels {
-      let isCut = channel.eventLoop.makePromise(of: Void.self)
-      channel.triggerUserOutboundEvent(AbortConnection(), promise: isCut)
+      let aborted = channel.eventLoop.makePromise(of: Void.self)
+      channel.triggerUserOutboundEvent(AbortConnection(), promise: aborted)
       // No handler takes that before the guards are in place.
-      isCut.futureResult.whenFailure { _ in channel.close(promise: nil) }
+      aborted.futureResult.whenFailure { _ in channel.close(promise: nil) }
     }
     EventLoopFuture.andAllComplete(
       channels.map(\.closeFuture), on: MultiThreadedEventLoopGroup.singleton.any()

@@ -3,7 +3,7 @@ package import GRPCNIOTransportHTTP2Posix
 import NIOCore
 package import SidelightWire
 
-/// A client's way to its servers: opens connections, with windows and limits set for video.
+/// The opener of a client's connections, with windows and limits set for video.
 package struct Dialer: Sendable {
   /// The transport of the client's gRPC connections.
   package typealias ClientTransport = HTTP2ClientTransport.Posix
@@ -25,13 +25,13 @@ package struct Dialer: Sendable {
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
   ///   - interceptors: The interceptors of each call.
-  ///   - isConnectionFault: Whether an error may be the fault of a call's connection, which then
-  ///     takes no more calls.
+  ///   - isConnectionError: Whether the connection may be the cause of a call's error. The connection
+  ///     then takes no more calls.
   /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,
     interceptors: [any ClientInterceptor],
-    isConnectionFault: @escaping @Sendable (any Error) -> Bool,
+    isConnectionError: @escaping @Sendable (any Error) -> Bool,
     _ body: (Dialer) async throws -> Result
   ) async throws -> Result {
     try transport.validate()
@@ -43,7 +43,7 @@ package struct Dialer: Sendable {
         open: { [dialer] address, loop in
           GRPCClient(
             transport: try dialer.channel(to: address, on: loop), interceptors: interceptors)
-        }, isConnectionFault: isConnectionFault)
+        }, isConnectionError: isConnectionError)
       dialer.shared = shared
       return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await shared.run() }
@@ -66,13 +66,13 @@ package struct Dialer: Sendable {
   /// Returns the loop of the next connection.
   package func nextLoop() -> ConnectionLoop { self.loops.next() }
 
-  /// Returns the place of one call's large messages.
+  /// Returns the store of one call's large messages.
   package func makeCallMessages() -> OutboundMessageStore.CallMessages {
     self.messages.makeCallMessages()
   }
 
-  /// Connects, and closes the connection when `body` returns or the task is cancelled; or takes a
-  /// share in an open one. Connecting itself is lazy.
+  /// Runs `body` with a connection: a new one, which closes when `body` returns or the task is
+  /// cancelled, or a shared one. The first call connects.
   ///
   /// - Parameter loop: The loop of the connection, unless it is shared; `nil` chooses the next.
   package func withConnection<Result: Sendable>(
@@ -94,7 +94,7 @@ package struct Dialer: Sendable {
     }
   }
 
-  /// Makes the transport of a connection.
+  /// Creates the transport of a connection.
   ///
   /// - Throws: `ConfigurationError`.
   private func channel(to address: Address, on loop: ConnectionLoop) throws -> ClientTransport {
@@ -127,7 +127,7 @@ package struct Dialer: Sendable {
         },
         eventLoopGroup: loop.loop)
     } catch let error as RuntimeError {
-      // Everything else that can be wrong here was checked before.
+      // All other settings were validated before.
       throw ConfigurationError(
         setting: "security.tls", value: "\(error.cause.map { "\($0)" } ?? error.message)",
         range: "certificates and a key that belong together, as PEM")

@@ -162,10 +162,10 @@ package final class Listener: Sendable {
   /// cancelled.
   ///
   /// A cancelled transport drops connections that it has accepted and not handled, and NIO ends the
-  /// process when an open one is dropped (`docs/design/upstream.md`, 12). So the gRPC server does
-  /// not run in a child of this task, which would be cancelled with it. It still ends before this
-  /// task (`docs/decisions`, 28).
+  /// process when an open one is dropped (`docs/design/upstream.md`, 12; `docs/decisions`, 28).
   private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
+    // Not a child task, which would be cancelled together with this one and before the connections
+    // are closed. `onCancel` cancels it, and this function returns only after it.
     let serving = Task { try await server.serve() }
     try await withTaskCancellationHandler {
       try await serving.value

@@ -2,8 +2,8 @@ import GRPCCore
 import SidelightWire
 import Synchronization
 
-/// The connections that a client's sessions share. There are as many to each address as there are
-/// sessions, up to a limit; from then on the one with the fewest sessions takes the next.
+/// The connections that a client's sessions share. Each session opens a connection, up to a limit for
+/// each address; beyond it, a session shares the connection with the fewest sessions.
 ///
 /// A connection is open while a session uses it. A connection on which a session has failed takes
 /// no more sessions; the next attempt gets a new one.
@@ -29,31 +29,32 @@ final class SharedConnections: Sendable {
 
   private let limit: Int
   private let open: @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection
-  private let isConnectionFault: @Sendable (any Error) -> Bool
+  private let isConnectionError: @Sendable (any Error) -> Bool
   private let nextLoop: @Sendable () -> ConnectionLoop
   private let state = Mutex(State())
   private let started = AsyncStream.makeStream(of: Connection.self)
 
   /// - Parameters:
-  ///   - limit: The most connections to one address, at least 1.
+  ///   - limit: The maximum number of connections to one address, at least 1.
   ///   - nextLoop: Returns the event loop of the next connection.
-  ///   - open: Makes a connection to an address.
-  ///   - isConnectionFault: Whether an error may be the fault of the connection.
+  ///   - open: Creates a connection to an address.
+  ///   - isConnectionError: Whether the connection may be the cause of an error.
   init(
     limit: Int, nextLoop: @escaping @Sendable () -> ConnectionLoop,
     open: @escaping @Sendable (Address, ConnectionLoop) throws -> Dialer.Connection,
-    isConnectionFault: @escaping @Sendable (any Error) -> Bool
+    isConnectionError: @escaping @Sendable (any Error) -> Bool
   ) {
     self.limit = limit
     self.nextLoop = nextLoop
     self.open = open
-    self.isConnectionFault = isConnectionFault
+    self.isConnectionError = isConnectionError
   }
 
   /// Runs the connections until ``finish()`` was called and all have closed.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await connection in self.started.stream {
+        // The calls on the connection report its error.
         group.addTask { try? await connection.client.runConnections() }
       }
     }
@@ -68,29 +69,29 @@ final class SharedConnections: Sendable {
   func withConnection<Result: Sendable>(
     to address: Address, _ body: (Connection) async throws -> Result
   ) async throws -> Result {
-    let connection = try self.take(address)
-    defer { self.giveBack(connection) }
+    let connection = try self.acquire(address)
+    defer { self.release(connection) }
     do {
       return try await body(connection)
     } catch {
       // A refusal of the server may happen on any connection; otherwise this one may be the reason.
-      if error is CancellationError || self.isConnectionFault(error) {
+      if error is CancellationError || self.isConnectionError(error) {
         self.state.withLock { $0.entries[connection.number]?.isRetired = true }
       }
       throw error
     }
   }
 
-  private func take(_ address: Address) throws -> Connection {
+  private func acquire(_ address: Address) throws -> Connection {
     try self.state.withLock { state in
       let usable = state.entries.values.filter { $0.address == address && !$0.isRetired }
       if usable.count >= self.limit,
-        let least = usable.min(by: {
+        let leastUsed = usable.min(by: {
           ($0.users, $0.connection.number) < ($1.users, $1.connection.number)
         })
       {
-        state.entries[least.connection.number]?.users += 1
-        return least.connection
+        state.entries[leastUsed.connection.number]?.users += 1
+        return leastUsed.connection
       }
       let loop = self.nextLoop()
       let connection = Connection(
@@ -103,7 +104,7 @@ final class SharedConnections: Sendable {
     }
   }
 
-  private func giveBack(_ connection: Connection) {
+  private func release(_ connection: Connection) {
     let isLast = self.state.withLock { state in
       state.entries[connection.number]?.users -= 1
       guard state.entries[connection.number]?.users == 0 else { return false }

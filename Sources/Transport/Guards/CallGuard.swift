@@ -8,8 +8,8 @@ import SidelightWire
 /// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
 /// long, too complex or truncated, and ends the call at its deadline.
 ///
-/// A call that is refused, here or by a ``CallRefusal`` from elsewhere, gets its status from here.
-/// Its handler is cancelled, and everything that the handler still writes is discarded.
+/// It writes the status of a call that is refused, by itself or by the event of a ``CallRefusal``. The
+/// call's handler is cancelled, and everything that the handler still writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = InboundCallPart
@@ -17,18 +17,18 @@ final class CallGuard: ChannelDuplexHandler {
   typealias OutboundOut = OutboundCallPart
 
   /// The longest deadline for which a timer is set.
-  private static let longestDeadline = Duration.seconds(365 * 86400)
+  private static let maxDeadline = Duration.seconds(365 * 86400)
   /// The size from which messages count against the budget of unfinished ones.
-  private static let smallBytes = 64 << 10
+  private static let minCountedBytes = 64 << 10
 
   private let configuration: GuardConfiguration
   private let maxMessageBytes: Int
   private let unfinished: AddressBudget
   private let lateFrames: LateFrameGuard?
   private let address: String
-  private let ledger: ConnectionCounters
+  private let counters: ConnectionCounters
   private let cancellation: CallCancellation
-  /// The bytes that are taken from `unfinished`.
+  /// The bytes that are reserved in `unfinished`.
   private var reserved = 0
   private var limits: CallLimits?
   private var scanner: MessageScanner?
@@ -40,7 +40,7 @@ final class CallGuard: ChannelDuplexHandler {
   private var isOver = false
   /// The bytes of a refused call that are still read and discarded; `nil` if the call is not
   /// refused.
-  private var patience: Int?
+  private var discardLimit: Int?
 
   /// - Parameters:
   ///   - configuration: The limits on the peer.
@@ -48,11 +48,11 @@ final class CallGuard: ChannelDuplexHandler {
   ///   - unfinished: The budget for bytes of messages that have begun and not ended.
   ///   - lateFrames: The guard of the same connection, if it has one.
   ///   - address: The peer's address.
-  ///   - ledger: Counts the calls that are refused.
+  ///   - counters: Counts the calls that are refused.
   ///   - cancellation: Cancels the call's handler.
   init(
     configuration: GuardConfiguration, maxMessageBytes: Int, unfinished: AddressBudget,
-    lateFrames: LateFrameGuard?, address: String, ledger: ConnectionCounters,
+    lateFrames: LateFrameGuard?, address: String, counters: ConnectionCounters,
     cancellation: CallCancellation
   ) {
     self.configuration = configuration
@@ -60,7 +60,7 @@ final class CallGuard: ChannelDuplexHandler {
     self.unfinished = unfinished
     self.lateFrames = lateFrames
     self.address = address
-    self.ledger = ledger
+    self.counters = counters
     self.cancellation = cancellation
   }
 
@@ -76,7 +76,7 @@ final class CallGuard: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard self.patience == nil else {
+    guard self.discardLimit == nil else {
       promise?.fail(ChannelError.outputClosed)
       return
     }
@@ -106,7 +106,9 @@ final class CallGuard: ChannelDuplexHandler {
     context.fireChannelInactive()
   }
 
-  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+  private func isActive(_ guardName: Guard) -> Bool {
+    self.configuration.active.contains(guardName)
+  }
 
   // MARK: Inbound
 
@@ -134,10 +136,10 @@ final class CallGuard: ChannelDuplexHandler {
     if isEmpty { headers.endStream = false }
     context.fireChannelRead(self.wrapInboundOut(.other(.headers(headers))))
     if isEmpty {
-      self.ledger.record(.emptyCall, against: self.address)
+      self.counters.record(.emptyCall, against: self.address)
       self.passEndOfInput(context: context)
     }
-    guard let duration, duration < Self.longestDeadline else { return }
+    guard let duration, duration < Self.maxDeadline else { return }
     self.deadline.start(in: duration, on: context.eventLoop) {
       self.refuse(.deadlineExceeded(duration), context: context)
     }
@@ -147,9 +149,9 @@ final class CallGuard: ChannelDuplexHandler {
     _ messages: MessageBytes, _ data: NIOAny, context: ChannelHandlerContext
   ) {
     let bytes = messages.bytes
-    if let patience {
-      self.patience = patience - bytes.readableBytes
-      if patience < bytes.readableBytes { context.close(promise: nil) }
+    if let discardLimit {
+      self.discardLimit = discardLimit - bytes.readableBytes
+      if discardLimit < bytes.readableBytes { context.close(promise: nil) }
       return
     }
     if let finding = self.scanner?.scan(messages.segments, of: bytes.readableBytesUInt8Span),
@@ -159,7 +161,7 @@ final class CallGuard: ChannelDuplexHandler {
     }
     if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {
       return self.refuse(
-        .noRoom(for: scanner.unfinishedBytes, self.configuration), context: context)
+        .noCapacity(for: scanner.unfinishedBytes, self.configuration), context: context)
     }
     if messages.endStream, self.isActive(.truncatedMessage), let scanner,
       scanner.isWithinMessage
@@ -170,14 +172,16 @@ final class CallGuard: ChannelDuplexHandler {
     context.fireChannelRead(data)
   }
 
-  /// Takes the bytes of a message from the budget, and gives back those of the message before.
+  /// Reserves the bytes of a message, and releases those of the previous one.
+  ///
+  /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {
-    let needed = length >= Self.smallBytes ? length : 0
+    let needed = length >= Self.minCountedBytes ? length : 0
     guard needed != self.reserved else { return true }
-    if self.reserved > 0 { self.unfinished.giveBack(self.reserved, for: self.address) }
+    if self.reserved > 0 { self.unfinished.release(self.reserved, for: self.address) }
     self.reserved = 0
     guard needed > 0 else { return true }
-    guard self.unfinished.take(needed, for: self.address) else { return false }
+    guard self.unfinished.reserve(needed, for: self.address) else { return false }
     self.reserved = needed
     return true
   }
@@ -189,7 +193,7 @@ final class CallGuard: ChannelDuplexHandler {
 
   // MARK: The end
 
-  /// Notes that the status is written.
+  /// Records that the status is written.
   private func end() {
     self.isOver = true
     self.deadline.cancel()
@@ -197,9 +201,9 @@ final class CallGuard: ChannelDuplexHandler {
 
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard !self.isOver else { return }
-    if let by = refusal.by { self.ledger.record(by, against: self.address) }
-    // The client may go on sending what it had begun, until it has read the status.
-    self.patience = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
+    if let guardName = refusal.guardName { self.counters.record(guardName, against: self.address) }
+    // The client may still send the rest of its messages until it has read the status.
+    self.discardLimit = (self.scanner?.remaining ?? 0) + refusal.unreadBytes + self.maxMessageBytes
     _ = self.reserve(0)
     self.end()
     let trailers = refusal.trailers(hasHeaders: self.hasResponseHeaders)
@@ -221,7 +225,7 @@ struct CallLimits: Sendable {
   var shape: MessageShape?
 
   /// The methods whose requests carry pixels. The messages of all others are small.
-  private static let takingPixels: Set = [
+  private static let pixelMethods: Set = [
     "/sidelight.v1.FrameFilter/Process", "/sidelight.v1.FrameFilter/Apply",
   ]
 
@@ -230,7 +234,7 @@ struct CallLimits: Sendable {
   ///   - maxMessageBytes: The most bytes of a message with pixels.
   ///   - maxControlMessageBytes: The most bytes of one without.
   init(path: String, maxMessageBytes: Int, maxControlMessageBytes: Int) {
-    if Self.takingPixels.contains(path) || maxMessageBytes <= maxControlMessageBytes {
+    if Self.pixelMethods.contains(path) || maxMessageBytes <= maxControlMessageBytes {
       (self.maxBytes, self.name) = (maxMessageBytes, "max_message_bytes")
     } else {
       (self.maxBytes, self.name) = (maxControlMessageBytes, "max_control_message_bytes")

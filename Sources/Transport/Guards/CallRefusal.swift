@@ -7,64 +7,65 @@ import SidelightWire
 /// The reason why a call is ended before its handler has done so, with the details that a client
 /// needs. Fired as an event at a call's channel, it ends the call from outside.
 struct CallRefusal: Sendable {
-  /// The guard that ends the call; `nil` if none does.
-  var by: Guard?
+  /// The guard that ends the call; `nil` if the server itself does.
+  var guardName: Guard?
   /// The status, with details.
   var status: GoogleRPCStatus
-  /// The bytes that the client has announced, and that are discarded.
+  /// The announced bytes of the refused message, which are discarded.
   var unreadBytes = 0
 
-  /// The call has reached its deadline.
+  /// Returns the refusal of a call that has reached its deadline.
   static func deadlineExceeded(_ duration: Duration) -> CallRefusal {
     CallRefusal(
-      by: .deadline,
+      guardName: .deadline,
       status: GoogleRPCStatus(
         code: .deadlineExceeded,
         message: "The call came to its deadline, \(duration) after it began."
       ))
   }
 
-  /// The client has closed its side within a message.
+  /// Returns the refusal of a call whose client has closed its side within a message.
   ///
   /// - Parameter missing: The bytes that are missing; 0 if the prefix is incomplete.
   static func truncated(missing: Int) -> CallRefusal {
     let words = missing > 0 ? "\(missing) bytes before its end" : "within its length"
     return CallRefusal(
-      by: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)"))
+      guardName: .truncatedMessage, status: self.badMessage(.invalidArgument, "is cut off \(words)")
+    )
   }
 
-  /// A message is not accepted.
+  /// Returns the refusal of a message that exceeds a limit.
   static func finding(_ finding: MessageScanner.Finding, _ limits: CallLimits) -> CallRefusal {
     switch finding {
     case .tooLong(let length):
       CallRefusal(
-        by: .messageSize,
+        guardName: .messageSize,
         status: self.badMessage(
           .resourceExhausted,
           "has \(length) bytes, the limit (\(limits.name)) is \(limits.maxBytes)"),
         unreadBytes: length)
     case .compressed:
       CallRefusal(
-        by: .compression,
+        guardName: .compression,
         status: self.badMessage(
           .unimplemented, "is compressed, which this server does not accept"))
     case .tooComplex(.tooManyFields(let limit)):
       CallRefusal(
-        by: .messageFields,
+        guardName: .messageFields,
         status: self.badMessage(
           .resourceExhausted, "has more fields than the limit (max_message_fields), \(limit)"))
     case .tooComplex(.tooDeep(let limit)):
       CallRefusal(
-        by: .messageFields,
+        guardName: .messageFields,
         status: self.badMessage(
           .invalidArgument, "has messages in messages deeper than the limit, \(limit)"))
     }
   }
 
-  /// There is no room for the message that the peer has begun to send.
-  static func noRoom(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
+  /// Returns the refusal of a message that exceeds the budget of unfinished messages.
+  static func noCapacity(for length: Int, _ configuration: GuardConfiguration) -> CallRefusal {
     CallRefusal(
-      by: .unfinishedMessages,
+      guardName: .unfinishedMessages,
       status: GoogleRPCStatus(
         code: .resourceExhausted,
         message: "There is no room for \(length) bytes in addition to the unfinished messages.",
@@ -87,7 +88,7 @@ struct CallRefusal: Sendable {
       details: .badRequest(violations: [.init(field: "message", description: reason)]))
   }
 
-  /// The trailers that end the call.
+  /// Returns the trailers that end the call.
   ///
   /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include
   ///   them.

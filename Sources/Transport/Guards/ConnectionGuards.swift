@@ -4,14 +4,14 @@ import SidelightWire
 /// The request to close a connection at once: TLS would wait for the peer's closing alert.
 /// ``ConnectionEndHandler`` closes it.
 struct AbortConnection {
-  /// The guard that asks; `nil` if the server ends.
-  var by: Guard?
+  /// The guard that aborts the connection; `nil` if the server stops.
+  var guardName: Guard?
 }
 
 extension ChannelHandlerContext {
   /// Closes the connection at once.
-  func cutOff(by which: Guard) {
-    self.triggerUserOutboundEvent(AbortConnection(by: which), promise: nil)
+  func abortConnection(by guardName: Guard) {
+    self.triggerUserOutboundEvent(AbortConnection(guardName: guardName), promise: nil)
   }
 }
 
@@ -32,17 +32,17 @@ final class ConnectionCap: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let address = context.channel.peerAddress
-    if self.budget.take(1, for: address) {
+    if self.budget.reserve(1, for: address) {
       self.counted = address
       context.fireChannelActive()
     } else {
       context.fireChannelActive()
-      context.cutOff(by: .connectionCap)
+      context.abortConnection(by: .connectionCap)
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if let counted = self.counted.take() { self.budget.giveBack(1, for: counted) }
+    if let counted = self.counted.take() { self.budget.release(1, for: counted) }
     context.fireChannelInactive()
   }
 }
@@ -65,7 +65,7 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     self.timer.start(in: self.timeout, on: context.eventLoop) {
-      context.cutOff(by: .preface)
+      context.abortConnection(by: .preface)
     }
     context.fireChannelActive()
   }
@@ -87,8 +87,8 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
 /// nothing is received (``Guard/keepalive``). The transport would begin a graceful close, and wait
 /// for ever for the peer to take part.
 ///
-/// Any bytes are a sign of life, so the answer to the PING passes: the packages above ignore
-/// answers that they did not ask for.
+/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore answers
+/// to PINGs that they did not send.
 final class KeepaliveGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = IOData
@@ -97,7 +97,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
   private let timeout: Duration
   private var timer = EventLoopTimer()
   private var lastRead = NIODeadline.now()
-  private var isAsking = false
+  private var isPingOutstanding = false
 
   /// - Parameters:
   ///   - interval: The silence after which a PING is sent.
@@ -115,8 +115,8 @@ final class KeepaliveGuard: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.lastRead = .now()
-    if self.isAsking {
-      self.isAsking = false
+    if self.isPingOutstanding {
+      self.isPingOutstanding = false
       self.wait(self.interval, context: context)
     }
     context.fireChannelRead(data)
@@ -138,17 +138,17 @@ final class KeepaliveGuard: ChannelInboundHandler {
       if silence < self.interval {
         self.wait(self.interval - silence, context: context)
       } else {
-        self.ask(context: context)
+        self.sendPing(context: context)
       }
     }
   }
 
-  private func ask(context: ChannelHandlerContext) {
-    self.isAsking = true
+  private func sendPing(context: ChannelHandlerContext) {
+    self.isPingOutstanding = true
     context.writeAndFlush(
       self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.request(0).bytes)), promise: nil)
     self.timer.start(in: self.timeout, on: context.eventLoop) {
-      context.cutOff(by: .keepalive)
+      context.abortConnection(by: .keepalive)
     }
   }
 }
@@ -168,7 +168,7 @@ final class DrainGuard: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is ChannelShouldQuiesceEvent {
       self.timer.start(in: self.timeout, on: context.eventLoop) {
-        context.cutOff(by: .drain)
+        context.abortConnection(by: .drain)
       }
     }
     context.fireUserInboundEventTriggered(event)

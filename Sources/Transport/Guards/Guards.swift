@@ -15,15 +15,17 @@ package final class Guards: Sendable {
   private let maxMessageBytes: Int
   private let connections: AddressBudget
   private let unfinished: AddressBudget
-  private let turns = EventLoopTurns()
-  private let ledger: ConnectionCounters
+  private let ticks = EventLoopTicks()
+  private let counters: ConnectionCounters
 
   /// - Parameters:
   ///   - configuration: The limits on peers.
   ///   - maxMessageBytes: The most bytes of a message.
-  ///   - ledger: Counts the actions of the guards.
-  package init(configuration: GuardConfiguration, maxMessageBytes: Int, ledger: ConnectionCounters) {
-    self.ledger = ledger
+  ///   - counters: Counts the actions of the guards.
+  package init(
+    configuration: GuardConfiguration, maxMessageBytes: Int, counters: ConnectionCounters
+  ) {
+    self.counters = counters
     self.settings = Mutex(configuration)
     self.maxMessageBytes = maxMessageBytes
     self.connections = AddressBudget(
@@ -43,9 +45,9 @@ package final class Guards: Sendable {
       configuration.drainTimeout = settings.drainTimeout
       settings = configuration
     }
-    self.connections.adopt(
+    self.connections.setLimits(
       limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress)
-    self.unfinished.adopt(
+    self.unfinished.setLimits(
       limit: configuration.maxUnfinishedBytes,
       limitPerAddress: configuration.maxUnfinishedBytesPerAddress)
   }
@@ -57,7 +59,7 @@ package final class Guards: Sendable {
   /// - Parameter peer: The peer, for the log.
   func protect(connection channel: any Channel, of peer: String) throws {
     let pipeline = channel.pipeline.syncOperations
-    let end = ConnectionEndHandler(peer: peer, ledger: self.ledger)
+    let end = ConnectionEndHandler(peer: peer, counters: self.counters)
     // From the socket upwards.
     var outer: [any ChannelHandler] = [end]
     if self.isActive(.connectionStall) {
@@ -90,16 +92,18 @@ package final class Guards: Sendable {
             burst: self.configuration.pingBurst, at: .now()) : nil,
         resets: self.isActive(.resets)
           ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
-        ledger: self.ledger))
-    let watch = DecodingObserver()
-    if self.isActive(.lateFrames) { inner.append(watch) }
+        counters: self.counters))
+    let decoding = DecodingObserver()
+    if self.isActive(.lateFrames) { inner.append(decoding) }
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
 
     var above: [any ChannelHandler] = []
     if self.isActive(.lateFrames) {
       above.append(
-        LateFrameGuard(watch) { [ledger] in ledger.record(.lateFrames, against: $0.peerAddress) })
+        LateFrameGuard(decoding) { [counters] in
+          counters.record(.lateFrames, against: $0.peerAddress)
+        })
     }
     above.append(ConnectionErrorHandler(end))
     above.append(WindowUpdateFilter())
@@ -120,18 +124,23 @@ package final class Guards: Sendable {
     // There is none if the guard is not active.
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
     let writer = CallWriter(
-      CallWriter.Limits(configuration: self.configuration, address: address, ledger: self.ledger))
+      CallWriter.Limits(
+        configuration: self.configuration, address: address, counters: self.counters))
     let reader = MessageReader(
       self.isActive(.messageBatches)
-        ? MessageReader.Batching(turns: self.turns, address: address, ledger: self.ledger) : nil)
+        ? MessageReader.Batching(ticks: self.ticks, address: address, counters: self.counters) : nil
+    )
     let callGuard = CallGuard(
       configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-      unfinished: self.unfinished, lateFrames: lateFrames, address: address, ledger: self.ledger,
+      unfinished: self.unfinished, lateFrames: lateFrames, address: address,
+      counters: self.counters,
       cancellation: cancellation)
     try messages.addHandlers(
       toCall: channel, maxMessageBytes: self.maxMessageBytes, writer: writer, reader: reader,
       guards: [callGuard])
   }
 
-  private func isActive(_ which: Guard) -> Bool { self.configuration.active.contains(which) }
+  private func isActive(_ guardName: Guard) -> Bool {
+    self.configuration.active.contains(guardName)
+  }
 }

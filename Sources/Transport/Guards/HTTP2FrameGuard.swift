@@ -22,7 +22,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   private var scanner = HTTP2FrameScanner()
   private var pings: RateBudget?
   private var resets: RateBudget?
-  private let ledger: ConnectionCounters
+  private let counters: ConnectionCounters
   private var countedResets = 0
   /// The answers to PINGs, which are written together when the read is complete.
   private var answers = ByteBuffer()
@@ -32,17 +32,17 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   /// - Parameters:
   ///   - pings: The PINGs that are answered; `nil` answers none.
   ///   - resets: The calls that may be abandoned; `nil` disables the limit.
-  ///   - ledger: Counts the PINGs beyond the budget.
-  init(pings: RateBudget?, resets: RateBudget?, ledger: ConnectionCounters) {
+  ///   - counters: Counts the PINGs beyond the budget.
+  init(pings: RateBudget?, resets: RateBudget?, counters: ConnectionCounters) {
     self.pings = pings
     self.resets = resets
-    self.ledger = ledger
+    self.counters = counters
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.isReading = true
     let parts = self.scanner.scan(self.unwrapInboundIn(data))
-    guard self.takeResets() else { return context.cutOff(by: .resets) }
+    guard self.takeResets() else { return context.abortConnection(by: .resets) }
     // A handler above may close the connection in the midst of this.
     for part in parts where context.channel.isActive {
       switch part {
@@ -73,7 +73,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
       HTTP2PingFrame.answer(opaque).write(to: &self.answers)
     } else {
       if self.pings != nil {
-        self.ledger.record(.pings, against: context.channel.peerAddress)
+        self.counters.record(.pings, against: context.channel.peerAddress)
       }
       context.fireChannelRead(self.wrapInboundOut(HTTP2PingFrame.request(opaque).bytes))
     }
@@ -122,27 +122,27 @@ package struct HTTP2FrameScanner {
     self.complete(from: &bytes, into: &parts)
     // Adjacent bytes without a PING stay together.
     var run = bytes.readerIndex
-    var place = run
+    var index = run
     func flush() {
-      guard place > run, let slice = bytes.getSlice(at: run, length: place - run) else { return }
+      guard index > run, let slice = bytes.getSlice(at: run, length: index - run) else { return }
       parts.append(.bytes(slice))
     }
-    while place < bytes.writerIndex {
-      let left = bytes.writerIndex - place
+    while index < bytes.writerIndex {
+      let left = bytes.writerIndex - index
       if self.passing > 0 {
         let count = min(self.passing, left)
         self.passing -= count
-        place += count
-      } else if let length = self.payloadBytes(of: bytes, at: place) {
+        index += count
+      } else if let length = self.payloadBytes(of: bytes, at: index) {
         self.passing = Self.headBytes + length
       } else if left >= Self.pingBytes {
         flush()
-        parts.append(.ping(Self.opaque(of: bytes, at: place)))
-        place += Self.pingBytes
-        run = place
+        parts.append(.ping(Self.opaque(of: bytes, at: index)))
+        index += Self.pingBytes
+        run = index
       } else {
         flush()
-        self.held = bytes.getSlice(at: place, length: left) ?? ByteBuffer()
+        self.held = bytes.getSlice(at: index, length: left) ?? ByteBuffer()
         return parts
       }
     }
@@ -169,18 +169,18 @@ package struct HTTP2FrameScanner {
 
   /// Reads a frame's head. Returns the length of the payload; `nil` for a PING, or an incomplete
   /// head.
-  private mutating func payloadBytes(of bytes: ByteBuffer, at place: Int) -> Int? {
-    guard bytes.writerIndex - place >= Self.headBytes,
-      let head = bytes.getInteger(at: place, as: UInt32.self),
-      let flags = bytes.getInteger(at: place + 4, as: UInt8.self)
+  private mutating func payloadBytes(of bytes: ByteBuffer, at index: Int) -> Int? {
+    guard bytes.writerIndex - index >= Self.headBytes,
+      let head = bytes.getInteger(at: index, as: UInt32.self),
+      let flags = bytes.getInteger(at: index + 4, as: UInt8.self)
     else { return nil }
     let (length, kind) = (Int(head >> 8), head & 0xFF)
     if kind == 3 { self.resetCount += 1 }
     return kind == 6 && length == 8 && flags & 1 == 0 ? nil : length
   }
 
-  private static func opaque(of bytes: ByteBuffer, at place: Int) -> UInt64 {
-    bytes.getInteger(at: place + Self.headBytes) ?? 0
+  private static func opaque(of bytes: ByteBuffer, at index: Int) -> UInt64 {
+    bytes.getInteger(at: index + Self.headBytes) ?? 0
   }
 }
 

@@ -1,8 +1,8 @@
 package import NIOCore
 package import NIOHTTP2
 
-/// Leaves out frames that waited to be written until their call was over. It is next above HTTP/2,
-/// on either side of a connection.
+/// Ignores the errors of frames that waited to be written until their call was over. It is next above
+/// HTTP/2, on either side of a connection.
 ///
 /// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
 /// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
@@ -14,14 +14,14 @@ package import NIOHTTP2
 package final class LateFrameGuard: ChannelInboundHandler {
   package typealias InboundIn = Any
 
-  private let watch: DecodingObserver
+  private let decoding: DecodingObserver
   private let onLate: (any Channel) -> Void
 
   /// - Parameters:
-  ///   - watch: The watch of the same connection, next below HTTP/2.
-  ///   - onLate: Called for each frame that is left out, on the connection's event loop.
-  package init(_ watch: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
-    self.watch = watch
+  ///   - decoding: The observer of the same connection, next below HTTP/2.
+  ///   - onLate: Called for each error that is ignored, on the connection's event loop.
+  package init(_ decoding: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
+    self.decoding = decoding
     self.onLate = onLate
   }
 
@@ -30,15 +30,15 @@ package final class LateFrameGuard: ChannelInboundHandler {
   package static func protect(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
-    let watch = DecodingObserver()
-    try pipeline.addHandler(watch, position: .before(http2))
-    try pipeline.addHandler(LateFrameGuard(watch), position: .after(http2))
+    let decoding = DecodingObserver()
+    try pipeline.addHandler(decoding, position: .before(http2))
+    try pipeline.addHandler(LateFrameGuard(decoding), position: .after(http2))
   }
 
   /// Whether an error is about a frame that was written too late. It must be called while the error
   /// is reported, to the connection or to the call.
   package func isLate(_ error: any Error) -> Bool {
-    guard !self.watch.isDecoding else { return false }
+    guard !self.decoding.isDecoding else { return false }
     return error is NIOHTTP2Errors.NoSuchStream || error is NIOHTTP2Errors.BadStreamStateTransition
   }
 
@@ -48,7 +48,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Knows whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
+/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
 package final class DecodingObserver: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
@@ -59,15 +59,15 @@ package final class DecodingObserver: ChannelInboundHandler {
   package init() {}
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    self.note(true) { context.fireChannelRead(data) }
+    self.setDecoding(true) { context.fireChannelRead(data) }
   }
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {
     // This may happen in the midst of decoding, and frames that waited are written now.
-    self.note(false) { context.fireChannelWritabilityChanged() }
+    self.setDecoding(false) { context.fireChannelWritabilityChanged() }
   }
 
-  private func note(_ isDecoding: Bool, during body: () -> Void) {
+  private func setDecoding(_ isDecoding: Bool, during body: () -> Void) {
     let before = self.isDecoding
     self.isDecoding = isDecoding
     defer { self.isDecoding = before }

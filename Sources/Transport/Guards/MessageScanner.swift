@@ -9,7 +9,7 @@ package struct MessageScanner: Sendable {
     /// The message is compressed, or has flags without a meaning.
     case compressed
     /// The message has too many fields, or is nested too deeply.
-    case tooComplex(ProtobufBounds.Fault)
+    case tooComplex(ProtobufBounds.Violation)
   }
 
   private let maxBytes: Int
@@ -63,7 +63,7 @@ package struct MessageScanner: Sendable {
       }
       let content = index + segment.prefixByteCount ..< index + segment.byteCount
       if !content.isEmpty {
-        do throws(ProtobufBounds.Fault) {
+        do throws(ProtobufBounds.Violation) {
           try self.fields?.scan(bytes.extracting(content))
         } catch {
           return .tooComplex(error)

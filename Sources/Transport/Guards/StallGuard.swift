@@ -9,22 +9,22 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  private var watch: StallDetector
+  private var stallDetector: StallDetector
   private var timer = EventLoopTimer()
-  private var isWatching = false
+  private var isCheckingProgress = false
   private var written = 0
 
   init(timeout: Duration) {
-    self.watch = StallDetector(timeout: timeout)
+    self.stallDetector = StallDetector(timeout: timeout)
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     self.written += self.unwrapOutboundIn(data).readableBytes
     context.write(data, promise: promise)
-    guard !self.isWatching else { return }
-    self.isWatching = true
-    self.watch.begin(at: .now())
-    self.look(context: context)
+    guard !self.isCheckingProgress else { return }
+    self.isCheckingProgress = true
+    self.stallDetector.begin(at: .now())
+    self.checkProgress(context: context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -32,23 +32,23 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
     context.fireChannelInactive()
   }
 
-  private func look(context: ChannelHandlerContext) {
-    self.timer.start(in: self.watch.interval, on: context.eventLoop) {
+  private func checkProgress(context: ChannelHandlerContext) {
+    self.timer.start(in: self.stallDetector.interval, on: context.eventLoop) {
       let options = context.channel.syncOptions
       let waiting = (try? options?.getOption(.bufferedWritableBytes)) ?? 0
       if waiting == 0 {
-        self.isWatching = false
-      } else if self.watch.isStalled(taken: self.written - waiting, at: .now()) {
-        context.cutOff(by: .connectionStall)
+        self.isCheckingProgress = false
+      } else if self.stallDetector.isStalled(taken: self.written - waiting, at: .now()) {
+        context.abortConnection(by: .connectionStall)
       } else {
-        self.look(context: context)
+        self.checkProgress(context: context)
       }
     }
   }
 }
 
-/// The progress of a peer that takes what waits for it. It is checked at intervals, and costs
-/// writes nothing.
+/// The progress of a peer that takes written bytes. A timer checks it at intervals, so that writes
+/// cost nothing.
 package struct StallDetector: Sendable {
   private let timeout: Duration
   private var taken = 0
@@ -58,17 +58,17 @@ package struct StallDetector: Sendable {
     self.timeout = timeout
   }
 
-  /// The time between two checks: a stall is noticed this much too late at most.
+  /// The time between two checks, and so the longest delay until a stall is detected.
   var interval: Duration { self.timeout / 6 }
 
-  /// Begins to watch: the peer has something to take from now on.
+  /// Starts the detection: the peer has something to take from now on.
   package mutating func begin(at now: NIODeadline) {
     self.lastProgress = now
   }
 
   /// Checks the progress.
   ///
-  /// - Parameter taken: Everything that the peer has taken so far.
+  /// - Parameter taken: The bytes that the peer has taken so far.
   /// - Returns: Whether the peer has taken nothing for too long.
   package mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
     if taken != self.taken {

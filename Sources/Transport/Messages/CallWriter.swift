@@ -6,8 +6,7 @@ import SidelightWire
 /// stream.
 ///
 /// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
-/// handler is notified at once, writes what it has, and flushes. Such writes wait in the queue for
-/// their turn.
+/// handler is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
 ///
 /// On a server it is also the guard that resets a call whose peer takes nothing that is written to
 /// it (``Guard/callStall``), and one that has its status and whose client does not close its side
@@ -25,10 +24,10 @@ final class CallWriter: ChannelDuplexHandler {
     /// The peer's address.
     var address: String
     /// Counts the calls that are reset.
-    var ledger: ConnectionCounters
+    var counters: ConnectionCounters
 
-    fileprivate func isActive(_ which: Guard) -> Bool {
-      self.configuration.active.contains(which)
+    fileprivate func isActive(_ guardName: Guard) -> Bool {
+      self.configuration.active.contains(guardName)
     }
   }
 
@@ -44,15 +43,15 @@ final class CallWriter: ChannelDuplexHandler {
 
   private var linger = EventLoopTimer()
   private var stall = EventLoopTimer()
-  private var watch: StallDetector
-  private var isWatching = false
+  private var stallDetector: StallDetector
+  private var isCheckingProgress = false
   private var written = 0
   private var taken = 0
 
   /// - Parameter limits: `nil` disables the guards.
   init(_ limits: Limits? = nil) {
     self.limits = limits
-    self.watch = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
+    self.stallDetector = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -106,7 +105,7 @@ final class CallWriter: ChannelDuplexHandler {
         (.data(.init(data: .byteBuffer(bytes), endStream: endStream)), promise))
     }
     var rest = bytes
-    if self.written == self.taken { self.watch.begin(at: .now()) }
+    if self.written == self.taken { self.stallDetector.begin(at: .now()) }
     self.written += bytes.readableBytes
     repeat {
       let count = min(rest.readableBytes, Self.maxPartBytes)
@@ -134,23 +133,23 @@ final class CallWriter: ChannelDuplexHandler {
       }
       self.isWriting = false
     }
-    if self.taken != self.written, !self.isWatching, let limits {
-      self.isWatching = true
-      self.look(limits, context: context)
+    if self.taken != self.written, !self.isCheckingProgress, let limits {
+      self.isCheckingProgress = true
+      self.checkProgress(limits, context: context)
     }
   }
 
   // MARK: Peers that take nothing
 
-  private func look(_ limits: Limits, context: ChannelHandlerContext) {
-    self.stall.start(in: self.watch.interval, on: context.eventLoop) {
+  private func checkProgress(_ limits: Limits, context: ChannelHandlerContext) {
+    self.stall.start(in: self.stallDetector.interval, on: context.eventLoop) {
       if self.taken == self.written {
-        self.isWatching = false
-      } else if self.watch.isStalled(taken: self.taken, at: .now()) {
-        limits.ledger.record(.callStall, against: limits.address)
+        self.isCheckingProgress = false
+      } else if self.stallDetector.isStalled(taken: self.taken, at: .now()) {
+        limits.counters.record(.callStall, against: limits.address)
         context.close(promise: nil)
       } else {
-        self.look(limits, context: context)
+        self.checkProgress(limits, context: context)
       }
     }
   }
@@ -161,7 +160,7 @@ final class CallWriter: ChannelDuplexHandler {
     self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
       // A peer that still takes what was written before the status is the other guard's concern.
       guard self.taken == self.written else { return self.awaitEnd(limits, context: context) }
-      limits.ledger.record(.linger, against: limits.address)
+      limits.counters.record(.linger, against: limits.address)
       context.close(promise: nil)
     }
   }

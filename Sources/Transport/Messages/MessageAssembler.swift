@@ -4,21 +4,21 @@ import NIOHTTP2
 /// The inbound handler next to gRPC on a call: passes whole messages on.
 ///
 /// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it
-/// each time. The prefix states the length, so this handler reserves the room once, when the
+/// each time. The prefix states the length, so this handler reserves the memory once, when the
 /// content begins to arrive. gRPC takes a buffer of whole messages as it is.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
 
-  /// The bytes of a long message that must have arrived before its room is reserved: a peer that
-  /// only announces a message gets none.
+  /// The bytes of a long message that must have arrived before its memory is reserved: a
+  /// peer that only announces a message gets none.
   private static let minReservingBytes = 64 << 10
 
   private let maxMessageBytes: Int
   /// The bytes of an incomplete message, with its prefix.
   private var message = ByteBuffer()
-  /// Whether a message is too long. gRPC judges that, and gets everything as it arrives.
-  private var isPassing = false
+  /// Whether a message is too long. gRPC refuses it, so all bytes pass on as they arrive.
+  private var passesThrough = false
 
   /// - Parameter maxMessageBytes: The largest message that gRPC accepts.
   init(maxMessageBytes: Int) {
@@ -34,7 +34,7 @@ final class MessageAssembler: ChannelInboundHandler {
 
   private func receive(_ messages: MessageBytes, context: ChannelHandlerContext) {
     let isWhole = messages.segments.allSatisfy(self.isAccepted)
-    if self.isPassing || self.message.readableBytes == 0 && isWhole {
+    if self.passesThrough || self.message.readableBytes == 0 && isWhole {
       return self.pass(messages.bytes, isLast: messages.endStream, context: context)
     }
     var bytes = messages.bytes
@@ -48,7 +48,7 @@ final class MessageAssembler: ChannelInboundHandler {
       self.passSlice(whole, of: &bytes, context: context)
       whole = 0
       if let prefix = segment.prefix, prefix.length > self.maxMessageBytes {
-        self.isPassing = true
+        self.passesThrough = true
         if self.message.readableBytes > 0 { self.pass(self.message, context: context) }
         self.message = ByteBuffer()
         self.pass(bytes, context: context)
@@ -72,7 +72,7 @@ final class MessageAssembler: ChannelInboundHandler {
     segment.isWhole && (segment.prefix?.length ?? 0) <= self.maxMessageBytes
   }
 
-  /// Appends a segment to the incomplete message, and reserves the room of the whole message.
+  /// Appends a segment to the incomplete message, and reserves the memory of the whole message.
   private func append(_ segment: MessageSegment, from bytes: inout ByteBuffer) {
     if let prefix = segment.prefix {
       let length = MessagePrefix.byteCount + prefix.length

@@ -131,7 +131,7 @@ enum OutboundCallPart {
 package struct FramedMessage: Sendable {
   /// The size from which messages are sent from where they lie. Smaller ones are copied, and share
   /// a write with others: that takes less time than separate writes.
-  static let storedByteCount = 64 << 10
+  static let minStoredByteCount = 64 << 10
 
   /// The bytes that are sent, in this order; the first buffer begins with the prefix.
   package let pieces: [ByteBuffer]

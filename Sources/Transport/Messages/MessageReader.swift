@@ -8,8 +8,8 @@ import SidelightWire
 /// On a server it delivers them in batches, one batch for each poll of the event loop
 /// (``Guard/messageBatches``). A single DATA frame can hold a hundred thousand messages of a few
 /// bytes; without batches all of them would be decoded and handled before the loop polls its
-/// sockets again, and every other connection of that loop would wait. Bytes that wait here keep
-/// their place in order; a reset or a closed stream discards them.
+/// sockets again, and every other connection of that loop would wait. Bytes that wait here stay
+/// in order; a reset or a closed stream discards them.
 final class MessageReader: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = InboundCallPart
@@ -18,12 +18,12 @@ final class MessageReader: ChannelDuplexHandler {
 
   /// The delivery in batches, on a server.
   struct Batching {
-    /// The turns of the server's event loops.
-    var turns: EventLoopTurns
+    /// The ticks of the server's event loops.
+    var ticks: EventLoopTicks
     /// The peer's address.
     var address: String
     /// Counts the calls that were held back.
-    var ledger: ConnectionCounters
+    var counters: ConnectionCounters
   }
 
   /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A
@@ -40,8 +40,8 @@ final class MessageReader: ChannelDuplexHandler {
   private var budget = MessageReader.batchWeight
   /// Whether the handlers above have asked for more.
   private var isReadPending = false
-  private var isTurnRequested = false
-  /// Whether the ledger has a record of this call.
+  private var isTickRequested = false
+  /// Whether the counters include this call.
   private var isRecorded = false
 
   /// - Parameter batching: `nil` delivers everything as it arrives.
@@ -77,17 +77,17 @@ final class MessageReader: ChannelDuplexHandler {
   func read(context: ChannelHandlerContext) {
     guard let batching, !self.waiting.isEmpty else { return context.read() }
     self.isReadPending = true
-    guard !self.isTurnRequested else { return }
-    self.isTurnRequested = true
+    guard !self.isTickRequested else { return }
+    self.isTickRequested = true
     if !self.isRecorded {
       self.isRecorded = true
-      batching.ledger.record(.messageBatches, against: batching.address)
+      batching.counters.record(.messageBatches, against: batching.address)
     }
-    batching.turns.turn(of: context.eventLoop).afterPoll { self.takeTurn(context: context) }
+    batching.ticks.tick(of: context.eventLoop).afterPoll { self.handleTick(context: context) }
   }
 
-  private func takeTurn(context: ChannelHandlerContext) {
-    self.isTurnRequested = false
+  private func handleTick(context: ChannelHandlerContext) {
+    self.isTickRequested = false
     guard self.isReadPending, !self.waiting.isEmpty else { return }
     self.isReadPending = false
     self.budget = Self.batchWeight

@@ -46,7 +46,7 @@ package final class OutboundMessageStore: Sendable {
 
   package init() {}
 
-  /// Returns the place of one call's messages.
+  /// Returns the store of one call's messages.
   package func makeCallMessages() -> CallMessages {
     CallMessages(
       self,

@@ -2,7 +2,7 @@ package import GRPCCore
 import GRPCProtobuf
 package import SidelightWire
 
-/// A message to be sent: as the generated code has it, or encoded with its pixels in place.
+/// A message to be sent: a generated message, or an encoded one that refers to its pixels.
 package enum OutgoingMessage<Message: PixelMessage>: Sendable {
   /// A message without pixels, or with few enough to be copied.
   case message(Message)

@@ -14,14 +14,14 @@ import SwiftProtobuf
 package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   // Written by one owner at a time, before it is handed to the transport.
   private let message: FramedMessage
-  /// The owner of the memory of ``room`` and ``timing``.
+  /// The owner of the memory of ``storage`` and ``timing``.
   private let memory: WritableByteBuffer
   /// The memory for the pixels; empty if they were received.
-  private let room: UnsafeMutableRawBufferPointer
+  private let storage: UnsafeMutableRawBufferPointer
   /// The payload of a patchable timing.
   private let timing: UnsafeMutableRawPointer?
 
-  /// Encodes a message with room for pixels.
+  /// Encodes a message with memory for its pixels.
   ///
   /// - Parameters:
   ///   - message: The message, with an image; pixels in it are left out.
@@ -51,7 +51,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     tail.copyBytes(from: template.tail)
     self.memory = memory
     self.message = FramedMessage([memory.buffer])
-    self.room = UnsafeMutableRawBufferPointer(
+    self.storage = UnsafeMutableRawBufferPointer(
       rebasing: afterHead.prefix(template.pixelByteCount))
     self.timing = template.timing.flatMap { offset in tail.baseAddress.map { $0 + offset } }
   }
@@ -62,7 +62,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     // A peer may count empty frames as an attack.
     self.memory = tail
     self.message = FramedMessage(pieces.filter { $0.readableBytes > 0 })
-    self.room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    self.storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     self.timing = template.timing.flatMap { offset in tail.bytes.baseAddress.map { $0 + offset } }
   }
 
@@ -71,17 +71,17 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
 
   /// The memory for the pixels. It keeps the envelope alive.
   ///
-  /// - Precondition: The envelope was made with room for pixels.
+  /// - Precondition: The envelope was created with ``init(_:pixelByteCount:)``.
   package var pixels: PixelBuffer {
-    precondition(self.room.baseAddress != nil, "the envelope has no room for pixels")
-    return PixelBuffer(borrowing: self.room) { _ in withExtendedLifetime(self) {} }
+    precondition(self.storage.baseAddress != nil, "the envelope has no memory for pixels")
+    return PixelBuffer(borrowing: self.storage) { _ in withExtendedLifetime(self) {} }
   }
 
   /// Overwrites a number that was encoded in five bytes with a 32-bit number.
-  private func patch(_ value: UInt32, at place: UnsafeMutableRawPointer) {
+  private func patch(_ value: UInt32, at location: UnsafeMutableRawPointer) {
     for index in 0 ..< 5 {
       let bits = UInt8(truncatingIfNeeded: value >> UInt32(7 * index)) & 0x7F
-      place.storeBytes(
+      location.storeBytes(
         of: index < 4 ? bits | 0x80 : bits, toByteOffset: index, as: UInt8.self)
     }
   }
@@ -92,7 +92,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   func serialized<Bytes: GRPCContiguousBytes>(
     storingIn messages: OutboundMessageStore.CallMessages?
   ) -> Bytes {
-    guard let messages, self.byteCount >= FramedMessage.storedByteCount else {
+    guard let messages, self.byteCount >= FramedMessage.minStoredByteCount else {
       return self.message.joined()
     }
     return Bytes(messages.insert(self.message).bytes.readableBytesView)
@@ -103,7 +103,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
 package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
-  /// Returns an envelope with room for a filtered frame, whose timing may be set until it is sent.
+  /// Returns an envelope with memory for a filtered frame. Its timing may be set until it is sent.
   package static func outcome(
     _ frame: Sidelight_V1_FilteredFrame, pixelByteCount: Int
   ) throws -> PixelEnvelope {
@@ -122,11 +122,11 @@ extension PixelEnvelope<Sidelight_V1_ServerMessage> {
 
   /// Sets the frame's timing, in microseconds.
   package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
-    guard let place = self.timing else { return }
+    guard let location = self.timing else { return }
     // Each number follows a tag of one byte.
-    self.patch(timing.queueUs, at: place + 1)
-    self.patch(timing.processUs, at: place + 7)
-    self.patch(timing.totalUs, at: place + 13)
+    self.patch(timing.queueUs, at: location + 1)
+    self.patch(timing.processUs, at: location + 7)
+    self.patch(timing.totalUs, at: location + 13)
   }
 }
 
@@ -170,7 +170,7 @@ private struct PixelTemplate {
     self.pixelByteCount = pixelByteCount
   }
 
-  /// Encodes a filtered frame, with a timing of the greatest length.
+  /// Encodes a filtered frame, with a timing that has the maximum encoded length.
   init(outcome: Sidelight_V1_FilteredFrame, pixelByteCount: Int) throws {
     var frame = outcome
     frame.timing.queueUs = .max

@@ -27,12 +27,12 @@ package struct ReceivedMessage<Message: PixelMessage>: Sendable {
 /// it applies every rule of protobuf. A message whose pixels cannot be located by walking over its
 /// fields (it is malformed, or has a field on the path more than once) is decoded whole.
 package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeserializer {
-  private let maxBytesBesidePixels: Int
+  private let maxBytesWithoutPixels: Int
 
-  /// - Parameter maxBytesBesidePixels: The most bytes of a message without its pixels. A message
+  /// - Parameter maxBytesWithoutPixels: The most bytes of a message without its pixels. A message
   ///   whose pixels cannot be located may have no more in all.
-  package init(maxBytesBesidePixels: Int = .max) {
-    self.maxBytesBesidePixels = maxBytesBesidePixels
+  package init(maxBytesWithoutPixels: Int = .max) {
+    self.maxBytesWithoutPixels = maxBytesWithoutPixels
   }
 
   /// - Throws: `RPCError` with INVALID_ARGUMENT for bytes that are not such a message, with
@@ -40,7 +40,7 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
   package func deserialize<Bytes: GRPCContiguousBytes>(
     _ serialized: Bytes
   ) throws -> ReceivedMessage<Message> {
-    let apart = try serialized.withUnsafeBytes { bytes in
+    let located = try serialized.withUnsafeBytes { bytes in
       let location = PixelLocation(Message.pixelPath, in: bytes)
       try self.check(bytes.count - (location?.pixels.count ?? 0))
       return try location.map { location in
@@ -48,7 +48,7 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
         return (location, try ProtobufDeserializer<Message>().deserialize(rest))
       }
     }
-    guard let (location, message) = apart else { return try self.deserializeWhole(serialized) }
+    guard let (location, message) = located else { return try self.deserializeWhole(serialized) }
     let byteCount = serialized.byteCount
     // Another member of a oneof may follow the pixels and replace them.
     guard case .inline? = message.carriedImage?.pixels else {
@@ -59,11 +59,11 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
   }
 
   private func check(_ byteCount: Int) throws {
-    guard byteCount > self.maxBytesBesidePixels else { return }
+    guard byteCount > self.maxBytesWithoutPixels else { return }
     throw RPCError(
       code: .resourceExhausted,
       message: "The message has \(byteCount) bytes besides its pixels; the limit "
-        + "(max_control_message_bytes) is \(self.maxBytesBesidePixels).")
+        + "(max_control_message_bytes) is \(self.maxBytesWithoutPixels).")
   }
 
   private func deserializeWhole<Bytes: GRPCContiguousBytes>(

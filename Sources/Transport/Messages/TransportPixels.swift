@@ -40,7 +40,7 @@ extension PixelBuffer {
 
   /// The same bytes, if the transport can send them from where they lie and that is worthwhile.
   package var transportBytes: ByteBuffer? {
-    guard self.byteCount >= FramedMessage.storedByteCount else { return nil }
+    guard self.byteCount >= FramedMessage.minStoredByteCount else { return nil }
     return switch self.origin {
     case let writable as WritableByteBuffer: writable.buffer
     case let received as ReceivedBytes: received.transportBytes

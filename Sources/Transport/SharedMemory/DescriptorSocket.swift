@@ -48,8 +48,8 @@ package enum DescriptorSocket {
 
   /// Asks a server for the memory of a ring. Blocks for at most about two seconds.
   ///
-  /// - Returns: The server's answer, `nil` if it is none of those, and the memory if it accompanies
-  ///   the answer.
+  /// - Returns: The server's answer, `nil` if it is unknown, and the memory if it accompanies the
+  ///   answer.
   package static func fetch(
     _ hello: DescriptorHello, at path: String
   ) throws(SharedMemoryError) -> (answer: DescriptorAnswer?, memory: OwnedDescriptor?) {

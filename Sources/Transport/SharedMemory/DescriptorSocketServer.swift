@@ -12,8 +12,8 @@ import SidelightWire
 
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///
-/// It runs on a separate thread: a descriptor can only be passed by a system call that the event
-/// loops do not make, and each session uses the socket once.
+/// It runs on a separate thread: only `sendmsg` passes a descriptor, the event loops do not call
+/// it, and each session uses the socket once.
 package struct DescriptorSocketServer: Sendable {
   /// The limits of a descriptor socket.
   package struct Limits: Sendable {
@@ -40,7 +40,7 @@ package struct DescriptorSocketServer: Sendable {
   /// The path of the socket.
   package var path: String { self.location.path }
 
-  /// Listens. ``run(memory:)`` must be called, which ends that.
+  /// Listens. ``run(memory:onStop:)`` must be called; it closes the socket when it ends.
   ///
   /// - Parameter path: The path of the socket; `nil` puts it into a new private folder.
   /// - Throws: ``SharedMemoryError`` if there is no folder for the socket, `ListeningError` if it
@@ -53,8 +53,8 @@ package struct DescriptorSocketServer: Sendable {
     do {
       self.file = try await UnixSocketFile(
         listeningAt: location.path,
-        // The kernel names the user of each connection; without other users none of them gets that
-        // far.
+        // The loop checks the user of each connection. If only the server's own user and root are
+        // allowed, the mode of the file already keeps the others out.
         permissions: limits.allowedUserIDs.isEmpty ? 0o600 : 0o666)
     } catch {
       location.removeFolder()
@@ -108,10 +108,14 @@ private struct DescriptorSocketLoop: Sendable {
     let end: ContinuousClock.Instant
   }
 
-  private enum Turn {
-    case keep
+  /// What becomes of a connection that was read from.
+  private enum ReadResult {
+    case keepOpen
     case close
   }
+
+  /// The time without accepting connections after one could not be accepted.
+  private static let acceptPause = Duration.milliseconds(50)
 
   let listener: OwnedDescriptor
   let limits: DescriptorSocketServer.Limits
@@ -121,35 +125,46 @@ private struct DescriptorSocketLoop: Sendable {
   /// Runs until the listener is shut down.
   func run() {
     var connections: [Connection] = []
+    // The end of a pause without accepting; `nil` if there is none.
+    var acceptsFrom: ContinuousClock.Instant?
     while true {
-      var polled = [pollfd(fd: self.listener.number, events: Int16(POLLIN), revents: 0)]
+      // Without events, `poll` still reports that the listener was shut down.
+      let events = acceptsFrom == nil ? Int16(POLLIN) : 0
+      var polled = [pollfd(fd: self.listener.number, events: events, revents: 0)]
       polled += connections.map {
         pollfd(fd: $0.descriptor.number, events: Int16(POLLIN), revents: 0)
       }
-      guard poll(&polled, nfds_t(polled.count), Self.timeout(connections)) >= 0 || errno == EINTR
-      else {
+      let timeout = Self.timeout(connections.map(\.end) + [acceptsFrom].compactMap(\.self))
+      guard poll(&polled, nfds_t(polled.count), timeout) >= 0 || errno == EINTR else {
         return self.logger.error("descriptor socket failed", metadata: ["errno": "\(errno)"])
       }
       if polled[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { return }
       let now = ContinuousClock.now
       var kept: [Connection] = []
       for (var connection, entry) in zip(connections, polled.dropFirst()) {
-        let turn = entry.revents == 0 ? .keep : self.read(&connection)
-        if case .keep = turn, now < connection.end { kept.append(connection) }
+        let result = entry.revents == 0 ? .keepOpen : self.read(&connection)
+        if case .keepOpen = result, now < connection.end { kept.append(connection) }
       }
       connections = kept
-      if polled[0].revents != 0 { self.accept(into: &connections) }
+      if let end = acceptsFrom, end <= now { acceptsFrom = nil }
+      if polled[0].revents != 0, !self.accept(into: &connections) {
+        acceptsFrom = now + Self.acceptPause
+      }
     }
   }
 
-  /// Returns the time until the first connection's time is over, in milliseconds, rounded up.
-  private static func timeout(_ connections: [Connection]) -> CInt {
-    guard let end = connections.map(\.end).min() else { return -1 }
+  /// Returns the time until the first of several instants in milliseconds, rounded up; -1, which
+  /// disables the timeout, if there is none.
+  private static func timeout(_ ends: [ContinuousClock.Instant]) -> CInt {
+    guard let end = ends.min() else { return -1 }
     let milliseconds = (ContinuousClock.now.duration(to: end) / .milliseconds(1)).rounded(.up)
     return CInt(min(max(0, milliseconds), 60_000))
   }
 
-  private func accept(into connections: inout [Connection]) {
+  /// Accepts the connections that wait.
+  ///
+  /// - Returns: Whether it accepted all of them.
+  private func accept(into connections: inout [Connection]) -> Bool {
     do throws(SharedMemoryError) {
       while let descriptor = try DescriptorSocket.accept(on: self.listener) {
         let user = try DescriptorSocket.peerUserID(of: descriptor)
@@ -166,12 +181,13 @@ private struct DescriptorSocketLoop: Sendable {
         connections.append(
           Connection(descriptor: descriptor, end: .now + self.limits.timeout))
       }
+      return true
     } catch {
-      // Most likely there are no descriptors left. The waiting connection would wake the loop at
-      // once.
+      // Most likely no descriptor is free. No event reports that one is, and the connection that
+      // waits would wake the loop at once, so the loop does not accept for a while.
       self.logger.warning(
         "descriptor socket: connection not accepted", metadata: ["error": "\(error)"])
-      Thread.sleep(forTimeInterval: 0.05)
+      return false
     }
   }
 
@@ -180,16 +196,16 @@ private struct DescriptorSocketLoop: Sendable {
   }
 
   /// Reads the bytes that have arrived, and answers a complete request.
-  private func read(_ connection: inout Connection) -> Turn {
+  private func read(_ connection: inout Connection) -> ReadResult {
     var buffer = [UInt8](repeating: 0, count: DescriptorHello.maxBytes + 1)
     // Descriptors that a peer sends are not taken: the system closes them.
     let count = recv(connection.descriptor.number, &buffer, buffer.count, 0)
     guard count > 0 else {
-      return count < 0 && [EAGAIN, EINTR].contains(errno) ? .keep : .close
+      return count < 0 && [EAGAIN, EINTR].contains(errno) ? .keepOpen : .close
     }
     connection.bytes += buffer.prefix(count)
     switch DescriptorHello.read(connection.bytes) {
-    case .incomplete: return .keep
+    case .incomplete: return .keepOpen
     case .malformed: try? DescriptorSocket.answer(.refused, on: connection.descriptor)
     case .complete(let hello):
       let memory = self.memory(hello)

@@ -27,7 +27,7 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
   /// Whether this system shares memory in this way: Linux does.
   package static var isSupported: Bool { csm_is_available() != 0 }
 
-  /// Makes the memory of a ring: zeroed, and sealed so that its size cannot change.
+  /// Creates the memory of a ring: zeroed, and sealed so that its size cannot change.
   ///
   /// - Throws: ``SharedMemoryError`` if the system has no memory.
   package static func makeMemory(_ layout: RingLayout) throws(SharedMemoryError) -> OwnedDescriptor

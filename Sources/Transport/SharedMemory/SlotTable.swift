@@ -1,9 +1,9 @@
 /// The owner of each slot of a ring, as the server sees it. A pure state machine.
 ///
-/// Input slot: client's -> server's, when a frame names it -> client's, when that frame's outcome
-/// is decided. Output slot: free -> being written -> client's, when it is named in an outcome ->
-/// free, when the client acknowledges; or from being written back to free, if the picture does not
-/// go out.
+/// An input slot belongs to the client, to the server when a frame names the slot, and to the client
+/// again when that frame's outcome is decided. An output slot is free, is written by the server,
+/// belongs to the client when an outcome names the slot, and is free again when the client
+/// acknowledges the outcome; or directly after it was written, if the picture is not sent.
 package struct SlotTable: Sendable {
   private enum Output: Hashable {
     case free
@@ -22,7 +22,7 @@ package struct SlotTable: Sendable {
     let number: UInt64
   }
 
-  /// The frame, by its arrival, that has an input slot; `nil` if it is the client's.
+  /// The arrival number of the frame that has each input slot; `nil` if the client owns the slot.
   private var inputs: [UInt64?]
   private var outputs: [Output]
   private var nextNumber: UInt64 = 0
@@ -36,7 +36,7 @@ package struct SlotTable: Sendable {
 
   /// Records that a frame names an input slot, which belongs to the server from now on.
   ///
-  /// - Parameter arrival: The frame's place in the order of arrival.
+  /// - Parameter arrival: The frame's number in the order of arrival.
   /// - Returns: The frame that already has the slot; `nil` if the slot belonged to the client.
   package mutating func take(input index: Int, for arrival: UInt64) -> UInt64? {
     if let holder = self.inputs[index] { return holder }
@@ -46,7 +46,7 @@ package struct SlotTable: Sendable {
 
   /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
   /// the outcome on.
-  package mutating func giveBack(inputOf arrival: UInt64) {
+  package mutating func release(inputOf arrival: UInt64) {
     guard let index = self.inputs.firstIndex(of: arrival) else { return }
     self.inputs[index] = nil
   }
@@ -70,7 +70,7 @@ package struct SlotTable: Sendable {
   }
 
   /// Records that a frame's outcome is about to name the slot.
-  package mutating func handOver(_ reservation: Reservation, sequence: UInt64) {
+  package mutating func transfer(_ reservation: Reservation, sequence: UInt64) {
     guard self.outputs[reservation.index] == .written(reservation.number) else { return }
     self.outputs[reservation.index] = .client(sequence: sequence)
   }

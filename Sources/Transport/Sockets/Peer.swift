@@ -26,7 +26,7 @@ package struct PeerCredentials: Sendable, Hashable, CustomStringConvertible {
   /// The ids, as logs show them: `uid=1000 gid=1000 pid=4711`.
   package var description: String { "uid=\(self.uid) gid=\(self.gid) pid=\(self.pid)" }
 
-  /// Asks the kernel about an accepted connection.
+  /// Reads the credentials of an accepted connection's peer.
   ///
   /// - Returns: `nil` for other sockets than Unix sockets, and on other systems than Linux.
   static func ofPeer(_ channel: any Channel) -> EventLoopFuture<PeerCredentials?> {

@@ -125,6 +125,7 @@ struct UnixSocketFile: Sendable {
         guard errno == EWOULDBLOCK || errno == EINTR else {
           throw ListeningError(errno: errno, call: "flock \(folder)", address)
         }
+        // A lock that blocks would hold a thread of the pool, and no event reports a free lock.
         try await Task.sleep(for: .milliseconds(20))
       }
       throw ListeningError(.other, address, "another process keeps a lock on \(folder)")

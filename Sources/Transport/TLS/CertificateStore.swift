@@ -99,7 +99,7 @@ package final class CertificateStore: Sendable {
     let bytes = try Self.contents(path)
     // Without a passphrase callback BoringSSL would ask for one on the terminal.
     let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
-    guard let key else { throw TLSFileError(path, "is no PEM file with a key that is not encrypted") }
+    guard let key else { throw TLSFileError(path, "is not a PEM file with an unencrypted key") }
     return key
   }
 

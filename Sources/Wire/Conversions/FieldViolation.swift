@@ -56,7 +56,7 @@ extension FieldViolation {
 extension Google_Rpc_Status {
   /// Creates a status within a message, for errors that do not end the call.
   package init(_ status: GoogleRPCStatus) {
-    // Our details can always be serialized. If not, code and message contain the most.
+    // The server's own details can always be serialized; without them, code and message suffice.
     let bytes: [UInt8]? = try? status.serializedBytes()
     if let bytes, let whole = try? Google_Rpc_Status(serializedBytes: bytes) {
       self = whole

@@ -35,7 +35,7 @@ extension Frame {
   ///
   /// - Precondition: There are at least ``packedByteCount`` bytes.
   private func copyPacked(into bytes: UnsafeMutableRawBufferPointer) {
-    precondition(bytes.count >= self.packedByteCount, "there is no room for the samples")
+    precondition(bytes.count >= self.packedByteCount, "the buffer is too small for the samples")
     var offset = 0
     for (plane, layout) in self.layout.planes.enumerated() {
       let count = self.format.rowByteCount(plane: plane, width: self.size.width)
@@ -56,7 +56,8 @@ extension Frame {
 }
 
 extension PixelBuffer {
-  /// Returns a copy in a buffer of a pool. Others may write to the original.
+  /// Returns a copy in a buffer of a pool. The original may lie in memory that a
+  /// peer can still write to.
   package func copy(in pool: BufferPool) -> PixelBuffer {
     let copy = pool.makeBuffer(byteCount: self.byteCount)
     copy.copy(self)
@@ -67,7 +68,8 @@ extension PixelBuffer {
 }
 
 extension Frame {
-  /// Returns a copy in a buffer of a pool, with aligned strides. Others may write to the original.
+  /// Returns a copy in a buffer of a pool, with aligned strides. The original may lie in memory that a
+  /// peer can still write to.
   package func copy(in pool: BufferPool) -> Frame {
     // The size of an existing frame is valid.
     let layout =
@@ -104,17 +106,17 @@ extension MutableFrame {
 extension PixelBuffer {
   /// Copies another buffer's bytes to the beginning of this one.
   ///
-  /// - Precondition: There is room for them, and nothing else reads or writes here.
+  /// - Precondition: This buffer is large enough, and no other thread uses it.
   package func copy(_ other: PixelBuffer) {
-    precondition(self.byteCount >= other.byteCount, "there is no room for the pixels")
+    precondition(self.byteCount >= other.byteCount, "the buffer is too small for the pixels")
     self.bytes.copyMemory(from: UnsafeRawBufferPointer(other.bytes))
   }
 
   /// Copies bytes to the beginning of this buffer.
   ///
-  /// - Precondition: There is room for them, and nothing else reads or writes here.
+  /// - Precondition: This buffer is large enough, and no other thread uses it.
   package func copy(_ bytes: [UInt8]) {
-    precondition(self.byteCount >= bytes.count, "there is no room for the pixels")
+    precondition(self.byteCount >= bytes.count, "the buffer is too small for the pixels")
     self.bytes.copyBytes(from: bytes)
   }
 }

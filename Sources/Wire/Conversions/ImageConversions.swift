@@ -36,8 +36,8 @@ extension Sidelight_V1_Image {
       }
       let planes = self.planes.map { PlaneLayout(offset: Int($0.offset), stride: Int($0.stride)) }
       return try FrameLayout(format: format, size: size, planes: planes, available: available)
-    } catch let fault as FieldViolation {
-      throw fault
+    } catch let violation as FieldViolation {
+      throw violation
     } catch {
       throw FieldViolation(field: "planes", reason: "\(error)")
     }
@@ -196,7 +196,8 @@ extension Orientation {
       case .rotation180: 2
       case .rotation270: 3
       case .UNRECOGNIZED(let value):
-        throw FieldViolation(field: "orientation.rotation", reason: "\(value) is not a known rotation")
+        throw FieldViolation(
+          field: "orientation.rotation", reason: "\(value) is not a known rotation")
       }
     self.init(quarterTurns: turns, isMirrored: wire.mirrored)
   }

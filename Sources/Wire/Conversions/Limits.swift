@@ -182,7 +182,7 @@ package struct FrameLimits: Sendable, Hashable {
 
 extension FrameLimits {
   /// The limits of ``Frame`` only, for receivers of frames that they requested.
-  package static let everything = FrameLimits(
+  package static let unlimited = FrameLimits(
     maxDimension: FrameLayout.maxDimension,
     maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)
 }

@@ -1,6 +1,6 @@
-/// How the memory of a ring is divided: slots of one size, the client's way first.
+/// The division of a ring's memory into slots of one size, the input slots first.
 ///
-/// A layout that exists is sound: no sum or product of its figures overflows.
+/// The initializers ensure that no sum or product of the figures overflows.
 package struct RingLayout: Sendable, Hashable {
   /// Bytes of a slot; a multiple of ``pageBytes``.
   package let slotBytes: Int
@@ -23,7 +23,7 @@ package struct RingLayout: Sendable, Hashable {
 
   /// Reads a client's request, with defaults for omitted fields.
   ///
-  /// - Throws: ``FieldViolation`` whose field is relative to the request.
+  /// - Throws: ``FieldViolation`` with a field relative to the request.
   package init(_ request: Sidelight_V1_SharedMemoryRequest) throws(FieldViolation) {
     let slotBytes = request.slotBytes == 0 ? 8 << 20 : request.slotBytes
     guard slotBytes <= Self.maxSlotBytes else {
@@ -38,7 +38,7 @@ package struct RingLayout: Sendable, Hashable {
 
   /// Reads a server's offer.
   ///
-  /// - Throws: ``FieldViolation`` whose field is relative to the offer.
+  /// - Throws: ``FieldViolation`` with a field relative to the offer.
   package init(_ offer: Sidelight_V1_SharedMemoryOffer) throws(FieldViolation) {
     // The page size of the other host may differ; 4096 is the smallest.
     guard (1 ... UInt64(Self.maxSlotBytes)).contains(offer.slotBytes),
@@ -73,8 +73,8 @@ extension RingLayout {
   }
 
   /// Returns the indices of the slots of one direction.
-  package func indices(of way: Direction) -> Range<Int> {
-    switch way {
+  package func indices(of direction: Direction) -> Range<Int> {
+    switch direction {
     case .input: 0 ..< self.inputSlots
     case .output: self.inputSlots ..< self.slotCount
     }
@@ -84,18 +84,18 @@ extension RingLayout {
   ///
   /// - Parameters:
   ///   - reference: The reference, not yet validated.
-  ///   - ways: The directions that the slot may have.
+  ///   - directions: The directions that the slot may have.
   /// - Returns: The slot, and the number of its bytes that the reference names.
-  /// - Throws: ``FieldViolation`` whose field is relative to the image.
+  /// - Throws: ``FieldViolation`` with a field relative to the image.
   package func check(
-    _ reference: Sidelight_V1_SharedMemorySlot, _ ways: Direction...
+    _ reference: Sidelight_V1_SharedMemorySlot, _ directions: Direction...
   ) throws(FieldViolation) -> (slot: Int, byteCount: Int) {
     guard let slot = Int(exactly: reference.slot), (0 ..< self.slotCount).contains(slot) else {
       throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(reference.slot), the ring has \(self.slotCount) slots")
     }
-    guard ways.contains(where: { self.indices(of: $0).contains(slot) }) else {
+    guard directions.contains(where: { self.indices(of: $0).contains(slot) }) else {
       throw FieldViolation(
         field: "shared_memory.slot",
         reason: "is \(slot), a slot of the other direction; input slots are "

@@ -1,8 +1,8 @@
 import Foundation
 package import SwiftProtobuf
 
-/// The fields of a message that are messages themselves, all the way down. Counting the fields of
-/// an encoded message needs nothing else.
+/// The fields of a message that are messages themselves, and the fields of these, recursively:
+/// everything that is needed to count the fields of an encoded message.
 package struct MessageShape: Sendable {
   /// For each message of a contract, the index of the message type of each field, by field number.
   fileprivate let messages: [[UInt32: Int]]

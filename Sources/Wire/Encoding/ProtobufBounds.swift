@@ -5,7 +5,7 @@
 /// messages that it cannot read.
 package struct ProtobufBounds: Sendable {
   /// A reason not to decode a message.
-  package enum Fault: Error, Hashable, Sendable {
+  package enum Violation: Error, Hashable, Sendable {
     /// The message has more fields than the limit.
     case tooManyFields(limit: Int)
     /// The message is nested deeper than the limit.
@@ -43,14 +43,14 @@ package struct ProtobufBounds: Sendable {
   /// Checks a complete message.
   package static func check(
     _ bytes: Span<UInt8>, as shape: MessageShape, maxFields: Int
-  ) throws(Fault) {
+  ) throws(Violation) {
     var bounds = ProtobufBounds(shape: shape, length: bytes.count, maxFields: maxFields)
     try bounds.scan(bytes)
   }
 
   /// Scans the next bytes. It runs on an event loop that carries other calls too, so it must be
   /// quick for every input.
-  package mutating func scan(_ bytes: Span<UInt8>) throws(Fault) {
+  package mutating func scan(_ bytes: Span<UInt8>) throws(Violation) {
     var index = 0
     while self.isReadable, index < bytes.count {
       if self.skipped > 0 {
@@ -66,7 +66,7 @@ package struct ProtobufBounds: Sendable {
     }
   }
 
-  private mutating func read(_ byte: UInt8) throws(Fault) {
+  private mutating func read(_ byte: UInt8) throws(Violation) {
     guard self.shift < 64 else { return self.isReadable = false }
     self.value |= UInt64(byte & 0x7F) << self.shift
     guard byte < 0x80 else { return self.shift += 7 }
@@ -79,7 +79,7 @@ package struct ProtobufBounds: Sendable {
     }
   }
 
-  private mutating func read(tag: UInt64) throws(Fault) {
+  private mutating func read(tag: UInt64) throws(Violation) {
     while self.open.count > 1, let last = self.open.last, self.position > last.end {
       self.open.removeLast()
     }
@@ -95,7 +95,7 @@ package struct ProtobufBounds: Sendable {
     }
   }
 
-  private mutating func read(length: UInt64, of shape: MessageShape?) throws(Fault) {
+  private mutating func read(length: UInt64, of shape: MessageShape?) throws(Violation) {
     self.step = .tag
     guard let end = self.open.last?.end, length <= UInt64(max(0, end - self.position)) else {
       return self.isReadable = false

@@ -11,8 +11,7 @@ struct WireField: Sendable, Hashable {
 /// A walk over the fields of one protobuf message that does not decode them
 /// (protobuf.dev/programming-guides/encoding).
 ///
-/// It reports groups and anything else out of the ordinary as unreadable, and leaves them to a
-/// decoder.
+/// It throws ``Unreadable`` for groups and for malformed bytes, which only a decoder can judge.
 struct WireFieldCursor {
   /// Only a decoder can judge these bytes.
   struct Unreadable: Error {}

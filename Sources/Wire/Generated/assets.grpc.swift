@@ -116,7 +116,7 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -206,7 +206,7 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -294,7 +294,7 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -506,7 +506,7 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -619,7 +619,7 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -738,7 +738,7 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > `activate`.
     /// > 
     /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -841,7 +841,7 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > `activate`.
     /// > 
     /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). Nothing is kept of a call that fails. Errors:
+    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.

@@ -103,9 +103,9 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
   package mutating func clearOutput() {_uniqueStorage()._output = nil}
 
-  /// The index of the frame in a session as which the image is filtered, for filters that vary from
-  /// frame to frame, such as grain. A session counts the frames that arrive, from 0, including
-  /// frames that it drops; it starts again from 0 when it is resumed. Independent of
+  /// The frame index for filters that vary from frame to frame, such as grain: the image is filtered
+  /// like the frame with this index in a session. A session counts the frames that arrive, from 0,
+  /// including frames that it drops; it starts again from 0 when it is resumed. Independent of
   /// `Frame.sequence`. Default: 0.
   package var frameIndex: UInt64 {
     get {_storage._frameIndex}
@@ -425,7 +425,7 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The transport settings in force. They repeat those that `Limits` contains.
+/// The transport settings in force. Settings that `Limits` also contains have the same values there.
 package nonisolated struct Sidelight_V1_TransportSettings: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -185,7 +185,7 @@ package nonisolated struct Grpc_Reflection_V1_FileDescriptorResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Serialized google.protobuf.FileDescriptorProto messages: the file, and those that it imports.
+  /// Serialized google.protobuf.FileDescriptorProto messages: the file and its imports.
   package var fileDescriptorProto: [Data] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -121,8 +121,9 @@ package nonisolated struct Sidelight_V1_ResumeState: Sendable {
   /// Whether and how the session is paused.
   package var pause: Sidelight_V1_PauseState = .unspecified
 
-  /// The identifier, 16 random bytes, that a session shares with the sessions that it resumes and
-  /// those that resume it. A server uses it to find overrides that are newer than the token.
+  /// The identifier of a chain of sessions that resume one another: 16 random bytes, chosen for the
+  /// first session and kept by each session that resumes it. A server uses it to find overrides that
+  /// are newer than the token.
   package var lineage: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

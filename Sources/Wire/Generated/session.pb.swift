@@ -40,7 +40,7 @@ package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.Case
   /// A frame that finds the mailbox full is dropped as QUEUE_FULL.
   case keepOldest // = 2
 
-  /// No frame is dropped for lack of time, room or rate; back-pressure slows the sender instead.
+  /// No frame is dropped for lack of time, capacity or rate; back-pressure slows the sender instead.
   /// Budgets have no effect, and `max_fps` is refused. Frames are still dropped if they are invalid,
   /// fail under FAILURE_POLICY_DROP, arrive during a pause, are superseded by an operator's
   /// override, or are unfinished at shutdown. For offline processing.
@@ -985,14 +985,16 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
     set {_uniqueStorage()._maxPageSize = newValue}
   }
 
-  /// Units of control messages that a session handles per second; further ones wait. A message costs 1
-  /// unit, and one that changes or restates the pipeline 1 more for each stage.
+  /// The number of units of control messages that a session handles per second; further messages
+  /// wait. A message costs 1 unit; a message that changes or repeats the pipeline costs 1 more for
+  /// each stage.
   package var controlUnitsPerSecond: UInt32 {
     get {_storage._controlUnitsPerSecond}
     set {_uniqueStorage()._controlUnitsPerSecond = newValue}
   }
 
-  /// Bytes of control messages that a session handles per second; further ones wait.
+  /// The size of the control messages that a session handles per second, in bytes; further messages
+  /// wait.
   package var controlBytesPerSecond: UInt32 {
     get {_storage._controlBytesPerSecond}
     set {_uniqueStorage()._controlBytesPerSecond = newValue}

@@ -140,7 +140,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+        /// > override.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -217,7 +218,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+        /// > override.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -293,7 +295,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+        /// > override.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -506,7 +509,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+        /// > override.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -626,7 +630,8 @@ extension Sidelight_V1_Sessions {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+        /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+        /// > override.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -729,7 +734,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+    /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+    /// > override.
     /// > 
     /// > The participant's own selection is kept, still changes with the participant's requests, and
     /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -834,7 +840,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Forces a pipeline on a session and its lineage for a limited time, or ends an override.
+    /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
+    /// > override.
     /// > 
     /// > The participant's own selection is kept, still changes with the participant's requests, and
     /// > takes effect again when the override ends. While an override is in force, a frame that cannot

@@ -29,7 +29,7 @@ struct PipelineTextCursor {
   }
 
   /// Returns an error at the cursor or at another offset.
-  func fault(_ message: String, at offset: Int? = nil) -> PipelineTextError {
+  func error(_ message: String, at offset: Int? = nil) -> PipelineTextError {
     PipelineTextError(text: self.text, utf8Offset: offset ?? self.offset, message: message)
   }
 
@@ -54,9 +54,9 @@ struct PipelineTextCursor {
   }
 
   /// Moves past bytes that satisfy a condition, and returns them.
-  mutating func take(while fits: (UInt8) -> Bool) -> String {
+  mutating func take(while isIncluded: (UInt8) -> Bool) -> String {
     let start = self.offset
-    while let byte = self.current, fits(byte) { self.offset += 1 }
+    while let byte = self.current, isIncluded(byte) { self.offset += 1 }
     return String(decoding: self.bytes[start ..< self.offset], as: UTF8.self)
   }
 
@@ -77,7 +77,7 @@ struct PipelineTextCursor {
     while true {
       content += self.take { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
       switch self.current {
-      case nil: throw self.fault("the text that starts here has no closing quote", at: start)
+      case nil: throw self.error("the text that starts here has no closing quote", at: start)
       case UInt8(ascii: "\\"): content.unicodeScalars.append(try self.takeEscape())
       default:
         self.offset += 1
@@ -108,9 +108,9 @@ struct PipelineTextCursor {
           return scalar
         }
       }
-      throw self.fault("expected a character's number, as in \\u{e9}", at: start)
+      throw self.error("expected a character's number, as in \\u{e9}", at: start)
     default:
-      throw self.fault("expected one of the escapes \\\" \\\\ \\n \\r \\t \\u{...}", at: start)
+      throw self.error("expected one of the escapes \\\" \\\\ \\n \\r \\t \\u{...}", at: start)
     }
   }
 

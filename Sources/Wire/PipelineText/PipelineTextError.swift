@@ -10,11 +10,11 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
   public let line: Int
   /// The character in the line, from 1.
   public let column: Int
-  /// The fault in one sentence, with the expected and the found text.
+  /// The error in one sentence, with the expected and the found text.
   public let message: String
   /// The nearest existing name, if a name is unknown.
   public let suggestion: String?
-  /// The error of the catalogue, if it found the fault.
+  /// The error of the catalogue, if the catalogue found it.
   public let cause: PipelineError?
 
   /// Creates an error at an offset of a text. An offset beyond the text counts as its end.
@@ -40,9 +40,9 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
     return "\(location): \(self.message)\(hint)\n\(self.rendering)"
   }
 
-  /// Two lines: the line of the text with the fault, and a caret below the character.
+  /// Two lines: the line of the text with the error, and a caret below the character.
   ///
-  /// A long line is reduced to the surroundings of the fault. Control characters are shown as `?`,
+  /// A long line is reduced to the surroundings of the error. Control characters are shown as `?`,
   /// since the text may be hostile and the output a terminal.
   public var rendering: String {
     let lines = self.text.split(omittingEmptySubsequences: false) { $0.isNewline }

@@ -15,7 +15,7 @@ struct PipelineTextParser {
   /// Parses the whole text.
   mutating func parse() throws(PipelineTextError) -> Pipeline {
     guard self.cursor.count <= PipelineText.maxLength else {
-      throw self.cursor.fault(
+      throw self.cursor.error(
         "the text has \(self.cursor.count) bytes, the limit is \(PipelineText.maxLength)",
         at: PipelineText.maxLength)
     }
@@ -25,7 +25,7 @@ struct PipelineTextParser {
     let pipeline = try self.parsePipeline(path: "", depth: 1)
     self.cursor.skipSpace()
     guard self.cursor.current == nil else {
-      throw self.cursor.fault(
+      throw self.cursor.error(
         self.cursor.current == UInt8(ascii: "]")
           ? "there is no '[' before this ']'"
           : "expected ',' and another filter, or '@', or the end, found \(self.cursor.found)")
@@ -68,7 +68,7 @@ struct PipelineTextParser {
   ) throws(PipelineTextError) -> Stage {
     self.stageCount += 1
     guard self.stageCount <= Pipeline.maxStages else {
-      throw self.cursor.fault("the pipeline has more than \(Pipeline.maxStages) stages")
+      throw self.cursor.error("the pipeline has more than \(Pipeline.maxStages) stages")
     }
     self.locations.record(path, start: self.cursor.offset)
     let id = try self.parseID(path: path)
@@ -83,7 +83,7 @@ struct PipelineTextParser {
       self.locations.record("\(path).filter", start: start)
       content = .filter(FilterCall(name: name, parameters: try self.parseParameters(path: path)))
     } else {
-      throw self.cursor.fault("expected a filter's name or '[', found \(self.cursor.found)")
+      throw self.cursor.error("expected a filter's name or '[', found \(self.cursor.found)")
     }
     var stage = Stage(content, id: id)
     try self.parseAttributes(of: &stage, path: path)
@@ -95,12 +95,12 @@ struct PipelineTextParser {
     path: String, from start: Int, depth: Int
   ) throws(PipelineTextError) -> Pipeline {
     guard depth < Pipeline.maxDepth else {
-      throw self.cursor.fault("pipelines nest deeper than \(Pipeline.maxDepth)", at: start)
+      throw self.cursor.error("pipelines nest deeper than \(Pipeline.maxDepth)", at: start)
     }
     if self.cursor.take("]") { return Pipeline() }
     let pipeline = try self.parsePipeline(path: path, depth: depth + 1)
     guard self.cursor.take("]") else {
-      throw self.cursor.fault("expected ',' or ']', found \(self.cursor.found)")
+      throw self.cursor.error("expected ',' or ']', found \(self.cursor.found)")
     }
     return pipeline
   }
@@ -125,16 +125,16 @@ struct PipelineTextParser {
       self.cursor.skipSpace()
       let start = self.cursor.offset
       guard let name = try self.parseName() else {
-        throw self.cursor.fault(
+        throw self.cursor.error(
           "expected a parameter's name, as in 'intensity: 0.8', found \(self.cursor.found)")
       }
       guard self.cursor.take(":") else {
-        throw self.cursor.fault(
+        throw self.cursor.error(
           "expected ':' and a value after '\(name.clipped(toBytes: 40))', found \(self.cursor.found)"
         )
       }
       guard parameters[name] == nil else {
-        throw self.cursor.fault("'\(name.clipped(toBytes: 40))' is given twice", at: start)
+        throw self.cursor.error("'\(name.clipped(toBytes: 40))' is given twice", at: start)
       }
       self.cursor.skipSpace()
       let valueStart = self.cursor.offset
@@ -145,7 +145,7 @@ struct PipelineTextParser {
         value: valueStart)
     } while self.cursor.take(",")
     guard self.cursor.take(")") else {
-      throw self.cursor.fault("expected ',' or ')', found \(self.cursor.found)")
+      throw self.cursor.error("expected ',' or ')', found \(self.cursor.found)")
     }
     return parameters
   }
@@ -173,10 +173,10 @@ struct PipelineTextParser {
           origin: FramePoint(x: lengths[0].length, y: lengths[1].length), width: lengths[2].length,
           height: lengths[3].length)
       default:
-        throw self.cursor.fault("expected @off, @mix(...) or @region(...)", at: start)
+        throw self.cursor.error("expected @off, @mix(...) or @region(...)", at: start)
       }
       if let name, !seen.insert(name).inserted {
-        throw self.cursor.fault("@\(name) is given twice", at: start)
+        throw self.cursor.error("@\(name) is given twice", at: start)
       }
     }
   }
@@ -218,7 +218,7 @@ struct PipelineTextParser {
       }
     }
     guard let number = try self.parseNumber() else {
-      throw self.cursor.fault("expected a value, found \(self.cursor.found)")
+      throw self.cursor.error("expected a value, found \(self.cursor.found)")
     }
     guard let unit = try self.parseUnit() else { return .number(number) }
     return .length(Length(number, unit))
@@ -233,7 +233,7 @@ struct PipelineTextParser {
       if parser.cursor.takeWord() == "nan" { return Double.nan }
       parser.cursor.rewind(to: start)
       guard let number = try parser.parseNumber() else {
-        throw parser.cursor.fault("expected a number, found \(parser.cursor.found)")
+        throw parser.cursor.error("expected a number, found \(parser.cursor.found)")
       }
       return number
     }
@@ -246,7 +246,7 @@ struct PipelineTextParser {
     try self.parseList(in: brackets, count ... count) { parser throws(PipelineTextError) in
       let start = parser.cursor.offset
       guard let number = try parser.parseNumber() else {
-        throw parser.cursor.fault("expected a length, found \(parser.cursor.found)")
+        throw parser.cursor.error("expected a length, found \(parser.cursor.found)")
       }
       return (Length(number, try parser.parseUnit() ?? .pixels), start)
     }
@@ -258,21 +258,21 @@ struct PipelineTextParser {
   ) throws(PipelineTextError) -> [Element] {
     var elements: [Element] = []
     guard self.cursor.take(brackets.lowerBound) else {
-      throw self.cursor.fault("expected '\(brackets.lowerBound)', found \(self.cursor.found)")
+      throw self.cursor.error("expected '\(brackets.lowerBound)', found \(self.cursor.found)")
     }
     if counts.contains(0), self.cursor.take(brackets.upperBound) { return elements }
     repeat {
       self.cursor.skipSpace()
       guard elements.count < counts.upperBound else {
-        throw self.cursor.fault("expected '\(brackets.upperBound)' after \(elements.count) numbers")
+        throw self.cursor.error("expected '\(brackets.upperBound)' after \(elements.count) numbers")
       }
       elements.append(try parse(&self))
     } while self.cursor.take(",")
     guard elements.count >= counts.lowerBound else {
-      throw self.cursor.fault("expected ',' and another number, found \(self.cursor.found)")
+      throw self.cursor.error("expected ',' and another number, found \(self.cursor.found)")
     }
     guard self.cursor.take(brackets.upperBound) else {
-      throw self.cursor.fault(
+      throw self.cursor.error(
         "expected \(elements.count < counts.upperBound ? "',' or " : "")"
           + "'\(brackets.upperBound)', found \(self.cursor.found)")
     }
@@ -301,7 +301,7 @@ struct PipelineTextParser {
       }
     }
     guard let number = Double(digits) else {
-      throw self.cursor.fault("'\(digits.clipped(toBytes: 40))' is not a number", at: start)
+      throw self.cursor.error("'\(digits.clipped(toBytes: 40))' is not a number", at: start)
     }
     return number
   }
@@ -316,7 +316,7 @@ struct PipelineTextParser {
     case "h": return .height
     case "min": return .shortSide
     case let word?:
-      throw self.cursor.fault(
+      throw self.cursor.error(
         "expected one of the units px, w, h, min, found '\(word.clipped(toBytes: 40))'", at: start)
     }
   }
@@ -327,7 +327,7 @@ struct PipelineTextParser {
     let digits = self.cursor.take { Character(Unicode.Scalar($0)).isHexDigit }
     guard digits.utf8.count == 6 || digits.utf8.count == 8, let value = UInt32(digits, radix: 16)
     else {
-      throw self.cursor.fault("expected a colour: # and 6 or 8 hexadecimal digits", at: start)
+      throw self.cursor.error("expected a colour: # and 6 or 8 hexadecimal digits", at: start)
     }
     let rgba = digits.utf8.count == 6 ? value << 8 | 0xFF : value
     func channel(_ shift: UInt32) -> Double { Double(rgba >> shift & 0xFF) / 255 }

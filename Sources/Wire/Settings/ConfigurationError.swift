@@ -7,7 +7,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
   /// The allowed values.
   public let range: String
 
-  /// Makes a fault.
+  /// Creates an error.
   public init(setting: String, value: String, range: String) {
     self.setting = setting
     self.value = value

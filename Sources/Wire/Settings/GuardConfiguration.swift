@@ -50,8 +50,8 @@ public struct GuardConfiguration: Sendable, Hashable {
   public init() {}
 }
 
-/// The guards against hostile or broken peers. Each mends a weakness of the packages below, and
-/// tests disable it to show that it is effective.
+/// The guards against hostile or broken peers. Each compensates for a weakness of the
+/// packages below; tests disable it to show that it is effective.
 package enum Guard: String, CaseIterable, Sendable {
   /// Connections are counted, in total and by address; those beyond the limits are closed at once.
   case connectionCap

@@ -56,7 +56,7 @@ public struct TransportConfiguration: Sendable, Hashable {
   ///   1-1024): threads that carry connections. Each connection belongs to one of them.
   public var eventLoops: Int?
   /// - `unixSocketBufferBytes` (bytes, optional, default: the system's; range: 4 KiB-64 MiB): the
-  ///   kernel's buffers of a Unix socket, each way. The buffers of TCP adapt by themselves.
+  ///   kernel's buffers of a Unix socket, in each direction. The buffers of TCP adapt by themselves.
   public var unixSocketBufferBytes: Int?
   /// - `connections` (count, optional, default: one for each session; range: 1-1024): the
   ///   connections that a client's sessions share evenly. A server does not use it.
@@ -69,7 +69,7 @@ public struct TransportConfiguration: Sendable, Hashable {
 extension TransportConfiguration {
   /// A configuration with a name.
   public enum Profile: String, Sendable, Hashable, CaseIterable {
-    /// For live video: the least time from one end to the other.
+    /// For live video: the lowest end-to-end latency.
     case latency
     /// For many streams on few connections, and for offline jobs.
     case throughput

@@ -1,4 +1,5 @@
 import SidelightServer
+import SidelightWire
 import Synchronization
 
 /// A clock that only the test moves.

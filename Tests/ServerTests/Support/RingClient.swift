@@ -112,7 +112,7 @@ final class RingClient: @unchecked Sendable {  // one task uses it at a time
     guard case .sharedMemory(let reference)? = image.pixels else { return [UInt8](image.inline) }
     let (slot, count) = try self.ring.layout.check(reference, .input, .output)
     let pixels = self.ring.buffer(slot: slot, byteCount: count)
-    return try image.frame(over: pixels, limits: .everything).bytes
+    return try image.frame(over: pixels, limits: .unlimited).bytes
   }
 }
 

@@ -108,7 +108,7 @@ struct FrameResolver: Sendable {
   ///
   /// - Parameter started: The time at which the session began to work on it.
   func finish(
-    _ frame: IncomingFrame, _ picture: OutgoingPicture, _ disposition: Disposition,
+    _ frame: IncomingFrame, _ picture: OutgoingPicture, _ disposition: FrameDisposition,
     started: Duration
   ) {
     self.finish(
@@ -117,7 +117,7 @@ struct FrameResolver: Sendable {
 
   private func finish(
     _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
-    _ disposition: Disposition, started: Duration
+    _ disposition: FrameDisposition, started: Duration
   ) {
     // An override applies to every frame that has not been written, whatever it was filtered with.
     guard frame.activePipeline.isOverride || !self.handle.isOverridden else {

@@ -33,7 +33,7 @@ struct IncomingFrame: Sendable {
 
   /// Returns the outcome's message without pixels and timing; its image is the frame's own.
   func outcome(
-    _ disposition: Disposition, failure: GoogleRPCStatus? = nil
+    _ disposition: FrameDisposition, failure: GoogleRPCStatus? = nil
   ) -> Sidelight_V1_FilteredFrame {
     .with {
       $0.sequence = self.message.sequence

@@ -1,31 +1,12 @@
 package import GRPCProtobuf
-import SidelightWire
+package import SidelightWire
 import SwiftProtobuf
-
-/// How a frame that comes back was produced.
-package enum Disposition: Sendable, Hashable, CaseIterable {
-  /// By the pipeline in full.
-  case filtered
-  /// Unchanged: it is the input.
-  case passedThrough
-  /// By a cheaper variant of the pipeline.
-  case degraded
-
-  /// The name in metrics and traces.
-  package var name: String {
-    switch self {
-    case .filtered: "filtered"
-    case .passedThrough: "passed_through"
-    case .degraded: "degraded"
-    }
-  }
-}
 
 /// A finished frame that waits to be written.
 package struct FinishedFrame<Payload: Sendable>: Sendable {
   /// The client's number.
   package var sequence: UInt64
-  package var disposition: Disposition
+  package var disposition: FrameDisposition
   /// The revision of the pipeline that filtered it.
   package var revision: Revision
   /// The bytes of pixels.
@@ -38,7 +19,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var payload: Payload
 
   package init(
-    sequence: UInt64, disposition: Disposition, revision: Revision, byteCount: Int,
+    sequence: UInt64, disposition: FrameDisposition, revision: Revision, byteCount: Int,
     deadline: Duration? = nil, mustStay: Bool = false, payload: Payload
   ) {
     self.sequence = sequence
@@ -49,64 +30,6 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
     self.mustStay = mustStay
     self.payload = payload
   }
-}
-
-/// Why a frame was dropped.
-package enum DropReason: Sendable, Hashable, CaseIterable {
-  /// A newer frame displaced it in the mailbox.
-  case superseded
-  /// The mailbox was full of frames with precedence.
-  case queueFull
-  /// On arrival, the expected work did not fit into its budget.
-  case lateOnArrival
-  /// Before or between two passes its budget was spent, or too short for the expected work.
-  case lateInPipeline
-  /// Its budget was spent before it was written.
-  case lateOnOutput
-  /// More frames were without an outcome than were granted.
-  case noCredit
-  /// It exceeded the session's or the caller's rate.
-  case rateLimited
-  /// The session is paused.
-  case paused
-  /// The frame is invalid.
-  case invalidFrame
-  /// A stage failed, and the failure policy is to drop.
-  case stageFailed
-  /// The server is shutting down.
-  case draining
-  /// A newer frame displaced it before it was written.
-  case outputSuperseded
-
-  /// The name in metrics and traces: the wire's name in lower case.
-  package var name: String {
-    switch self {
-    case .superseded: "superseded"
-    case .queueFull: "queue_full"
-    case .lateOnArrival: "late_on_arrival"
-    case .lateInPipeline: "late_in_pipeline"
-    case .lateOnOutput: "late_on_output"
-    case .noCredit: "no_credit"
-    case .rateLimited: "rate_limited"
-    case .paused: "paused"
-    case .invalidFrame: "invalid_frame"
-    case .stageFailed: "stage_failed"
-    case .draining: "draining"
-    case .outputSuperseded: "output_superseded"
-    }
-  }
-}
-
-/// Where a frame was dropped.
-package enum DropStage: Sendable, Hashable {
-  /// In the reader.
-  case arrival
-  /// In the mailbox.
-  case mailbox
-  /// In the worker.
-  case pipeline
-  /// In the outcome queue.
-  case outbox
 }
 
 /// Why and where a frame was dropped.
@@ -185,7 +108,7 @@ package struct FrameCounts: Sendable, Hashable {
   }
 
   /// Returns the frames with a disposition.
-  func count(of disposition: Disposition) -> UInt64 {
+  func count(of disposition: FrameDisposition) -> UInt64 {
     switch disposition {
     case .filtered: self.filtered
     case .passedThrough: self.passedThrough
@@ -215,46 +138,9 @@ extension Sidelight_V1_Dropped {
     self.lastSequence = run.lastSequence
     self.count = run.count
     self.reason = Sidelight_V1_DropReason(run.drop.reason)
-    self.stage =
-      switch run.drop.stage {
-      case .arrival: .arrival
-      case .mailbox: .mailbox
-      case .pipeline: .pipeline
-      case .outbox: .outbox
-      }
+    self.stage = Sidelight_V1_DropStage(run.drop.stage)
     self.lateUs = run.lateness.wireMicroseconds
     if let diagnostic = run.drop.diagnostic { self.diagnostic = Google_Rpc_Status(diagnostic) }
-  }
-}
-
-extension Sidelight_V1_Disposition {
-  init(_ disposition: Disposition) {
-    self =
-      switch disposition {
-      case .filtered: .filtered
-      case .passedThrough: .passedThrough
-      case .degraded: .degraded
-      }
-  }
-}
-
-extension Sidelight_V1_DropReason {
-  init(_ reason: DropReason) {
-    self =
-      switch reason {
-      case .superseded: .superseded
-      case .queueFull: .queueFull
-      case .lateOnArrival: .lateOnArrival
-      case .lateInPipeline: .lateInPipeline
-      case .lateOnOutput: .lateOnOutput
-      case .noCredit: .noCredit
-      case .rateLimited: .rateLimited
-      case .paused: .paused
-      case .invalidFrame: .invalidFrame
-      case .stageFailed: .stageFailed
-      case .draining: .draining
-      case .outputSuperseded: .outputSuperseded
-      }
   }
 }
 
@@ -271,7 +157,7 @@ extension Sidelight_V1_Stats {
     self.ignoredMessages = counts.ignoredMessages
     self.final = isFinal
     // In the order of the enumeration, so that the same counts give the same bytes.
-    self.dropped = DropReason.allCases.compactMap { reason in
+    self.dropped = DropReason.serverReasons.compactMap { reason in
       guard let count = counts.dropped[reason] else { return nil }
       return .with {
         $0.reason = Sidelight_V1_DropReason(reason)

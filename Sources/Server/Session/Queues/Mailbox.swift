@@ -1,4 +1,5 @@
 import DequeModule
+package import SidelightWire
 import Synchronization
 
 /// A bounded queue between the reader of a session and its worker, with a policy for a full queue.

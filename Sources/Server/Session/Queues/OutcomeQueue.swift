@@ -1,3 +1,4 @@
+package import SidelightWire
 import Synchronization
 
 /// The queue between a session and its writer: a reorder buffer that releases outcomes in the order

@@ -15,7 +15,7 @@ import Synchronization
 /// An event loop of NIO runs tasks until none is left, and only then polls again: tasks that keep
 /// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can
 /// tell that a poll has happened. A byte that travels through a pipe of the loop can.
-final class EventLoopTurn {
+final class EventLoopTick {
   private let loop: any EventLoop
   private var channel: (any Channel)?
   private var waiting: [() -> Void] = []
@@ -82,17 +82,17 @@ final class EventLoopTurn {
   }
 }
 
-/// The ``EventLoopTurn`` of each event loop of a server.
-final class EventLoopTurns: Sendable {
-  private let turns = Mutex<[ObjectIdentifier: NIOLoopBound<EventLoopTurn>]>([:])
+/// The ``EventLoopTick`` of each event loop of a server.
+final class EventLoopTicks: Sendable {
+  private let ticks = Mutex<[ObjectIdentifier: NIOLoopBound<EventLoopTick>]>([:])
 
-  /// Returns the turns of a loop. It must be called on that loop.
-  func turn(of loop: any EventLoop) -> EventLoopTurn {
-    self.turns.withLock { turns in
-      if let turn = turns[ObjectIdentifier(loop)] { return turn }
-      let turn = NIOLoopBound(EventLoopTurn(loop), eventLoop: loop)
-      turns[ObjectIdentifier(loop)] = turn
-      return turn
+  /// Returns the ticks of a loop. It must be called on that loop.
+  func tick(of loop: any EventLoop) -> EventLoopTick {
+    self.ticks.withLock { ticks in
+      if let tick = ticks[ObjectIdentifier(loop)] { return tick }
+      let tick = NIOLoopBound(EventLoopTick(loop), eventLoop: loop)
+      ticks[ObjectIdentifier(loop)] = tick
+      return tick
     }.value
   }
 }

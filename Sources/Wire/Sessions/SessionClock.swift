@@ -1,10 +1,10 @@
 import Tracing
 
-/// Where sessions read the time, so that tests can move it.
-package struct ClientClock: Sendable {
-  /// Time since some fixed moment; never goes back.
+/// The clock of sessions, at the server and on the client. Tests supply their own.
+package struct SessionClock: Sendable {
+  /// Returns the time since a fixed moment. Monotonic.
   package var now: @Sendable () -> Duration
-  /// Nanoseconds since 1970.
+  /// Returns the nanoseconds since 1970.
   package var nanosecondsSince1970: @Sendable () -> UInt64
   /// Returns after the given time, or when the task is cancelled.
   package var wait: @Sendable (Duration) async -> Void
@@ -20,11 +20,12 @@ package struct ClientClock: Sendable {
   }
 
   /// The system's clocks.
-  package static let system: ClientClock = {
+  package static let system: SessionClock = {
     let start = ContinuousClock.now
-    return ClientClock(
+    return SessionClock(
       now: { start.duration(to: .now) },
       nanosecondsSince1970: { DefaultTracerClock.now.nanosecondsSinceEpoch },
+      // The only error is that of a cancelled task, whose wait ends early as documented.
       wait: { try? await Task.sleep(for: $0) })
   }()
 }

@@ -2,7 +2,7 @@ import SidelightClient
 import SidelightKernels
 import Testing
 
-/// Each transition of the journal.
+/// Each transition of the change log.
 @Suite struct PipelineChangeLogTests {
   static let first: Pipeline = [Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm")]
 
@@ -39,7 +39,7 @@ import Testing
     #expect(log.takeReplay() == nil)
   }
 
-  @Test("Changes without an answer are asked for again, as one, in the name of the last")
+  @Test("Changes without an answer are requested again, as one, in the name of the last")
   func replay() {
     var log = PipelineChangeLog(pipeline: Self.first)
     _ = Self.send(Self.update(0.5), in: &log)
@@ -52,7 +52,7 @@ import Testing
     #expect(log.takeReplay() == nil)
   }
 
-  @Test("A change that waits to be sent is not asked for twice")
+  @Test("A change that waits to be sent is not requested twice")
   func unsent() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let sent = Self.send(Self.update(0.5), in: &log)
@@ -63,7 +63,7 @@ import Testing
         == PipelineChangeLog.Replay(pipeline: Self.warm(0.5), requestID: sent))
   }
 
-  @Test("A change that was refused is not asked for again")
+  @Test("A change that was refused is not requested again")
   func rejected() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let refused = Self.send(.select([.filter("nope")]), in: &log)
@@ -73,7 +73,7 @@ import Testing
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(0.25), requestID: kept))
   }
 
-  @Test("If the last of several that were asked for as one is refused, the others still count")
+  @Test("If the last of several that were requested as one is refused, the others still count")
   func rejectedReplay() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let good = Self.send(Self.update(0.5), in: &log)
@@ -87,7 +87,7 @@ import Testing
     #expect(log.pipeline == Self.warm(0.5))
   }
 
-  @Test("A change with a condition is not asked for twice: its fate is not known")
+  @Test("A change with a condition is not requested twice: its outcome is not known")
   func conditional() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let conditional = Self.send(Self.update(0.5), isConditional: true, in: &log)

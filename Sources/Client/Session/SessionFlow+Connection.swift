@@ -1,0 +1,195 @@
+import Foundation
+import GRPCCore
+import SidelightKernels
+import SidelightWire
+import Synchronization
+
+/// The methods of the session's connection: its opening, its messages in both directions, its loss.
+extension SessionFlow {
+  /// Returns when the session was opened for the first time.
+  ///
+  /// - Throws: The error that prevented it; `CancellationError`.
+  func waitUntilOpened() async throws {
+    await self.wait(for: .opening)
+    try Task.checkCancellation()
+    try self.state.withLock { $0.opening }?.get()
+  }
+
+  /// Whether no more messages are accepted and none waits, so that no connection is needed.
+  var isDrained: Bool { self.state.withLock { $0.window.isDrained } }
+
+  /// Returns when ``isDrained`` is true, or the task is cancelled.
+  func waitUntilDrained() async {
+    await self.wait(for: .drained)
+  }
+
+  /// Records that a connection is being opened.
+  ///
+  /// - Returns: The pipeline and the resume token to open it with; the token only if `usesToken`.
+  func startOpening(usesToken: Bool) -> (pipeline: Pipeline, token: Data?) {
+    self.update { state in
+      state.window.startOpening()
+      state.linkOpened = nil
+      state.lastActivity = self.clock.now()
+      return (state.changes.pipeline, usesToken ? state.changes.token : nil)
+    }
+  }
+
+  /// Records that the connection is open.
+  func open(id: String, framesInFlight: Int, token: Data) {
+    self.update { state in
+      state.id = id
+      state.linkOpened = self.clock.now()
+      state.changes.token = token.isEmpty ? nil : token
+      // The server reports an override that is still in force again.
+      state.fallbacks.recordConnection()
+      state.lastState = .running
+      var controls: [Control] = []
+      if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
+      if let pause = state.changes.pause { controls.append(.pause(pause)) }
+      state.window.open(capacity: framesInFlight, first: controls)
+      state.opening = state.opening ?? .success(())
+    }
+  }
+
+  /// The time at which the current connection was opened, on the session's clock; `nil` if it is
+  /// not open yet.
+  var linkOpened: Duration? { self.state.withLock { $0.linkOpened } }
+
+  /// The time of the server's last message, on the session's clock.
+  var lastActivity: Duration { self.state.withLock { $0.lastActivity } }
+
+  /// Records a message of the server.
+  func recordActivity() {
+    self.state.withLock { $0.lastActivity = self.clock.now() }
+  }
+
+  /// Sends a ping whose answer only shows that the server is there.
+  func pushHeartbeat() {
+    self.update { $0.window.pushUrgent(.ping(id: 0)) }
+  }
+
+  /// Returns the next message; waits for it. `nil` if there will be none on this connection, or the
+  /// task is cancelled.
+  func nextMessage() async -> Window.Element? {
+    while !Task.isCancelled {
+      let next = self.update { state in
+        let next = state.window.next()
+        if case .send(.control(let control)) = next {
+          state.recordSent(control, now: self.clock.now(), wall: self.wallTime)
+        }
+        return next
+      }
+      switch next {
+      case .send(let element): return element
+      case .finished: return nil
+      case .wait: await self.wait(for: .message)
+      }
+    }
+    return nil
+  }
+
+  /// Returns the frame of that number if its outcome is not known yet.
+  func pending(_ sequence: UInt64) -> OutgoingFrame? {
+    self.state.withLock { $0.outcomes.pending(sequence) }
+  }
+
+  /// Sets the outcome of a frame that came back.
+  func resolve(_ frame: FilteredFrame) {
+    self.update { state in
+      state.fallbacks.record(frame.picture, revision: frame.revision)
+      state.outcomes.resolve(
+        frame.sequence, .outcome(.filtered(frame)), as: .filtered(frame.disposition))
+    }
+  }
+
+  /// Sets the outcomes of frames that were dropped at the server.
+  func resolve(
+    _ range: ClosedRange<UInt64>, _ make: @Sendable (UInt64) -> DroppedFrame
+  ) {
+    self.update { state in
+      for (sequence, _) in state.outcomes.pending(in: range) {
+        let frame = make(sequence)
+        state.outcomes.resolve(
+          sequence, .outcome(.dropped(frame)), as: .dropped(frame.reason))
+      }
+    }
+  }
+
+  /// Adds an event other than an outcome.
+  func push(_ event: SessionEvent, topic: String? = nil) {
+    self.update { $0.outcomes.push(event, topic: topic) }
+  }
+
+  /// Records a change that is in force.
+  func apply(_ change: AppliedChange, token: Data) {
+    self.update { state in
+      state.changes.apply(change.requestID)
+      if !token.isEmpty { state.changes.token = token }
+      state.outcomes.push(.applied(change))
+    }
+  }
+
+  /// Records a change that was refused.
+  func reject(_ change: RejectedChange) {
+    self.update { state in
+      if let replay = state.changes.reject(change.requestID) {
+        state.window.push(.select(replay))
+      }
+      state.outcomes.push(.rejected(change))
+    }
+  }
+
+  /// Records the session's state and the renewed resume token.
+  ///
+  /// - Parameter revision: The revision in force.
+  func record(_ new: SessionState, revision: UInt64, token: Data) {
+    self.update { state in
+      if !token.isEmpty { state.changes.token = token }
+      switch new {
+      case .overridden: state.fallbacks.setOverride(revision)
+      case .running, .paused: state.fallbacks.setOverride(nil)
+      case .draining:
+        // Without reconnection the server decides the outcome of frames that are sent meanwhile.
+        if self.options.reconnect != nil { state.window.drain() }
+      case .other: break
+      }
+      guard new != state.lastState else { return }
+      state.lastState = new
+      state.outcomes.push(.state(new))
+    }
+  }
+
+  /// Records the answer to a ping.
+  func answerPing(_ id: UInt64, serverReceived: Int64, serverSent: Int64) {
+    let now = self.clock.now()
+    self.update { state in
+      guard let sent = state.pings[id]?.sent else { return }
+      // Measured with the monotonic clock, from the time at which the ping was sent.
+      let elapsed = Int64(clamping: Int((now - sent.now) / .nanoseconds(1)))
+      state.pings[id]?.answer = .success(
+        ClockReading(
+          sent: sent.wall, serverReceived: serverReceived, serverSent: serverSent,
+          arrived: sent.wall + elapsed))
+    }
+  }
+
+  /// Records that the connection is lost. Frames that were in flight or waited get their outcomes.
+  func loseLink(_ event: ConnectionEvent) {
+    self.update { state in
+      state.lose()
+      state.outcomes.push(.connection(event), topic: "connection")
+    }
+  }
+
+  /// Records that the session is over.
+  func end(_ result: Result<Void, any Error>) {
+    self.update { state in
+      state.window.abandon()
+      state.lose()
+      let unopened = RPCError(code: .unavailable, message: "The session ended unopened.")
+      state.opening = state.opening ?? result.flatMap { .failure(unopened) }
+      state.outcomes.finish(result)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/// The reason why a frame was dropped. The client decides the first three, the server the others.
+public enum DropReason: String, Sendable, Hashable, CaseIterable {
+  /// A newer frame replaced it while it waited for credit on the client.
+  case supersededBeforeSending
+  /// It was passed to `send` while there was no connection, and was not sent.
+  case disconnected
+  /// It was at the server when the connection was lost. Whether it was filtered is not known.
+  case connectionLost
+  /// A newer frame replaced it in the server's mailbox.
+  case superseded
+  /// The server's mailbox was full of frames that take precedence.
+  case queueFull
+  /// Its budget was spent when it arrived, or too short for the expected work.
+  case lateOnArrival
+  /// Its budget was spent, or too short for the remaining work, before or between the passes.
+  case lateInPipeline
+  /// Its budget was spent before it was written.
+  case lateOnOutput
+  /// More frames were without an outcome than the server grants.
+  case noCredit
+  /// It exceeded the session's or the caller's rate.
+  case rateLimited
+  /// The session is paused.
+  case paused
+  /// The frame is invalid: the server could not read it.
+  case invalidFrame
+  /// A stage failed, and the failure policy is to drop.
+  case stageFailed
+  /// The server is shutting down.
+  case draining
+  /// A newer frame replaced it while it waited to be written.
+  case outputSuperseded
+  /// A reason of a newer server, which this version does not know.
+  case other
+
+  /// The reasons that the server decides, in the order of the contract.
+  package static let serverReasons = Self.allCases.filter {
+    Sidelight_V1_DropReason($0) != .unspecified
+  }
+
+  /// The name in metrics and traces: the contract's name in lower case.
+  package var name: String {
+    switch self {
+    case .supersededBeforeSending: "superseded_before_sending"
+    case .disconnected: "disconnected"
+    case .connectionLost: "connection_lost"
+    case .superseded: "superseded"
+    case .queueFull: "queue_full"
+    case .lateOnArrival: "late_on_arrival"
+    case .lateInPipeline: "late_in_pipeline"
+    case .lateOnOutput: "late_on_output"
+    case .noCredit: "no_credit"
+    case .rateLimited: "rate_limited"
+    case .paused: "paused"
+    case .invalidFrame: "invalid_frame"
+    case .stageFailed: "stage_failed"
+    case .draining: "draining"
+    case .outputSuperseded: "output_superseded"
+    case .other: "other"
+    }
+  }
+}
+
+/// The stage of processing at which a frame was dropped.
+public enum DropStage: String, Sendable, Hashable {
+  /// On the client.
+  case client
+  /// At the server, on arrival.
+  case arrival
+  /// At the server, in the mailbox.
+  case mailbox
+  /// In the pipeline.
+  case pipeline
+  /// At the server, in the queue of outcomes.
+  case outbox
+  /// Not known: the connection was lost, or the server is newer than this version.
+  case unknown
+}
+
+// MARK: Messages
+
+extension DropReason {
+  /// Creates a reason.
+  package init(_ reason: Sidelight_V1_DropReason) {
+    switch reason {
+    case .superseded: self = .superseded
+    case .queueFull: self = .queueFull
+    case .lateOnArrival: self = .lateOnArrival
+    case .lateInPipeline: self = .lateInPipeline
+    case .lateOnOutput: self = .lateOnOutput
+    case .noCredit: self = .noCredit
+    case .rateLimited: self = .rateLimited
+    case .paused: self = .paused
+    case .invalidFrame: self = .invalidFrame
+    case .stageFailed: self = .stageFailed
+    case .draining: self = .draining
+    case .outputSuperseded: self = .outputSuperseded
+    case .unspecified, .UNRECOGNIZED: self = .other
+    }
+  }
+}
+
+extension Sidelight_V1_DropReason {
+  /// Creates a reason. A reason of the client is unspecified: it is not sent.
+  package init(_ reason: DropReason) {
+    self =
+      switch reason {
+      case .superseded: .superseded
+      case .queueFull: .queueFull
+      case .lateOnArrival: .lateOnArrival
+      case .lateInPipeline: .lateInPipeline
+      case .lateOnOutput: .lateOnOutput
+      case .noCredit: .noCredit
+      case .rateLimited: .rateLimited
+      case .paused: .paused
+      case .invalidFrame: .invalidFrame
+      case .stageFailed: .stageFailed
+      case .draining: .draining
+      case .outputSuperseded: .outputSuperseded
+      case .supersededBeforeSending, .disconnected, .connectionLost, .other: .unspecified
+      }
+  }
+}
+
+extension DropStage {
+  /// Creates a stage.
+  package init(_ stage: Sidelight_V1_DropStage) {
+    switch stage {
+    case .arrival: self = .arrival
+    case .mailbox: self = .mailbox
+    case .pipeline: self = .pipeline
+    case .outbox: self = .outbox
+    case .unspecified, .UNRECOGNIZED: self = .unknown
+    }
+  }
+}
+
+extension Sidelight_V1_DropStage {
+  /// Creates a stage. The client's own stage is unspecified: it is not sent.
+  package init(_ stage: DropStage) {
+    self =
+      switch stage {
+      case .arrival: .arrival
+      case .mailbox: .mailbox
+      case .pipeline: .pipeline
+      case .outbox: .outbox
+      case .client, .unknown: .unspecified
+      }
+  }
+}
