@@ -21,11 +21,11 @@ extension GoogleRPCStatus {
   /// - Parameters:
   ///   - limit: The errors in a row that a session tolerates.
   ///   - last: The error that exceeded the limit.
-  static func tooManyFaults(limit: Int, last: FieldViolation) -> GoogleRPCStatus {
+  static func tooManyErrors(limit: Int, last: FieldViolation) -> GoogleRPCStatus {
     let last = last.clipped
     return GoogleRPCStatus(
       code: .invalidArgument,
-      message: "More than \(limit) faults in a row; the last was \(last.field): \(last.reason)",
+      message: "More than \(limit) errors in a row; the last was \(last.field): \(last.reason)",
       details:
         .errorInfo(
           reason: "TOO_MANY_FAULTS", domain: Self.errorDomain,
@@ -98,8 +98,8 @@ struct UnreadableMessageInterceptor: ServerInterceptor {
 
   private static func detailed(_ error: RPCError, _ context: ServerContext) -> RPCError {
     guard error.code == .invalidArgument, error.metadata.isEmpty else { return error }
-    let fault = FieldViolation(
+    let violation = FieldViolation(
       field: "message", reason: "is not a valid message of \(context.descriptor.method)")
-    return RPCError(fault)
+    return RPCError(violation)
   }
 }

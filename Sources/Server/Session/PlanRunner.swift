@@ -53,7 +53,7 @@ struct PlanRunner: Sendable {
 struct WorkerPassObserver: PassObserver {
   /// The frame's deadline passed between two passes.
   struct Expired: Error {
-    /// Where the frame was.
+    /// The stage of the server that had the frame.
     var stage: DropStage
   }
 

@@ -1,13 +1,13 @@
 import AsyncAlgorithms
 import Tracing
 
-/// The clock of sessions. Tests supply their own.
+/// The clock of sessions. Tests supply a manual one.
 package struct SessionClock: Sendable {
-  /// Returns the time since a fixed moment. Monotonic.
+  /// Returns the time since a fixed instant. Monotonic.
   package var now: @Sendable () -> Duration
   /// Returns the nanoseconds since 1970.
   package var nanosecondsSince1970: @Sendable () -> UInt64
-  /// Returns after the given time, or when the task is cancelled.
+  /// Returns after the given time, or early when the task is cancelled.
   package var wait: @Sendable (Duration) async -> Void
 
   package init(
@@ -26,7 +26,11 @@ package struct SessionClock: Sendable {
     return SessionClock(
       now: { start.duration(to: .now) },
       nanosecondsSince1970: { DefaultTracerClock.now.nanosecondsSinceEpoch },
-      wait: { try? await Task.sleep(for: $0) })
+      wait: { duration in
+        // A sleep throws only when its task is cancelled, and `wait` then returns early. Callers
+        // check for cancellation, because most of them end without an error.
+        try? await Task.sleep(for: duration)
+      })
   }()
 }
 
@@ -40,7 +44,7 @@ extension SessionClock {
   /// The session's clock, for timers of swift-async-algorithms.
   struct TimerClock: Clock {
     struct Instant: InstantProtocol {
-      /// The time since the clock's fixed moment.
+      /// The time since the clock's fixed instant.
       var time: Duration
 
       func advanced(by duration: Duration) -> Instant { Instant(time: self.time + duration) }

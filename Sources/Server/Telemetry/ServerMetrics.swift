@@ -200,7 +200,7 @@ struct ServerGauges: Sendable {
     self.connections.record(engine.observability.connections.counts.open)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
-    self.rings.record(engine.rings?.bytesTaken ?? 0)
+    self.rings.record(engine.rings?.bytesReserved ?? 0)
     let assets = engine.assets.contents
     self.assets.record(assets.count)
     self.assetMemory.record(assets.bytes)

@@ -45,7 +45,7 @@ import Testing
     return Double(steps.reduce(0, +)) / Double(steps.count)
   }
 
-  @Test("Blur: what comes back says that it is not the filter's, and shows nothing")
+  @Test("The policy blur returns an unrecognizable picture, marked as degraded")
   func blur() async throws {
     let answers = try await Self.converse([.filter("broken")]) { $0.failurePolicy = .blur }
     let frame = try #require(answers.frames.first)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "A stage's own policy goes before the session's",
+    "A stage's policy overrides the session's",
     arguments: [
       (FailurePolicy.drop, Sidelight_V1_FailurePolicy.passThrough),
       (.passThrough, .drop), (.blur, .drop),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("The policy of a stage that does not fail says nothing about one that does")
+  @Test("The policy of a stage does not apply to other stages")
   func otherStagePolicy() async throws {
     let answers = try await Self.converse([
       Stage(.filter(FilterCall(name: "sepiaTone")), failurePolicy: .drop), .filter("broken"),
@@ -94,7 +94,7 @@ import Testing
     #expect(message.utf8.count == prefix.utf8.count + ContractLimits.maxFilterErrorBytes)
   }
 
-  @Test("A pipeline's policy is that of the stages in it")
+  @Test("The policy of a nested pipeline applies to its stages")
   func nestedPolicy() async throws {
     let answers = try await Self.converse([
       Stage(.pipeline([.filter("broken")]), failurePolicy: .drop)
@@ -102,7 +102,7 @@ import Testing
     #expect(answers.drops.first?.reason == .stageFailed)
   }
 
-  @Test("A filter that does not return costs its own session only, whose frames get the policy")
+  @Test("A filter that does not return affects only its own session, whose frames get the policy")
   func stuckFilter() async throws {
     let clock = ManualClock()
     let gate = Gate()

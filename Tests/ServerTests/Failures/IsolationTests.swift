@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct IsolationTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
-  @Test("More stuck filters than compute threads: the others get every frame, the stuck the policy")
+  @Test("With more stuck filters than threads, other sessions still get every frame")
   func moreStuckThanThreads() async throws {
     let clock = ManualClock()
     let gate = Gate()
@@ -83,7 +83,7 @@ import Testing
     let (ends, end) = AsyncStream<Never>.makeStream()
     let (begins, begin) = AsyncStream<Void>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      var begun = begins.makeAsyncIterator()
+      var started = begins.makeAsyncIterator()
       for session in 0 ..< turns {
         group.addTask {
           try await scheduler.withTurn(
@@ -93,7 +93,7 @@ import Testing
             for await _ in ends {}
           }
         }
-        await begun.next()
+        await started.next()
         await clock.awaited(within: .milliseconds(20))
         clock.advance(by: .milliseconds(20))
         // The first had both threads, alone as it was; from then on there are others.
@@ -110,7 +110,7 @@ import Testing
     compute.shutdown()
   }
 
-  @Test("Blocked threads are replaced, until they come back")
+  @Test("Blocked threads are replaced until their work returns")
   func standIns() async throws {
     try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("When too many threads are taken up, no more such work is begun; other work is")
+  @Test("When too many threads are blocked, only custom filters are refused")
   func tooMany() async throws {
     try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 1) { scheduler, _, _ in
       await #expect(throws: GoogleRPCStatus.self) {
@@ -128,7 +128,8 @@ import Testing
     }
   }
 
-  @Test("Nor is work that waited for its turn while the others outstayed theirs")
+  @Test(
+    "Custom filters that waited for a turn are refused if too many threads are blocked meanwhile")
   func tooManyMeanwhile() async throws {
     try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) {
       scheduler, _, clock in
@@ -145,8 +146,8 @@ import Testing
             }
           }
         }
-        var begun = begins.makeAsyncIterator()
-        for _ in 1 ... 2 { await begun.next() }
+        var started = begins.makeAsyncIterator()
+        for _ in 1 ... 2 { await started.next() }
         group.addTask {
           await #expect(throws: GoogleRPCStatus.self) {
             try await scheduler.withTurn(

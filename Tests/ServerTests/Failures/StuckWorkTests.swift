@@ -50,8 +50,8 @@ import Testing
     }
   }
 
-  @Test("A client that goes while a filter is stuck leaves its place to the next")
-  func departure() async throws {
+  @Test("A client that disconnects while a filter is stuck makes its session available")
+  func disconnection() async throws {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(gate.filter)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("A session ends though its analysis does not come back")
+  @Test("A session ends although its analysis does not return")
   func analysis() async throws {
     let clock = ManualClock()
     let gate = Gate()
@@ -107,7 +107,7 @@ import Testing
     let everyNth = 1
     let gate: Gate
 
-    func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       self.gate.hold()
       return [:]
     }

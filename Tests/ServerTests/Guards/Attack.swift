@@ -24,9 +24,9 @@ struct Attack: Sendable {
   static let process = "/sidelight.v1.FrameFilter/Process"
   static let info = "/sidelight.v1.FrameFilter/GetServerInfo"
   /// Long enough to be noticed, short enough to be waited for.
-  static let moment = Duration.milliseconds(60)
-  /// The time after which an action due after `moment` counts as missing.
-  static let longAfter = moment * 10
+  static let shortTimeout = Duration.milliseconds(60)
+  /// The time after which an action due after `shortTimeout` counts as missing.
+  static let longAfter = shortTimeout * 10
 
   /// One for each guard except the shutdown's, which has a separate test.
   static let all: [Attack] = [
@@ -46,7 +46,7 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .preface, configure: { $0.guards.prefaceTimeout = Self.moment },
+      target: .preface, configure: { $0.guards.prefaceTimeout = Self.shortTimeout },
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(ByteBuffer(string: "PRI * HTTP/2"))
@@ -56,8 +56,8 @@ struct Attack: Sendable {
     Attack(
       target: .keepalive,
       configure: {
-        $0.guards.keepaliveInterval = Self.moment
-        $0.guards.keepaliveTimeout = Self.moment
+        $0.guards.keepaliveInterval = Self.shortTimeout
+        $0.guards.keepaliveTimeout = Self.shortTimeout
       },
       setClock: { $0.guards.lingerTimeout = Self.longAfter },
       isMet: { _, address in
@@ -75,7 +75,7 @@ struct Attack: Sendable {
     Attack(
       target: .connectionStall, others: [.callStall],
       configure: {
-        $0.guards.writeStallTimeout = Self.moment
+        $0.guards.writeStallTimeout = Self.shortTimeout
         $0.transport.streamWindowBytes = 64 << 20
       },
       isMet: { server, address in
@@ -225,7 +225,7 @@ struct Attack: Sendable {
     Attack(
       target: .callStall,
       configure: {
-        $0.guards.writeStallTimeout = Self.moment
+        $0.guards.writeStallTimeout = Self.shortTimeout
         $0.transport.streamWindowBytes = 64 << 20
       },
       isMet: { _, address in
@@ -236,7 +236,7 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .linger, configure: { $0.guards.lingerTimeout = Self.moment },
+      target: .linger, configure: { $0.guards.lingerTimeout = Self.shortTimeout },
       isMet: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)

@@ -42,13 +42,13 @@ import Testing
     }
   }
 
-  @Test("A server of which nothing was ever asked gives nothing back")
+  @Test("A server without any activity releases no memory")
   func untouched() {
     let server = Server()
     for _ in 0 ..< 3 { #expect(!server.isDueAfterNothing(Self.atRest)) }
   }
 
-  @Test("When nothing happens any more everything goes, once, however little it is")
+  @Test("When activity ends, all free memory is released once")
   func idle() {
     let server = Server()
     for _ in 0 ..< 2 {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("Memory freed after everything was given back is given back too")
+  @Test("Memory that is freed after a release is released too")
   func freedLate() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.atRest))
@@ -72,7 +72,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Under load what is free goes if it is more than an eighth of what is in memory")
+  @Test("Under load free memory is released if it exceeds an eighth of the resident memory")
   func underLoad() {
     let server = Server()
     let resident = Self.used + Self.beside
@@ -99,7 +99,7 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 2 * Self.used)))
   }
 
-  @Test("Pages outside the heap are tried for once when they come, and forgotten when they go")
+  @Test("Pages outside the heap cause one release when they appear, and none when they disappear")
   func besideTheHeap() {
     let server = Server()
     let pictures = Self.heap(used: Self.used, beside: 5 * Self.beside)
@@ -110,7 +110,7 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 4 * Self.beside)))
   }
 
-  @Test("After a release under load the rest goes when nothing happens any more")
+  @Test("After a release under load the remaining free memory is released when activity ends")
   func idleAfterLoad() {
     let server = Server()
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: Self.used)))
@@ -120,7 +120,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Where the free amount is unknown, memory is released only when nothing happens any more")
+  @Test("Without heap statistics memory is released only when activity ends")
   func unknown() {
     let server = Server(heap: nil)
     #expect(!server.isDueUnderLoad(nil))

@@ -9,7 +9,7 @@ import Testing
   static let image = Sidelight_V1_Image.noise(.i420, 640, 360, padding: 13)
 
   @Test(
-    "A frame takes no buffer on its way: filters read one message and write the other",
+    "A frame needs no buffer: a filter reads the incoming message and writes the outgoing one",
     arguments: [
       Pipeline(stages: []), [.filter("sepiaTone"), .filter("vignette")], [.filter("median")],
     ])
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A frame of several passes takes a buffer between two of them, and no more")
+  @Test("A frame of two passes needs one buffer")
   func oneBuffer() async throws {
     try await withServer { server, address in
       let answers = try await withStub(address) { stub in

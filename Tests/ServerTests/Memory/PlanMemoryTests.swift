@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("Stills and checks are refused with the value and the limit")
+  @Test("Apply and CheckPipeline are refused with the value and the limit")
   func stills() async throws {
     try await withServer(Self.configuration, catalogue: try Self.catalogue()) { _, address in
       try await withStub(address) { stub in

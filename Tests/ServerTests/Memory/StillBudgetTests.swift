@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("An image beyond the budget is refused; one whose call is over takes no room")
+  @Test("An image beyond the budget is refused; a finished call releases its bytes")
   func budget() async throws {
     let gate = Gate()
     var configuration = ServerConfiguration()

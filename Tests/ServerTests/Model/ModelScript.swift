@@ -42,7 +42,7 @@ struct ModelScript: Sendable {
     /// Waits until every frame has its outcome.
     case settle
     /// Reads nothing until so many steps later.
-    case rest(steps: Int)
+    case pauseReading(steps: Int)
 
     /// Whether it is a frame that can be read.
     var isSound: Bool { if case .frame(_, true) = self { true } else { false } }

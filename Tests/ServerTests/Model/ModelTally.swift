@@ -16,7 +16,7 @@ final class ModelTally: Sendable {
       counts["degraded", default: 0] += session.counts.degraded
       if session.counts.filtered > 0 {
         counts["files", default: 0] += UInt64(
-          session.frames.count { $0.standing == .admitted && $0.message.image.format == .jpeg })
+          session.frames.count { $0.status == .admitted && $0.message.image.format == .jpeg })
       }
       counts["input slots", default: 0] += session.slotCounts.inputs
       counts["output slots", default: 0] += session.slotCounts.outputs

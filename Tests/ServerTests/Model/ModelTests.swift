@@ -27,7 +27,7 @@ import Testing
     return configuration
   }
 
-  @Test("Whatever a client does, every guarantee of the stream holds")
+  @Test("Random client behaviour never violates the guarantees of the stream")
   func randomSessions() async throws {
     let repeated = Self.environment("SIDELIGHT_MODEL_SEED")
     let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)

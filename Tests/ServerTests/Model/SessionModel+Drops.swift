@@ -47,7 +47,7 @@ extension SessionModel.SentFrame {
   fileprivate func stagesOfDrop(
     for reason: Sidelight_V1_DropReason, in session: SessionModel, at index: Int
   ) -> Set<Sidelight_V1_DropStage> {
-    switch self.standing {
+    switch self.status {
     case .invalid: return reason == .invalidFrame ? [.arrival] : []
     case .paused: return reason == .paused ? [.arrival] : []
     case .admitted: break
@@ -77,7 +77,7 @@ extension SessionModel.SentFrame {
     case .stageFailed:
       let stated = isComputed ? self.pipeline.broken : nil
       let isBroken = stated.map { ($0.failurePolicy ?? opening.failurePolicy) == .drop } ?? false
-      let isStuck = self.mayFindLaneStuck && opening.failurePolicy == .drop
+      let isStuck = self.mayFindWorkerStuck && opening.failurePolicy == .drop
       return isBroken || isStuck ? [.pipeline] : []
     case .paused, .invalidFrame, .draining, .unspecified, .UNRECOGNIZED: return []
     }
@@ -85,7 +85,7 @@ extension SessionModel.SentFrame {
 
   /// Whether a frame may stay in this one's place.
   private func yields(to other: SessionModel.SentFrame) -> Bool {
-    other.standing == .admitted
+    other.status == .admitted
       && (other.message.mustProcess || other.message.priority >= self.message.priority)
   }
 }

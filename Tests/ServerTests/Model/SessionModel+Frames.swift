@@ -10,7 +10,7 @@ extension SessionModel {
     let name = "frame \(sent.message.sequence) (the \(self.nextOutcome + 1)th)"
     try self.check(
       sent.message.sequence == frame.sequence, "\(frame.sequence) came back instead of \(name)")
-    try self.check(sent.standing == .admitted, "\(name) came back; it is \(sent.standing)")
+    try self.check(sent.status == .admitted, "\(name) came back; it is \(sent.status)")
     try self.checkApplied(sent, frame, name)
     try self.checkEcho(sent, frame, name)
     try self.checkContent(sent, frame, name)
@@ -104,7 +104,7 @@ extension SessionModel {
         !sent.passes && sent.pipeline.broken != nil, "\(name) failed: \(frame.failure.message)")
       policy = sent.pipeline.broken?.failurePolicy ?? self.opening.failurePolicy
     case .deadlineExceeded?:
-      try self.check(sent.mayFindLaneStuck, "\(name) overran a time that it did not have")
+      try self.check(sent.mayFindWorkerStuck, "\(name) overran a time that it did not have")
       policy = self.opening.failurePolicy
     default: throw Violation(description: "\(name) failed with \(frame.failure)")
     }

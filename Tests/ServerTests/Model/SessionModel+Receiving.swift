@@ -29,7 +29,7 @@ extension SessionModel {
   /// - Parameter seconds: How long it took.
   /// - Throws: ``Violation`` if it must not end with OK, or something is still owed.
   func endWell(after seconds: Double) throws(Violation) {
-    try self.check(!self.hasTooManyFaults, "OK after too many faults in a row")
+    try self.check(!self.hasTooManyErrors, "OK after too many errors in a row")
     try self.check(self.outstanding == 0, "\(self.outstanding) frames without outcome at the end")
     try self.check(self.controls.isEmpty, "no \(self.controls) at the end")
     try self.check(
@@ -66,9 +66,10 @@ extension SessionModel {
 
   /// A state tells of all changes up to its writing, so those before it may be skipped.
   private mutating func receive(_ state: Sidelight_V1_SessionState) throws(Violation) {
-    let index = self.states[self.statesTold...].firstIndex(of: state)
-    try self.check(index != nil, "\(state), and \(self.states[self.statesTold...]) are to be told")
-    if let index { self.statesTold = index + 1 }
+    let index = self.states[self.statesReceived...].firstIndex(of: state)
+    try self.check(
+      index != nil, "\(state), and \(self.states[self.statesReceived...]) are to be told")
+    if let index { self.statesReceived = index + 1 }
     self.lastState = state
   }
 

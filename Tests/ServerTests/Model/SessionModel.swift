@@ -25,7 +25,7 @@ struct SessionModel {
     }
 
     var message: Sidelight_V1_Frame
-    var standing: Status
+    var status: Status
     var revision: UInt64
     var requestID: UInt64
     var pipeline: ModelPipeline
@@ -35,7 +35,7 @@ struct SessionModel {
     /// server then has.
     var outstandingBefore: Int
     /// Whether a filter of the server's own may by now have overrun its time.
-    var mayFindLaneStuck: Bool
+    var mayFindWorkerStuck: Bool
   }
 
   /// Messages that must come in this order, whatever happens to frames.
@@ -60,8 +60,8 @@ struct SessionModel {
   private(set) var pause = Pause.running
   private(set) var ignoredMessages: UInt64 = 0
   private var lastSequence: UInt64?
-  private var faultsInARow = 0
-  private var mayFindLaneStuck = false
+  private var consecutiveErrors = 0
+  private var mayFindWorkerStuck = false
   /// The client has closed its side, so it acknowledges nothing any more.
   var isClosing = false
 
@@ -69,7 +69,7 @@ struct SessionModel {
   var controls: ArraySlice<Control> = []
   /// The states that the session has had, and how many of them the server has reported or skipped.
   var states: [Sidelight_V1_SessionState] = []
-  var statesTold = 0
+  var statesReceived = 0
   var lastState: Sidelight_V1_SessionState?
   /// The first frame without outcome.
   var nextOutcome = 0
@@ -98,7 +98,7 @@ struct SessionModel {
   var outstanding: Int { self.frames.count - self.nextOutcome }
 
   /// Whether the server has to end the session for its faults.
-  var hasTooManyFaults: Bool { self.faultsInARow > self.maxConsecutiveErrors }
+  var hasTooManyErrors: Bool { self.consecutiveErrors > self.maxConsecutiveErrors }
 
   /// Returns the client's next message.
   ///
@@ -125,7 +125,7 @@ struct SessionModel {
       return try? Sidelight_V1_ClientMessage(
         serializedBytes: [0xFA, 0x07, 0x03, 0x61, 0x62, 0x63] as [UInt8])
     case .staleAck: return .with { $0.ack.sequence = 0 }
-    case .settle, .rest: return nil
+    case .settle, .pauseReading: return nil
     }
   }
 
@@ -140,19 +140,19 @@ struct SessionModel {
     let isInOrder = self.lastSequence.map { frame.sequence > $0 } ?? true
     if isInOrder { self.lastSequence = frame.sequence }
     let isValid = isSound && isInOrder
-    self.faultsInARow = isValid ? 0 : self.faultsInARow + 1
+    self.consecutiveErrors = isValid ? 0 : self.consecutiveErrors + 1
     let passes = self.opening.analysisOnly || self.pause == .passing
     var sent = SentFrame(
       message: frame,
-      standing: !isValid ? .invalid : self.pause == .dropping ? .paused : .admitted,
+      status: !isValid ? .invalid : self.pause == .dropping ? .paused : .admitted,
       revision: self.revision, requestID: self.requestID, pipeline: self.pipeline, passes: passes,
-      outstandingBefore: self.outstanding, mayFindLaneStuck: false)
-    if sent.standing == .admitted, !passes, self.pipeline.isCustom,
+      outstandingBefore: self.outstanding, mayFindWorkerStuck: false)
+    if sent.status == .admitted, !passes, self.pipeline.isCustom,
       self.deadline(of: frame) != nil
     {
-      self.mayFindLaneStuck = true
+      self.mayFindWorkerStuck = true
     }
-    sent.mayFindLaneStuck = self.mayFindLaneStuck
+    sent.mayFindWorkerStuck = self.mayFindWorkerStuck
     self.frames.append(sent)
   }
 
@@ -176,7 +176,7 @@ struct SessionModel {
       self.pipeline = new
       self.revision += 1
       self.requestID = requestID
-      self.faultsInARow = 0
+      self.consecutiveErrors = 0
     } else {
       self.refuse(requestID, code: .invalidArgument)
     }
@@ -185,7 +185,7 @@ struct SessionModel {
 
   private mutating func refuse(_ requestID: UInt64, code: StatusCode) {
     self.controls.append(.error(requestID: requestID, code: code.rawValue))
-    self.faultsInARow += 1
+    self.consecutiveErrors += 1
   }
 
   private mutating func setPause(_ pause: Pause) {

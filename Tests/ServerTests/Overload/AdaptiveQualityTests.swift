@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("A blur is computed at half the resolution before frames are lost, and says so")
+  @Test("A blur is computed at half the resolution before frames are dropped, and reports it")
   func degraded() async throws {
     let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: true)
     #expect(answers.frames.last?.sequence == 400)
@@ -38,7 +38,8 @@ import Testing
     #expect(answers.finalStats?.degraded == 1)
   }
 
-  @Test("Without permission the picture is full, and a stage without a cheaper form is unchanged")
+  @Test(
+    "Without permission the full variant runs, and a stage without a cheaper variant is unchanged")
   func notDegraded() async throws {
     let forbidden = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
     #expect(forbidden.frames.last?.disposition == .filtered)
@@ -59,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "The bottleneck is the stage that takes longest, wherever it is",
+    "The bottleneck is the slowest stage, at any position",
     arguments: [
       [Stage.filter("slow"), .filter("gaussianBlur")],
       [Stage.filter("gaussianBlur"), .filter("slow")],

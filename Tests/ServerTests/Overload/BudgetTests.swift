@@ -49,7 +49,7 @@ import Testing
     #expect(drop.lateUs == 10_000)
   }
 
-  @Test("A budget that is spent by the last pass keeps the frame from being written")
+  @Test("A frame whose budget is spent by the last pass is not written")
   func lateOnOutput() async throws {
     let answers = try await Self.converse(
       [.filter("slow")], [.frame(1, Self.image)]
@@ -60,7 +60,7 @@ import Testing
     #expect(drop.lateUs == 10_000)
   }
 
-  @Test("A frame whose expected work does not fit is dropped before it is computed")
+  @Test("A frame whose expected work exceeds its budget is dropped before it is filtered")
   func lateOnArrival() async throws {
     let answers = try await Self.converse(
       [.filter("slow")],
@@ -76,7 +76,7 @@ import Testing
     #expect(drop.lateUs == 0, "it was not late yet")
   }
 
-  @Test("After refusals one frame is tried again, since what was slow need not stay so")
+  @Test("After refusals a frame is tried again, because the pipeline may have become faster")
   func estimatesSink() async throws {
     let frames = (1 ... 40).map { sequence in
       Sidelight_V1_ClientMessage.frame(sequence, Self.image) { $0.budgetUs = 20_000 }
@@ -88,7 +88,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 40)
   }
 
-  @Test("One frame that took far too long does not shut the others out")
+  @Test("One very slow frame does not cause the next ones to be refused")
   func outliers() {
     let estimate = CostEstimate()
     estimate.record(.milliseconds(10))
@@ -96,7 +96,7 @@ import Testing
     #expect(estimate.expected == .milliseconds(13.75))
   }
 
-  @Test("Time and work are separate: refusals make the one sink, and load is the other")
+  @Test("Refusals lower the expected time, but not the work that counts as load")
   func timeAndWork() {
     let estimate = CostEstimate()
     estimate.record(.milliseconds(8), work: .milliseconds(32))
@@ -113,7 +113,7 @@ import Testing
     #expect(estimate.work == .milliseconds(32))
   }
 
-  @Test("A frame's own budget goes before its session's; 0 is none; must_process is above both")
+  @Test("A frame's budget overrides the session's; 0 disables it, and so does must_process")
   func whichBudget() async throws {
     let answers = try await Self.converse(
       [.filter("slow")],
@@ -129,7 +129,7 @@ import Testing
     #expect(answers.drops.first?.reason == .lateOnArrival)
   }
 
-  @Test("A frame that waited too long in the mailbox is not computed")
+  @Test("A frame that waited too long in the mailbox is not filtered")
   func lateInMailbox() async throws {
     let clock = ManualClock()
     let gate = Gate()
@@ -162,7 +162,7 @@ import Testing
     #expect(drop.lateUs == 30_000)
   }
 
-  @Test("A frame rate is kept evenly; what must be processed does not count against it")
+  @Test("A frame rate drops frames evenly; frames with must_process are exempt")
   func maxFPS() async throws {
     let clock = ManualClock()
     let answers = try await withServer(clock: clock.sessionClock) { _, address in
@@ -180,7 +180,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 12)
   }
 
-  @Test("Where nothing is dropped, budgets of session and frame have no effect: this is reported")
+  @Test("With NEVER_DROP the budgets of session and frame have no effect, which opened reports")
   func neverDrop() async throws {
     let clock = ManualClock()
     let answers = try await withServer(
@@ -197,7 +197,7 @@ import Testing
     #expect(answers.finalStats?.filtered == 2)
   }
 
-  @Test("Where nothing is dropped, a frame rate beyond which frames are dropped is refused")
+  @Test("With NEVER_DROP a frame rate is refused")
   func neverDropAtRate() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("More frames without outcome than were granted end without credit")
+  @Test("Frames beyond the granted credits are dropped with NO_CREDIT")
   func noCredit() async throws {
     let gate = Gate()
     let answers = Answers()

@@ -4,8 +4,7 @@ import Testing
 
 /// Tests of the work charged to sessions that take turns on the compute threads.
 @Suite(.timeLimit(.minutes(5))) struct FairChargeTests {
-  @Test(
-    "Work that keeps one thread busy is charged once, over however many it could have been spread")
+  @Test("Work that occupies one thread is charged once, regardless of the threads granted")
   func serialWork() async throws {
     let clock = ManualClock()
     let compute = ComputePool(threadCount: 2)
@@ -22,7 +21,7 @@ import Testing
     let (order, next) = AsyncStream<UInt64>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       let (begins, begin) = AsyncStream<Void>.makeStream()
-      var begun = begins.makeAsyncIterator()
+      var started = begins.makeAsyncIterator()
       for session: UInt64 in 3 ... 4 {
         group.addTask {
           try await scheduler.withTurn(session: session, deadline: .zero) { _, _ in
@@ -30,7 +29,7 @@ import Testing
             for await _ in ends {}
           }
         }
-        await begun.next()
+        await started.next()
       }
       // Both want the turn; the one who has had less gets it, though the other has less time.
       for (session, deadline) in [(1, 200), (2, 100)] as [(UInt64, Int)] {

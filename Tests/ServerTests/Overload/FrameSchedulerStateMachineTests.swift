@@ -5,7 +5,7 @@ import Testing
 @Suite struct FrameSchedulerStateMachineTests {
   typealias Machine = FrameScheduler.StateMachine
 
-  @Test("A lone session has all threads; as more become active, each has its part")
+  @Test("One session has all threads; active sessions share them equally")
   func bands() {
     var machine = Machine(threads: 4)
     #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .run(bands: 4))
@@ -13,7 +13,7 @@ import Testing
     #expect(machine.request(session: 3, deadline: .zero, at: .zero) == .run(bands: 1))
   }
 
-  @Test("A session that has not asked for a while does not count any more")
+  @Test("A session without recent requests does not count as active")
   func idleSessions() {
     var machine = Machine(threads: 4)
     for session: UInt64 in 1 ... 4 {
@@ -36,7 +36,7 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test("Among sessions within their share the earliest deadline goes first")
+  @Test("Among sessions within their share the earliest deadline is first")
   func earliestDeadline() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
@@ -87,7 +87,7 @@ import Testing
     #expect(second?.ticket == 0)
   }
 
-  @Test("A greedy session gets no more turns than modest ones that always want one too")
+  @Test("A session with many requests gets no more turns than the others")
   func greedySession() {
     var machine = Machine(threads: 1)
     // Session 0 needs four times the time of the others for a frame; all want a turn at any time.
@@ -123,7 +123,7 @@ import Testing
     for time in service { #expect(abs(time / mean - 1) < 0.1, "\(service)") }
   }
 
-  @Test("A session that was idle has saved up nothing")
+  @Test("An idle session accumulates no share")
   func noHoarding() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
@@ -143,7 +143,7 @@ import Testing
     #expect(second?.ticket == 1, "session 1 has had its two seconds")
   }
 
-  @Test("A cancelled waiter is passed over; one whose turn has come cannot be cancelled any more")
+  @Test("A cancelled request is skipped; a granted one cannot be withdrawn")
   func withdrawal() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
@@ -157,7 +157,7 @@ import Testing
     #expect(isTooLate)
   }
 
-  @Test("The load is the work that arrives, done or not, as a part of what the threads can do")
+  @Test("The load is the arriving work, done or not, relative to the capacity of the threads")
   func load() {
     var machine = Machine(threads: 2)
     // 50 frames a second of 20 ms each are one thread's work.

@@ -44,7 +44,9 @@ import Testing
     return answers.messages
   }
 
-  @Test("Newest wins: the newest frame is filtered next, the others are superseded, as one notice")
+  @Test(
+    "With newest wins the newest frame is filtered next, the others are superseded in one notice"
+  )
   func newestWins() async throws {
     let answers = try await Self.flood(.newestWins)
     #expect(answers.frames.map(\.sequence) == [1, 10])
@@ -65,7 +67,7 @@ import Testing
     #expect(answers.drops.map(\.count) == [6])
   }
 
-  @Test("Keep oldest: frames that find no room end as queue full")
+  @Test("With keep oldest frames beyond the mailbox's depth are dropped with QUEUE_FULL")
   func keepOldest() async throws {
     let answers = try await Self.flood(.keepOldest)
     #expect(answers.frames.map(\.sequence) == [1, 2])
@@ -74,7 +76,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 10)
   }
 
-  @Test("Never drop: the sender is held back, and every frame is filtered")
+  @Test("With never drop the sender gets back-pressure, and every frame is filtered")
   func neverDrop() async throws {
     let answers = try await Self.flood(.neverDrop)
     #expect(answers.frames.map(\.sequence) == Array(1 ... 10))
@@ -91,7 +93,7 @@ import Testing
     return catalogue
   }
 
-  @Test("A stage that fails passes the original through, and says so")
+  @Test("A stage that fails returns the original, with the failure")
   func failingStagePassesThrough() async throws {
     let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
       try await withStub(address) { stub in
@@ -105,7 +107,7 @@ import Testing
     #expect(answers.finalStats?.passedThrough == 1)
   }
 
-  @Test("A stage that fails drops the frame where the session asks for it, and the session goes on")
+  @Test("With the policy drop a stage that fails drops the frame, and the session continues")
   func failingStageDrops() async throws {
     let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
       try await withStub(address) { stub in

@@ -16,14 +16,14 @@ import Testing
     return verdict
   }
 
-  @Test("A second without loss says nothing")
+  @Test("A second without loss gives no advice")
   func quiet() {
     var governor = QualityGovernor(mayReduce: true)
     #expect(Self.second(&governor, 0, lost: 1) == nil)
     #expect(!governor.isReduced)
   }
 
-  @Test("A lossy second reduces where that is allowed, and says what would get through")
+  @Test("A second with loss reduces the quality if allowed, and gives the possible rate")
   func loss() throws {
     var governor = QualityGovernor(mayReduce: true)
     let verdict = try #require(Self.second(&governor, 0, lost: 15))
@@ -36,7 +36,7 @@ import Testing
     #expect(!strict.isReduced)
   }
 
-  @Test("A client that does not read is notified, and not given a worse picture")
+  @Test("A client that does not read gets advice, but no reduced quality")
   func slowReader() {
     var governor = QualityGovernor(mayReduce: true)
     let verdict = Self.second(&governor, 0, lost: 15, as: .lostAtOutput)
@@ -44,7 +44,7 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("The full variant comes back after two quiet seconds in which it would have fitted")
+  @Test("The full variant is restored after two seconds without loss in which it would have fitted")
   func restored() {
     var governor = QualityGovernor(mayReduce: true)
     _ = Self.second(&governor, 0, lost: 15)
@@ -54,7 +54,7 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("The full variant stays away longer where it did not fit, and not for ever")
+  @Test("The full variant is restored later if it would not have fitted")
   func tooDear() {
     var governor = QualityGovernor(mayReduce: true)
     _ = Self.second(&governor, 0, lost: 15)
@@ -66,7 +66,7 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("Each return that fails doubles the wait for the next")
+  @Test("Each failed restoration doubles the wait for the next")
   func hysteresis() {
     var governor = QualityGovernor(mayReduce: true)
     var number = 0

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("Frames beyond the rate end as rate-limited, are counted, and the session goes on")
+  @Test("Frames beyond the rate are dropped with RATE_LIMITED, and the session continues")
   func frameRate() async throws {
     let clock = self.clock
     try await withServer(
@@ -42,9 +42,9 @@ import Testing
       try await withStub(address) { stub in
         let answers = try await stub.converseInTurn(
           .open(policy: .newestWins), Self.frames(8),
-          before: { place in
+          before: { index in
             // A second passes before the sixth: two more.
-            if place == 5 { clock.advance(by: .seconds(1)) }
+            if index == 5 { clock.advance(by: .seconds(1)) }
           })
         #expect(
           Self.outcomes(answers) == [true, true, false, false, false, true, true, false])
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Bytes beyond the rate end so too; a frame larger than a second's passes alone")
+  @Test("Frames beyond the byte rate are dropped; a frame larger than the burst passes alone")
   func byteRate() async throws {
     let clock = self.clock
     try await withServer(
@@ -66,13 +66,13 @@ import Testing
         // Each has 100 bytes: two seconds' worth, and one more second before the next.
         let answers = try await stub.converseInTurn(
           .open(policy: .newestWins), Self.frames(6),
-          before: { place in if place > 0 { clock.advance(by: .seconds(1)) } })
+          before: { index in if index > 0 { clock.advance(by: .seconds(1)) } })
         #expect(Self.outcomes(answers) == [true, false, true, false, true, false])
       }
     }
   }
 
-  @Test("A session that never drops is held back, and loses nothing")
+  @Test("With never drop the rate delays a session, and no frame is lost")
   func neverDrop() async throws {
     let clock = self.clock
     let began = clock.now
@@ -88,7 +88,7 @@ import Testing
     #expect(clock.now - began >= .seconds(3))
   }
 
-  @Test("All sessions of a caller share, and other callers have their own")
+  @Test("All sessions of a caller share its limits, and other callers have their own")
   func sharing() async throws {
     let clock = self.clock
     try await withServer(
@@ -107,14 +107,14 @@ import Testing
           }
         }
       }
-      for (caller, made) in [("alice", 2), ("alice", 1), ("bob", 2)] {
+      for (caller, expected) in [("alice", 2), ("alice", 1), ("bob", 2)] {
         let count = try await send(as: caller)
-        #expect(count == made, "\(caller)")
+        #expect(count == expected, "\(caller)")
       }
     }
   }
 
-  @Test("Still images count too, and are refused with limit and time")
+  @Test("Still images count against the rate, and are refused with the limit and a delay")
   func stills() async throws {
     let clock = self.clock
     try await withServer(
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("Sessions count by proven identity, whatever the address")
+  @Test("Sessions count by authenticated identity, across addresses")
   func sessions() async throws {
     try await withServer(
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three
@@ -166,12 +166,12 @@ import Testing
     }
   }
 
-  @Test("Limits out of their range stop the start", arguments: [0, -1, .nan, .infinity])
+  @Test("A server with limits out of range does not start", arguments: [0, -1, .nan, .infinity])
   func ranges(limit: Double) async throws {
     var configuration = Self.configuration { $0.framesPerSecond = limit }
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     let server = SidelightServer(configuration: configuration)
-    let fault = await #expect(throws: ConfigurationError.self) { try await server.run() }
-    #expect(fault?.setting == "quotas.framesPerSecond")
+    let error = await #expect(throws: ConfigurationError.self) { try await server.run() }
+    #expect(error?.setting == "quotas.framesPerSecond")
   }
 }

@@ -9,13 +9,13 @@ import Testing
   static let frames: UInt64 = 1000
   static let image = Sidelight_V1_Image.noise(.bgra8, 320, 180)
 
-  @Test("A session that always has a next frame does not keep others from beginning")
+  @Test("A session that always has a next frame does not prevent others from starting")
   func newcomer() async throws {
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
     configuration.framesInFlight = 16
     let busy = Answers()
-    let (begun, begin) = AsyncStream<Never>.makeStream()
+    let (started, begin) = AsyncStream<Never>.makeStream()
     try await withServer(configuration) { _, address in
       try await withStub(address) { stub in
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ import Testing
               }
             }
           }
-          for await _ in begun {}
+          for await _ in started {}
           let answers = try await stub.converse([
             .open([.filter("sepiaTone")]), .frame(1, Self.image),
           ])

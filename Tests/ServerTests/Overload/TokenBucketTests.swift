@@ -3,7 +3,9 @@ import Testing
 
 /// Rates that are kept.
 @Suite struct TokenBucketTests {
-  @Test("In any time there is no more than that time and one second bring", arguments: 1 ... 20)
+  @Test(
+    "In any period the amount is at most the rate times that period plus one second",
+    arguments: 1 ... 20)
   func bound(seed: Int) {
     var dice = SeededRandom(seed: UInt64(seed))
     let perSecond = Double(dice.number(1 ... 200))
@@ -28,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("A caller that waits for the stated time gets its allowance then")
+  @Test("A caller that waits for the stated delay is accepted")
   func delays() {
     var bucket = TokenBucket(perSecond: 3, at: .zero)
     var now = Duration.zero
@@ -48,32 +50,32 @@ import Testing
     #expect(bucket.delay(for: 1, at: .seconds(11)) == .zero)
   }
 
-  @Test("Other limits hold at once, for those who are there too")
+  @Test("Changed limits apply immediately, also to known callers")
   func change() async {
-    let desk = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
-    let allowance = desk.limiter(of: "alice")
-    for _ in 0 ..< 100 { #expect(await allowance.takeFrame(of: 1, waiting: false)) }
-    desk.quotas.framesPerSecond = 1
-    #expect(await allowance.takeFrame(of: 1, waiting: false))
-    #expect(await !allowance.takeFrame(of: 1, waiting: false))
-    desk.quotas.framesPerSecond = nil
-    for _ in 0 ..< 100 { #expect(await allowance.takeFrame(of: 1, waiting: false)) }
+    let limiters = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
+    let limiter = limiters.limiter(of: "alice")
+    for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
+    limiters.quotas.framesPerSecond = 1
+    #expect(await limiter.takeFrame(of: 1, waiting: false))
+    #expect(await !limiter.takeFrame(of: 1, waiting: false))
+    limiters.quotas.framesPerSecond = nil
+    for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
   }
 
-  @Test("Callers who send nothing any more are forgotten")
+  @Test("The limiters of inactive callers are removed")
   func forgetting() async throws {
     let clock = ManualClock()
     var quotas = Quotas()
     quotas.framesPerSecond = 1
-    let desk = RateLimiter(quotas, clock: clock.sessionClock)
-    let held = desk.limiter(of: "holder")
+    let limiters = RateLimiter(quotas, clock: clock.sessionClock)
+    let held = limiters.limiter(of: "holder")
     #expect(await held.takeFrame(of: 1, waiting: false))
     for caller in 0 ..< 100_000 {
-      #expect(await desk.limiter(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
+      #expect(await limiters.limiter(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
       clock.advance(by: .milliseconds(10))
     }
-    #expect(desk.count < 3000)
-    // A caller that is still there is not given a second allowance.
-    #expect(desk.limiter(of: "holder") === held)
+    #expect(limiters.count < 3000)
+    // A caller that is still there is not given a second limiter.
+    #expect(limiters.limiter(of: "holder") === held)
   }
 }

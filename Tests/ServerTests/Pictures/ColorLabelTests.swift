@@ -11,7 +11,9 @@ import Testing
     format.isYUV ? .video : .full
   }
 
-  @Test("Filtered RGB and grey say full range, YUV video range", arguments: PixelFormat.allCases)
+  @Test(
+    "Filtered RGB and grey frames state full range, YUV frames video range",
+    arguments: PixelFormat.allCases)
   func unstated(format: PixelFormat) async throws {
     let image = Sidelight_V1_Image.noise(format, 18, 12)
     let pipeline: Pipeline = [.filter("sepiaTone")]
@@ -30,7 +32,9 @@ import Testing
     }
   }
 
-  @Test("A result in another format says its own range", arguments: PixelFormat.allCases)
+  @Test(
+    "A result in another format states the range of that format",
+    arguments: PixelFormat.allCases)
   func converted(format: PixelFormat) async throws {
     let target = Sidelight_V1_PixelFormat(format)
     try await withServer { _, address in

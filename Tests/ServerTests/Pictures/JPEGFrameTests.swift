@@ -24,7 +24,7 @@ import Tracing
     }
   }
 
-  @Test("A JPEG that nothing is done to comes back byte by byte, whatever its chroma")
+  @Test("A JPEG that the pipeline does not change is returned byte for byte, with any subsampling")
   func passThrough() async throws {
     let images = try JPEGSubsampling.allCases.map {
       try Sidelight_V1_Image.jpeg(64, 48, subsampling: $0)
@@ -40,7 +40,7 @@ import Tracing
     }
   }
 
-  @Test("A JPEG is filtered and comes back as one, as decoding, filtering and encoding make it")
+  @Test("A filtered JPEG equals decoding, filtering and encoding in sequence")
   func filtered() async throws {
     for subsampling in JPEGSubsampling.allCases {
       let image = try Sidelight_V1_Image.jpeg(75, 41, subsampling: subsampling)
@@ -57,7 +57,7 @@ import Tracing
     }
   }
 
-  @Test("A JPEG comes back as samples where they are asked for", arguments: PixelFormat.allCases)
+  @Test("A JPEG is returned as samples on request", arguments: PixelFormat.allCases)
   func toSamples(format: PixelFormat) async throws {
     let image = try Sidelight_V1_Image.jpeg(75, 41)
     let open = Sidelight_V1_ClientMessage.open(Self.look) {
@@ -69,7 +69,7 @@ import Tracing
     #expect(frame.image == Sidelight_V1_Image(expected))
   }
 
-  @Test("Samples come back as a JPEG where it is asked for", arguments: PixelFormat.allCases)
+  @Test("Samples are returned as a JPEG on request", arguments: PixelFormat.allCases)
   func fromSamples(format: PixelFormat) async throws {
     let image = Sidelight_V1_Image.noise(format, 64, 36)
     let open = Sidelight_V1_ClientMessage.open {
@@ -90,7 +90,7 @@ import Tracing
     #expect(answers.frames.last?.image == frame.image)
   }
 
-  @Test("A still is byte for byte what a session makes, in every form of output")
+  @Test("A still image equals a session's frame byte for byte, in every output format")
   func apply() async throws {
     let turned = try Sidelight_V1_Image.with {
       $0 = try .jpeg(75, 41)
@@ -137,7 +137,7 @@ import Tracing
     }
   }
 
-  @Test("Decoding and encoding are passes with spans of their own, in the order of the work")
+  @Test("Decoding and encoding are passes with separate spans, in order")
   func spans() async throws {
     let tracer = W3CTracer()
     _ = try await self.converse(
@@ -215,7 +215,7 @@ import Tracing
     ),
   ]
 
-  @Test("A bad file ends that frame and not the stream", arguments: badFiles.indices)
+  @Test("An invalid file drops its frame, and the stream continues", arguments: badFiles.indices)
   func bad(index: Int) async throws {
     let (name, word, make) = Self.badFiles[index]
     let good = try Sidelight_V1_Image.jpeg(64, 48)
@@ -232,7 +232,7 @@ import Tracing
     #expect(answers.finalStats?.outcomes == 2)
   }
 
-  @Test("Files that cannot be decoded end a session as other faults do, when nothing else comes")
+  @Test("Consecutive files that cannot be decoded end a session like other errors")
   func endless() async throws {
     var configuration = ServerConfiguration()
     configuration.maxConsecutiveErrors = 5
@@ -244,10 +244,10 @@ import Tracing
       try await self.converse([.open(Self.look)] + messages, limited)
     }
     #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains("faults in a row") == true)
+    #expect(error?.message.contains("errors in a row") == true)
   }
 
-  @Test("10 MB of metadata are no obstacle")
+  @Test("A JPEG may have 10 MB of metadata")
   func metadata() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let segment = [0xFF, 0xE1, 0xFF, 0xFF] + [UInt8](repeating: 0x45, count: 65533)
@@ -261,7 +261,7 @@ import Tracing
     #expect(answers.frames.last?.image == answers.frames.first?.image)
   }
 
-  @Test("A stage that fails shows what came, or a blur in the form that was asked for")
+  @Test("After a failure the original or a blur is returned in the requested format")
   func failures() async throws {
     struct Broken: Error {}
     var catalogue = FilterCatalogue.builtIn
@@ -294,7 +294,7 @@ import Tracing
     }
   }
 
-  @Test("An analysis sees what a JPEG holds")
+  @Test("An analysis receives the decoded samples of a JPEG")
   func analysis() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let pipeline: Pipeline = [.filter("brightnessStatistics")]

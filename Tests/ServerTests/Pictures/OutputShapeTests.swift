@@ -22,10 +22,10 @@ import Testing
   func refused(
     _ configure: @Sendable (inout Sidelight_V1_OutputSpec) -> Void, field: String, word: String
   ) {
-    let fault = #expect(throws: FieldViolation.self) { try Self.shape(configure) }
-    #expect(fault?.field == field)
-    #expect(fault?.reason.contains(word) == true)
-    #expect(fault?.code == .invalidArgument)
+    let error = #expect(throws: FieldViolation.self) { try Self.shape(configure) }
+    #expect(error?.field == field)
+    #expect(error?.reason.contains(word) == true)
+    #expect(error?.code == .invalidArgument)
   }
 
   static let bad: [(@Sendable (inout Sidelight_V1_OutputSpec) -> Void, String, String)] = [
@@ -42,7 +42,9 @@ import Testing
     ({ $0.jpegSubsampling = .UNRECOGNIZED(4) }, "jpeg_subsampling", "4"),
   ]
 
-  @Test("Properties that are not requested stay as they came", arguments: PixelFormat.allCases)
+  @Test(
+    "Properties that are not requested keep the input's values",
+    arguments: PixelFormat.allCases)
   func asInput(format: PixelFormat) throws {
     let form = PictureForm(
       coding: .raw(format),
@@ -57,7 +59,7 @@ import Testing
     #expect(delivery.orientation == form.orientation)
   }
 
-  @Test("Upright turns the samples, and then there is nothing more to say of it")
+  @Test("Upright rotates the samples and resets the orientation")
   func upright() throws {
     let orientation = Orientation(quarterTurns: 3, isMirrored: true)
     let form = PictureForm(
@@ -73,7 +75,7 @@ import Testing
     #expect(asItIs.orientation == orientation)
   }
 
-  @Test("Samples that become a file are turned upright, for files do not say it")
+  @Test("Samples that become a file are rotated upright, because files state no orientation")
   func files() throws {
     let orientation = Orientation(quarterTurns: 1)
     let form = PictureForm(

@@ -43,7 +43,7 @@ import Testing
   ]
 
   @Test(
-    "For every filter a still is the frame of a session with its index",
+    "For every filter a still image equals the frame of a session with its index",
     arguments: [PixelFormat.bgra8, .rgb24, .gray8, .i420, .nv12])
   func everyFilter(format: PixelFormat) async throws {
     #expect(Self.pipelines.count > 40)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("Grain differs from frame to frame, and a still without an index is the first")
+  @Test("Grain differs from frame to frame, and a still image without an index is the first frame")
   func grain() async throws {
     let image = Sidelight_V1_Image.noise(.bgra8, 35, 23)
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("Frames that are refused are counted, whatever sequences say")
+  @Test("Refused frames count for the frame index")
   func refusedFramesCount() async throws {
     let image = Sidelight_V1_Image.noise(.bgra8, 35, 23)
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("The client library asks for a frame by its index")
+  @Test("The client library sends the frame index")
   func clientLibrary() async throws {
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
     let still = try ImageEncoder(.png()).encode(

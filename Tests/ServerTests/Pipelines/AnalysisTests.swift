@@ -22,12 +22,13 @@ import Testing
     var everyNth = 1
     var fails = false
 
-    func analyze(_ frame: Frame, at moment: FrameTime) throws -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       if self.fails { throw Broken() }
       return [
-        "index": .number(Double(moment.index)), "words": .text("seen"),
+        "index": .number(Double(time.index)), "words": .text("seen"),
         "face": .region(
-          Region(origin: FramePoint(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
+          Region(
+            origin: FramePoint(x: Length(1), y: Length(2)), width: Length(3), height: Length(4)),
           confidence: 0.5, id: 7),
       ]
     }
@@ -52,10 +53,10 @@ import Testing
         return try await stub.process { writer in
           var iterator = turns.makeAsyncIterator()
           try await writer.write(open)
-          for (place, image) in images.enumerated() {
-            try await writer.write(.frame(UInt64(place + 1), image))
+          for (index, image) in images.enumerated() {
+            try await writer.write(.frame(UInt64(index + 1), image))
             await iterator.next()
-            if place % everyNth == 0 { await iterator.next() }
+            if index % everyNth == 0 { await iterator.next() }
           }
         } onResponse: { response in
           var answers: [Sidelight_V1_ServerMessage] = []
@@ -87,7 +88,7 @@ import Testing
     #expect(analyses[0].rows["histogram"]?.values[3] == 1)
   }
 
-  @Test("The pixels are the sender's, and the frame has its outcome as without analyses")
+  @Test("An analysis changes neither the pixels nor the outcome of a frame")
   func untouched() async throws {
     let answers = try await Self.converse(
       [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(RecordingAnalysis()))
@@ -103,7 +104,7 @@ import Testing
     #expect(answers.finalStats != nil, "counts come last")
   }
 
-  @Test("Only every nth frame is looked at, and a stage that is off looks at none")
+  @Test("An analysis receives every nth frame, and none while its stage is inactive")
   func everyNth() async throws {
     let images = (0 ..< 7).map { _ in Self.grey(9) }
     let answers = try await Self.converse(
@@ -126,7 +127,7 @@ import Testing
     #expect(answers.frames.first?.image.width == 32)
   }
 
-  @Test("An analysis that fails is reported once, and costs no frame")
+  @Test("An analysis that fails is reported once, and drops no frame")
   func failure() async throws {
     let catalogue = Self.catalogue(RecordingAnalysis(fails: true))
     let answers = try await withServer(catalogue: catalogue) { _, address in
@@ -140,7 +141,7 @@ import Testing
     #expect(answers.errors.first?.status.message.contains("witness") == true)
   }
 
-  @Test("A slow analysis delays no frame, and sees the newest when it is done")
+  @Test("A slow analysis delays no frame, and receives the newest frame next")
   func slowAnalysis() async throws {
     let gate = AnalysisGate()
     var catalogue = FilterCatalogue()
@@ -149,9 +150,9 @@ import Testing
       try await withStub(address) { stub in
         let answers = try await stub.converseInTurn(
           .open([.filter("slow")]), (1 ... 5).map { .frame($0, Self.grey(9)) }
-        ) { place in
+        ) { index in
           // Every frame has come back although the first is still being looked at.
-          if place == 4 { gate.open() }
+          if index == 4 { gate.open() }
         }
         #expect(answers.frames.count == 5)
         #expect(answers.analyses.first?.sequence == 1)
@@ -175,27 +176,29 @@ import Testing
 
     init(_ arguments: Arguments) { self.start = arguments.number("start") }
 
-    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(Analysis(start: self.start))] }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+      [.analysis(Analysis(start: self.start))]
+    }
 
     struct Analysis: FrameAnalysis {
       let everyNth = 1
       let start: Double
 
-      func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] { [:] }
+      func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
       func makeAnalyzer() -> any FrameAnalyzer { Analyzer(count: self.start) }
     }
 
     struct Analyzer: FrameAnalyzer {
       var count: Double
 
-      mutating func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+      mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
         defer { self.count += 1 }
         return ["count": .number(self.count)]
       }
     }
   }
 
-  @Test("An analysis with other parameters restarts; turned off and on, it goes on")
+  @Test("An analysis restarts with other parameters, and keeps its state while it is inactive")
   func parameters() async throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(Counter.self)
@@ -218,11 +221,11 @@ import Testing
               ]
             }, nil,
           ]
-          for (place, change) in changes.enumerated() {
+          for (index, change) in changes.enumerated() {
             if let change { try await writer.write(change) }
-            try await writer.write(.frame(UInt64(place) + 1, Self.grey(9)))
+            try await writer.write(.frame(UInt64(index) + 1, Self.grey(9)))
             // While the stage is off, no analysis runs.
-            if place != 2 { await looks.next() }
+            if index != 2 { await looks.next() }
           }
         } onResponse: { response in
           var counts: [Double] = []
@@ -284,7 +287,7 @@ import Testing
     #expect(answers.analyses.filter { $0.filter == "stuck" }.map(\.sequence) == [1])
   }
 
-  @Test("The schedule: each analysis at its own pace, half as often when time is short")
+  @Test("Each analysis has its own interval, which doubles in the reduced variant")
   func schedule() throws {
     let resolved = try FilterCatalogue.builtIn.resolve([
       Stage(
@@ -319,7 +322,7 @@ final class AnalysisGate: FrameAnalysis {
   let everyNth = 1
   private let (opened, opening) = AsyncStream<Never>.makeStream()
 
-  func analyze(_ frame: Frame, at moment: FrameTime) async -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at time: FrameTime) async -> [String: AnalysisValue] {
     for await _ in self.opened {}
     return [:]
   }

@@ -13,7 +13,7 @@ import Testing
       words: String(repeating: "word ", count: number * 5))
   }
 
-  @Test("An answer never exceeds its limit; what does not fit is counted")
+  @Test("A response never exceeds its limit; omitted passes are counted")
   func bounded() {
     let pipeline = Pipeline(stages: (0 ..< 20).map { _ in .filter("sepiaTone") })
     let whole = Sidelight_V1_CheckPipelineResponse(
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("A text that could not be read back is left out")
+  @Test("A text that could not be parsed again is omitted")
   func longText() throws {
     let weights = ParameterValue.vector(Array(repeating: 0.012345678901234, count: 25))
     let pipeline = Pipeline(
@@ -73,7 +73,7 @@ import Testing
     ]
   }()
 
-  @Test("No pipeline of built-in filters draws an answer of 64 KiB more than the request")
+  @Test("For built-in filters a response is at most 64 KiB longer than its request")
   func worstPipelines() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("A small request to a server of talkative filters draws a bounded answer")
+  @Test("Filters with long descriptions do not make a response exceed the limit")
   func talkative() async throws {
     var catalogue = FilterCatalogue.builtIn
     let name = String(repeating: "n", count: 64)
@@ -121,6 +121,6 @@ import Testing
   }
 
   private struct Brighter: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 }

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("A file that a filter and an analysis want is decoded once")
+  @Test("A filter and an analysis share one decoded file")
   func once() async throws {
     let alone = try await Self.buffers([.filter("sepiaTone")])
     #expect(try await Self.buffers([.filter("sepiaTone"), .filter("witness")]) == alone)

@@ -26,8 +26,8 @@ import Testing
     catalogue.register(
       CustomFilter(
         "unreliable", "Throws now and then.",
-        frame: { input, output, moment in
-          if moment.index.isMultiple(of: 2) { throw Broken() }
+        frame: { input, output, time in
+          if time.index.isMultiple(of: 2) { throw Broken() }
           copy(input, into: &output)
         }))
     return catalogue
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("No earlier and no mixed picture is shown: a failed one is made unrecognizable")
+  @Test("Under an override no earlier or mixed picture is sent, and a failed one is blurred")
   func overtaking() async throws {
     let clock = ManualClock()
     let gate = Gate()

@@ -29,10 +29,10 @@ import Testing
     try await OverrideTests.withOperators(address) { operators in
       try await withStub(address) { stub in
         let visit = Mutex(Visit())
-        let (told, tell) = AsyncStream<Void>.makeStream()
+        let (received, continuation) = AsyncStream<Void>.makeStream()
         try await stub.process { writer in
           try await writer.write(open)
-          var answers = told.makeAsyncIterator()
+          var answers = received.makeAsyncIterator()
           await answers.next()
           let id = visit.withLock { $0.id }
           try await during(id)
@@ -56,9 +56,9 @@ import Testing
                 $0.id = opened.sessionID
                 $0.token = opened.resumeToken
               }
-              tell.yield()
+              continuation.yield()
             case .state(let state)?: visit.withLock { $0.states.append(state) }
-            case .frame?, .dropped?: tell.yield()
+            case .frame?, .dropped?: continuation.yield()
             default: break
             }
           }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("A token from before an override does not lift it, for as long as it lasts")
+  @Test("A token from before an override does not end it")
   func oldToken() async throws {
     let clock = ManualClock()
     try await withServer(clock: clock.sessionClock) { _, address in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A session without a token has the override of the caller's track of that label")
+  @Test("A session without a token gets the override of its caller and label")
   func withoutToken() async throws {
     try await withServer { _, address in
       _ = try await Self.visit(address, Self.open(label: "ana")) { id in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("An override that was ended early does not come back with a token that holds it")
+  @Test("An override that was ended early is not restored by a token that contains it")
   func lifted() async throws {
     try await withServer { _, address in
       let first = try await Self.visit(address, Self.open(label: "ana")) { id in
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("An override of a session whose client has come back already holds for both")
+  @Test("An override applies to both sessions of a client that has reconnected")
   func twoConnections() async throws {
     try await withServer { _, address in
       let first = try await Self.visit(address, Self.open())
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("Decisions that are kept are bounded, and those whose time is over make room")
+  @Test("The number of stored overrides is limited, and expired ones are removed")
   func bound() throws {
     let store = OverrideStore()
     func force(until end: Duration, at now: Duration) throws {

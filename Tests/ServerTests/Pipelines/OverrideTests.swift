@@ -44,17 +44,17 @@ import Testing
     func send(
       _ messages: Sidelight_V1_ClientMessage...
     ) async throws -> [Sidelight_V1_ServerMessage] {
-      var heard: [Sidelight_V1_ServerMessage] = []
+      var received: [Sidelight_V1_ServerMessage] = []
       for message in messages {
         try await self.writer.write(message)
         guard case .frame? = message.kind else { continue }
         for await answer in self.answers {
-          heard.append(answer)
+          received.append(answer)
           if case .frame? = answer.kind { break }
           if case .dropped? = answer.kind { break }
         }
       }
-      return heard
+      return received
     }
 
     /// Forces a pipeline on the session for ten seconds.
@@ -79,24 +79,24 @@ import Testing
     try await withServer(catalogue: Self.catalogue, clock: clock.sessionClock) { _, address in
       try await Self.withOperators(address) { operators in
         try await withStub(address) { stub in
-          let (heard, hear) = AsyncStream<Sidelight_V1_ServerMessage>.makeStream()
+          let (received, continuation) = AsyncStream<Sidelight_V1_ServerMessage>.makeStream()
           try await stub.process { writer in
             try await writer.write(open)
-            guard let first = await heard.first(where: { _ in true }) else { return }
+            guard let first = await received.first(where: { _ in true }) else { return }
             try await script(
               Conversation(
                 operators: operators, clock: clock, id: first.opened.sessionID, writer: writer,
-                answers: heard))
+                answers: received))
           } onResponse: { response in
-            for try await message in response.messages { hear.yield(message) }
-            hear.finish()
+            for try await message in response.messages { continuation.yield(message) }
+            continuation.finish()
           }
         }
       }
     }
   }
 
-  @Test("Sessions are listed with what is in force and what was counted")
+  @Test("Sessions are listed with their active pipeline and their counts")
   func list() async throws {
     try await Self.withSession(
       .open([.filter("sepiaTone", ["intensity": .number(0.5)])]) { $0.label = "alice" }
@@ -117,7 +117,8 @@ import Testing
     }
   }
 
-  @Test("An override is in force at once, is reported, and gives way to a selection made meanwhile")
+  @Test(
+    "An override applies immediately, is reported, and ends with the participant's latest pipeline")
   func overrideAndRestore() async throws {
     try await Self.withSession(.open([.filter("sepiaTone")])) { session in
       _ = try await session.send(.frame(1, Self.image))
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("An override never fails open, nor does a pause let frames past it")
+  @Test("Under an override no frame returns unfiltered, neither after a failure nor during a pause")
   func neverFailsOpen() async throws {
     try await Self.withSession(.open([.filter("sepiaTone")])) { session in
       _ = try await session.override(with: [.filter("broken")])
@@ -166,8 +167,8 @@ import Testing
     }
   }
 
-  @Test("A frame that was being filtered when the override came is not shown as it would have been")
-  func frameInTheLane() async throws {
+  @Test("A frame that is being filtered when an override begins is not sent with the old pipeline")
+  func frameInTheWorker() async throws {
     let gate = Gate()
     let answers = Answers()
     var catalogue = FilterCatalogue.builtIn
@@ -203,7 +204,7 @@ import Testing
     #expect(answers.messages.finalStats?.outcomes == 2)
   }
 
-  @Test("An invalid override is refused with the field that is wrong")
+  @Test("An invalid override is refused with the invalid field")
   func refusals() async throws {
     try await Self.withSession(.open()) { session in
       let requests: [(Sidelight_V1_OverrideSessionRequest, RPCError.Code, String)] = [
@@ -240,7 +241,7 @@ import Testing
     }
   }
 
-  @Test("Watching one session reports its figures until it ends")
+  @Test("Watching one session reports its counts until it ends")
   func watch() async throws {
     try await withServer { _, address in
       try await Self.withOperators(address) { operators in

@@ -6,7 +6,7 @@ import Testing
 
 /// Each transition of what decides a session's pipeline.
 @Suite struct PipelineStateTests {
-  static func desk(_ pipeline: Pipeline = [.filter("sepiaTone")]) throws -> PipelineState {
+  static func state(_ pipeline: Pipeline = [.filter("sepiaTone")]) throws -> PipelineState {
     try PipelineState(pipeline: pipeline, catalogue: .builtIn)
   }
 
@@ -16,18 +16,18 @@ import Testing
     try pipelineState.change(ifRevision: nil, requestID: requestID) { $0 = pipeline }
   }
 
-  @Test("A change counts the revision up and carries its request")
+  @Test("A change increments the revision and keeps the request's number")
   func change() throws {
-    var pipelineState = try Self.desk()
-    #expect(pipelineState.selection().revision == Revision(number: 1, requestID: 0))
+    var pipelineState = try Self.state()
+    #expect(pipelineState.activePipeline.revision == Revision(number: 1, requestID: 0))
     try Self.select([.filter("grayscale")], &pipelineState, requestID: 7)
-    #expect(pipelineState.selection().revision == Revision(number: 2, requestID: 7))
-    #expect(pipelineState.selection().pipeline.activeFilters == ["grayscale"])
+    #expect(pipelineState.activePipeline.revision == Revision(number: 2, requestID: 7))
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["grayscale"])
   }
 
-  @Test("A change that is refused leaves everything as it was")
+  @Test("A refused change has no effect")
   func refused() throws {
-    var pipelineState = try Self.desk()
+    var pipelineState = try Self.state()
     let unknown = #expect(throws: FieldViolation.self) {
       try Self.select([.filter("nope")], &pipelineState, requestID: 7)
     }
@@ -36,19 +36,19 @@ import Testing
       try pipelineState.change(ifRevision: 5, requestID: 8) { $0 = [] }
     }
     #expect(stale?.code == .aborted)
-    #expect(pipelineState.selection().revision == Revision(number: 1, requestID: 0))
-    #expect(pipelineState.selection().pipeline.activeFilters == ["sepiaTone"])
+    #expect(pipelineState.activePipeline.revision == Revision(number: 1, requestID: 0))
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["sepiaTone"])
   }
 
-  @Test("Under an override the participant's changes wait, and are in force when it ends")
+  @Test("Changes of the participant during an override apply after it")
   func override() throws {
-    var pipelineState = try Self.desk()
+    var pipelineState = try Self.state()
     try pipelineState.override(with: [.filter("gaussianBlur")], reason: "test", until: .seconds(10))
-    #expect(pipelineState.selection().revision == Revision(number: 2, requestID: 0))
-    #expect(pipelineState.selection().isOverride)
+    #expect(pipelineState.activePipeline.revision == Revision(number: 2, requestID: 0))
+    #expect(pipelineState.activePipeline.isOverride)
     try Self.select([.filter("grayscale")], &pipelineState, requestID: 9)
-    #expect(pipelineState.selection().pipeline.activeFilters == ["gaussianBlur"])
-    #expect(pipelineState.selection().revision == Revision(number: 3, requestID: 0))
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["gaussianBlur"])
+    #expect(pipelineState.activePipeline.revision == Revision(number: 3, requestID: 0))
     let stale = #expect(throws: FieldViolation.self) {
       try pipelineState.change(ifRevision: 2, requestID: 10) { $0 = [] }
     }
@@ -57,22 +57,22 @@ import Testing
     #expect(!early)
     let late = pipelineState.expire(at: .seconds(10))
     #expect(late)
-    #expect(pipelineState.selection().pipeline.activeFilters == ["grayscale"])
-    #expect(pipelineState.selection().revision == Revision(number: 4, requestID: 9))
-    #expect(!pipelineState.selection().isOverride)
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["grayscale"])
+    #expect(pipelineState.activePipeline.revision == Revision(number: 4, requestID: 9))
+    #expect(!pipelineState.activePipeline.isOverride)
     let again = pipelineState.endOverride()
     #expect(!again)
     #expect(pipelineState.revision == 4)
   }
 
-  @Test("A second override replaces the first, and its own time counts")
+  @Test("A second override replaces the first and its end time")
   func overrideTwice() throws {
-    var pipelineState = try Self.desk()
+    var pipelineState = try Self.state()
     try pipelineState.override(with: [.filter("gaussianBlur")], reason: "a", until: .seconds(10))
     try pipelineState.override(with: [.filter("pixellate")], reason: "b", until: .seconds(20))
     let first = pipelineState.expire(at: .seconds(15))
     #expect(!first)
-    #expect(pipelineState.selection().pipeline.activeFilters == ["pixellate"])
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["pixellate"])
     #expect(throws: PipelineError.self) {
       try pipelineState.override(with: [.filter("nope")], reason: "c", until: .seconds(30))
     }
@@ -81,7 +81,7 @@ import Testing
 
   @Test("A pause reports whether it changed anything")
   func pause() throws {
-    var pipelineState = try Self.desk()
+    var pipelineState = try Self.state()
     for (pause, isChange) in [
       (.dropping, true), (.dropping, false), (.passing, true), (.running, true), (.running, false),
     ] as [(PipelineState.Pause, Bool)] {
@@ -94,7 +94,7 @@ import Testing
 
   @Test("A token restores selection, parameters, activation, pause and override")
   func resume() throws {
-    var pipelineState = try Self.desk([
+    var pipelineState = try Self.state([
       Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
       Stage(.filter(FilterCall(name: "pixellate")), id: "blocks"),
     ])
@@ -113,7 +113,7 @@ import Testing
       resuming: state, at: .seconds(500), wallNow: 11_000_000_000, catalogue: .builtIn)
     #expect(restored.pipeline == pipelineState.pipeline)
     #expect(restored.pause == .passing)
-    #expect(restored.selection().isOverride)
+    #expect(restored.activePipeline.isOverride)
     #expect(restored.revision > pipelineState.revision)
     // Thirty seconds were left, ten have passed since.
     let early = restored.expire(at: .seconds(519.9))

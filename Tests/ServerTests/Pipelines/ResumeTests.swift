@@ -32,7 +32,8 @@ import Testing
     .open([.filter("grayscale")]) { $0.resumeToken = token }
   }
 
-  @Test("Another server that has the key goes on with what was selected, in place of the pipeline")
+  @Test(
+    "Another server with the key restores the state of the token instead of the pipeline in open")
   func elsewhere() async throws {
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(
@@ -71,7 +72,7 @@ import Testing
     #expect(second.drops.map(\.reason) == [.paused])
   }
 
-  @Test("A token that is not good is refused, and says whether it is too old or not ours")
+  @Test("An invalid token is refused as expired or as foreign")
   func refused() async throws {
     let clock = ManualClock()
     let keys = [Self.key("a", 1)]
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("A client is given a new token before the old one is half spent")
+  @Test("A client gets a new token after half of the old one's lifetime")
   func renewal() async throws {
     let clock = ManualClock()
     let tokens = Answers()

@@ -19,14 +19,14 @@ import Testing
     ResumeTokens(keys: keys, lifetime: .seconds(60))
   }
 
-  @Test("A signed token is read back, here and wherever the key is known")
+  @Test("A signed token is accepted by every server with the key")
   func roundTrip() throws {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
     let elsewhere = Self.tokens(Self.key("b", 2), Self.key("a", 1))
     #expect(try elsewhere.verify(token, at: 99) == Self.state)
   }
 
-  @Test("A key may be replaced: the new one signs, the old one is accepted until it is taken away")
+  @Test("After a rotation the new key signs, and the old one is accepted until it is removed")
   func rotation() throws {
     let old = Self.tokens(Self.key("a", 1)).sign(Self.state)
     let rotated = Self.tokens(Self.key("b", 2), Self.key("a", 1))
@@ -37,17 +37,17 @@ import Testing
     #expect(throws: FieldViolation.self) { try done.verify(old, at: 0) }
   }
 
-  @Test("A token is good until its time, and not after")
+  @Test("A token is valid until it expires")
   func expiry() {
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)
     #expect(throws: Never.self) { try tokens.verify(token, at: 99) }
-    let fault = #expect(throws: FieldViolation.self) { try tokens.verify(token, at: 100) }
-    #expect(fault?.code == .failedPrecondition)
-    #expect(fault?.reason.contains("expired") == true)
+    let error = #expect(throws: FieldViolation.self) { try tokens.verify(token, at: 100) }
+    #expect(error?.code == .failedPrecondition)
+    #expect(error?.reason.contains("expired") == true)
   }
 
-  @Test("A token that was changed is refused, whichever byte it was")
+  @Test("A token with any changed byte is refused")
   func tampering() {
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Another server's key of the same name does not help, nor does a token without a signature")
+  @Test("A token with another key of the same name, or without a signature, is refused")
   func forgery() {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
     #expect(throws: FieldViolation.self) { try Self.tokens(Self.key("a", 2)).verify(token, at: 0) }

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("The limits are stated, and are those that are enforced")
+  @Test("The stated limits are the enforced limits")
   func stated() async throws {
     let answers = try await Self.converse([.open()])
     let limits = try #require(answers.first).opened.limits
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "An open with a stage's id that is too long is refused, and names field, size and limit",
+    "An open with a stage id that is too long is refused with field, size and limit",
     arguments: [65, 1_000_000])
   func longID(count: Int) async throws {
     let error = await #expect(throws: RPCError.self) {
@@ -59,7 +59,7 @@ import Testing
       error?.message == "open.pipeline.stages[0].id: has \(count) bytes; the limit is 64")
   }
 
-  @Test("A resume token of any length is refused before it is read")
+  @Test("A resume token that is too long is refused before it is parsed")
   func longToken() async throws {
     let error = await #expect(throws: RPCError.self) {
       try await Self.converse([.open { $0.resumeToken = Data(count: 132_097) }])
@@ -68,7 +68,7 @@ import Testing
     #expect(error?.message == "open.resume_token: has 132097 bytes; the limit is 132096")
   }
 
-  @Test("Changes that are too large are answered with an error, and the session goes on")
+  @Test("Changes that are too large get an error, and the session continues")
   func changes() async throws {
     let answers = try await Self.converse([
       .open(Self.named("warm")),
@@ -114,7 +114,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("The largest pipeline gives a token that resumes it; a larger pipeline is refused")
+  @Test("A token can hold the largest pipeline; a larger pipeline is refused")
   func largestPipelineResumes() async throws {
     let limit = ContractLimits.maxPipelineBytes
     let largest = Pipeline.long(bytes: limit)
@@ -142,23 +142,24 @@ import Testing
     }
   }
 
-  @Test("Under an override of the largest pipeline the token is accepted too")
+  @Test("A token can hold the largest pipeline and the largest override")
   func largestOverrideResumes() throws {
     let largest = Pipeline.long(bytes: ContractLimits.maxPipelineBytes)
-    var desk = try PipelineState(pipeline: largest, catalogue: .withLongFilter)
-    try desk.override(
+    var pipelineState = try PipelineState(pipeline: largest, catalogue: .withLongFilter)
+    try pipelineState.override(
       with: largest, reason: Self.name(ContractLimits.maxReasonBytes), until: .seconds(86400))
     let tokens = ResumeTokens(
       keys: [ResumeKey(id: Self.name(64), secret: Data(count: 32))], lifetime: .seconds(300))
     let now: UInt64 = 1_800_000_000_000_000_000
     let token = tokens.sign(
-      desk.resumeState(of: SessionLineage(), at: .zero, wallNow: now, lifetime: tokens.lifetime))
+      pipelineState.resumeState(
+        of: SessionLineage(), at: .zero, wallNow: now, lifetime: tokens.lifetime))
     #expect(token.count > 2 * ContractLimits.maxPipelineBytes)
     #expect(token.count <= ContractLimits.maxResumeTokenBytes)
     let resumed = try PipelineState(
       resuming: try tokens.verify(token, at: now), at: .zero, wallNow: now,
       catalogue: .withLongFilter)
-    #expect(resumed.pipelineInForce == largest)
+    #expect(resumed.effectivePipeline == largest)
   }
 
   @Test("An update that would make the pipeline too large is refused as a whole")
@@ -188,7 +189,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("Unknown fields that a client adds to its pipeline are in no token")
+  @Test("A token does not contain unknown fields of the client's pipeline")
   func unknownFields() async throws {
     let open = try Sidelight_V1_ClientMessage(
       serializedBytes: try Sidelight_V1_ClientMessage.with {
@@ -203,7 +204,7 @@ import Testing
     #expect((1 ..< 300).contains(opened.resumeToken.count))
   }
 
-  @Test("A trace context that is longer than anyone carries is ignored")
+  @Test("A trace context that is longer than the limit is ignored")
   func traceContext() {
     let context = Sidelight_V1_TraceContext.with {
       $0.traceparent = Self.name(513)
@@ -268,7 +269,9 @@ import Testing
     },
   ]
 
-  @Test("A name that is too long is refused with its size and not repeated", arguments: Self.calls)
+  @Test(
+    "The error for a name that is too long states its size and does not repeat it",
+    arguments: Self.calls)
   func names(_ each: Call) async throws {
     let error = await #expect(throws: RPCError.self) {
       try await withServer { _, address in try await each.call(address) }

@@ -22,11 +22,11 @@ import Tracing
   final class FrameCounter: Tracer {
     private let state = Mutex<(frames: Int, framesBeforeInfo: Int?)>((0, nil))
     /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another thread.
-    let begun: AsyncStream<Void>
+    let started: AsyncStream<Void>
     private let begin: AsyncStream<Void>.Continuation
 
     init() {
-      (self.begun, self.begin) = AsyncStream.makeStream()
+      (self.started, self.begin) = AsyncStream.makeStream()
     }
 
     var frames: Int { self.state.withLock { $0.frames } }
@@ -43,7 +43,7 @@ import Tracing
     }
 
     private func note(_ operationName: String) {
-      let hasBegun = self.state.withLock { state in
+      let hasStarted = self.state.withLock { state in
         if operationName == "sidelight.frame" {
           state.frames += 1
           return state.frames == 100
@@ -51,7 +51,7 @@ import Tracing
         if operationName.hasSuffix("GetServerInfo") { state.framesBeforeInfo = state.frames }
         return false
       }
-      if hasBegun { self.begin.yield() }
+      if hasStarted { self.begin.yield() }
     }
 
     func forceFlush() {}
@@ -122,7 +122,7 @@ import Tracing
           // All of it has arrived, and nothing of it was handled.
           #expect(counter.frames == 0)
           door.finish()
-          for await _ in counter.begun { break }
+          for await _ in counter.started { break }
           other.call(Attack.info, headers: [("authorization", "Bearer other")])
           other.data(RawPeer.message([]), isEnd: true)
           #expect(await other.status() == 0)
@@ -132,14 +132,14 @@ import Tracing
     }
   }
 
-  @Test("An event loop serves others in the midst of a flood, and would not without the guard")
+  @Test("An event loop serves other connections during a flood only because of the guard")
   func otherConnections() async throws {
     let all = Set(Guard.allCases)
     #expect(try await Self.shareBeforeOthers(guards: all) < 0.9)
     #expect(try await Self.shareBeforeOthers(guards: all.subtracting([.messageBatches])) > 0.9)
   }
 
-  @Test("A session that is cancelled handles nothing more of what has arrived")
+  @Test("A cancelled session handles none of the messages that have arrived")
   func cancelled() async throws {
     let gate = Gate()
     let counter = FrameCounter()
@@ -198,7 +198,7 @@ import Tracing
     }
   }
 
-  @Test("A client that reads nothing gathers no states: the next reports all changes")
+  @Test("For a client that does not read, one state message reports all changes")
   func states() async throws {
     try await withServer { _, address in
       try await withConnection(address) { client in
@@ -242,7 +242,7 @@ import Tracing
   }
 
   @Test(
-    "A message with over a megabyte in addition to its pixels is refused", arguments: [false, true])
+    "A message with more than 1 MiB besides its pixels is refused", arguments: [false, true])
   func beside(isFrame: Bool) async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in

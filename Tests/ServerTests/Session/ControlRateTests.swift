@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite struct ControlRateTests {
-  @Test("A second's worth passes at once, and then as much as time brings")
+  @Test("A burst of one second passes immediately, and later messages at the rate")
   func units() {
     var rate = ControlRate(at: .zero)
     rate.take(units: ContractLimits.controlUnitsPerSecond, byteCount: 0)
@@ -14,7 +14,7 @@ import Testing
     #expect(later == .zero)
   }
 
-  @Test("Large messages are paid for by their bytes")
+  @Test("Large messages count by their bytes")
   func bytes() {
     var rate = ControlRate(at: .zero)
     rate.take(units: 1, byteCount: 3 * ContractLimits.controlBytesPerSecond)
@@ -24,7 +24,7 @@ import Testing
     #expect(late == .zero)
   }
 
-  @Test("Acknowledgements are free for as many frames as there were")
+  @Test("One acknowledgement per frame is free")
   func acknowledgements() {
     var rate = ControlRate(at: .zero)
     var free = 0

@@ -27,7 +27,7 @@ import Testing
     return try #require(answers.frames.first).image
   }
 
-  @Test("An update changes the parameters that it names, by id or place, in either spelling")
+  @Test("An update changes the parameters that it names, by stage id or path, in either spelling")
   func update() async throws {
     let answers = try await Self.converse([
       .open(Self.looks), .frame(1, Self.image),
@@ -60,7 +60,7 @@ import Testing
     #expect(answers.frames[2].image == (try await Self.pixels([.filter("colorInvert")])))
   }
 
-  @Test("An update that is refused in one stage changes none, and names the fault")
+  @Test("An update that is invalid for one stage changes none, and the error names the field")
   func updateIsAllOrNothing() async throws {
     let answers = try await Self.converse([
       .open(Self.looks),
@@ -84,7 +84,7 @@ import Testing
     #expect(answers.frames.first?.image == (try await Self.pixels(Self.looks)))
   }
 
-  @Test("A value that cannot be is refused with its path, and the old one goes on")
+  @Test("An invalid value is refused with its path, and the old value stays in effect")
   func badUpdate() async throws {
     let answers = try await Self.converse([
       .open(Self.looks),
@@ -102,7 +102,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("Stages are turned on and off a thousand times, and no frame is lost or made by halves")
+  @Test("A thousand activations lose no frame and mix no pipelines")
   func activation() async throws {
     let both = try await Self.pixels(Self.looks)
     let warm = try await Self.pixels([.filter("sepiaTone")])
@@ -125,7 +125,7 @@ import Testing
       answers.frames.allSatisfy { $0.image == ($0.sequence.isMultiple(of: 2) ? both : warm) })
   }
 
-  @Test("if_revision guards an update and an activation as it does a selection")
+  @Test("if_revision applies to update and activate as to select")
   func ifRevision() async throws {
     let answers = try await Self.converse([
       .open(Self.looks),
@@ -147,7 +147,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [2])
   }
 
-  @Test("A pause ends frames as paused, until they are resumed")
+  @Test("A pause drops frames with PAUSED until the session is resumed")
   func pause() async throws {
     let answers = try await Self.converse([
       .open(Self.looks), .with { $0.pause = .init() }, .frame(1, Self.image),
@@ -162,7 +162,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 3)
   }
 
-  @Test("A pause that lets frames pass returns the bytes that came")
+  @Test("A pause with pass_through returns frames unchanged")
   func passingPause() async throws {
     let answers = try await Self.converse([
       .open(Self.looks), .with { $0.pause.passThrough = true }, .frame(1, Self.image),
@@ -204,7 +204,8 @@ import Testing
     #expect(frame.image.width == 16)
   }
 
-  @Test("A client that does not acknowledge gets only its window's pictures; then the newest first")
+  @Test(
+    "A client that does not acknowledge gets the pictures of its window, and the newest afterwards")
   func outputWindow() async throws {
     let answers = Answers()
     try await withServer { _, address in

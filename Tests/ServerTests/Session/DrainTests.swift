@@ -42,7 +42,7 @@ import Tracing
     }
   }
 
-  @Test("A session that a reader holds up is cut off when its time is over, and the server ends")
+  @Test("A session whose client does not read is closed after the drain timeout")
   func stalledReader() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -98,7 +98,7 @@ import Tracing
     }
   }
 
-  @Test("A call that has opened no session does not hold up a shutdown")
+  @Test("A call without a session does not delay a shutdown")
   func unopened() async throws {
     try await testGracefulShutdown { trigger in
       try await withServer { server, address in

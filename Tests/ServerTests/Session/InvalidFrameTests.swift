@@ -110,7 +110,7 @@ import Testing
       ),
     ]
 
-  @Test("An invalid frame ends itself, with a diagnostic, and not the stream")
+  @Test("An invalid frame is dropped with a diagnostic, and the stream continues")
   func invalidFrames() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -131,7 +131,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == UInt64(Self.badFrames.count + 1))
   }
 
-  @Test("Sequences that repeat or go back end those frames alone")
+  @Test("Frames whose sequence does not increase are dropped, and the stream continues")
   func sequences() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -144,8 +144,8 @@ import Testing
     #expect(answers.drops.allSatisfy { $0.diagnostic.message.contains("frame.sequence") })
   }
 
-  @Test("More than 30 faults in a row end the session; a good frame restarts the count")
-  func faultsInARow() async throws {
+  @Test("More than 30 errors in a row end the session; a valid frame resets the count")
+  func consecutiveErrors() async throws {
     let bad = Sidelight_V1_ClientMessage.frame(0, Sidelight_V1_Image())
     try await withServer { _, address in
       try await withStub(address) { stub in

@@ -2,7 +2,7 @@ import SidelightServer
 import Testing
 
 @Suite struct MailboxTests {
-  @Test("Elements that fit are taken in, and come out oldest first")
+  @Test("Elements within the depth are returned oldest first")
   func order() async {
     let mailbox = Mailbox<Int>(depth: 2)
     #expect(await mailbox.offer(1) == nil)
@@ -11,7 +11,7 @@ import Testing
     #expect(await mailbox.next() == 2)
   }
 
-  @Test("Newest wins: a full mailbox hands back the oldest")
+  @Test("With newest wins a full mailbox returns the oldest element")
   func newestWins() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
     #expect(await mailbox.offer(1) == nil)
@@ -20,7 +20,7 @@ import Testing
     #expect(await mailbox.next() == 3)
   }
 
-  @Test("Keep oldest: a full mailbox hands back what was offered")
+  @Test("With keep oldest a full mailbox returns the offered element")
   func keepOldest() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
     #expect(await mailbox.offer(1) == nil)
@@ -28,7 +28,7 @@ import Testing
     #expect(await mailbox.next() == 1)
   }
 
-  @Test("Never drop: the producer waits until the consumer has made room, and nothing is lost")
+  @Test("With never drop the producer waits for the consumer, and no element is lost")
   func neverDrop() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     await withTaskGroup(of: Void.self) { group in
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("A finished mailbox gives out what it has, then ends; what is offered comes straight back")
+  @Test("A finished mailbox delivers its elements, then ends, and rejects offers")
   func finish() async {
     let mailbox = Mailbox<Int>(depth: 2)
     _ = await mailbox.offer(1)
@@ -52,7 +52,7 @@ import Testing
     #expect(await mailbox.next() == nil)
   }
 
-  @Test("A consumer that waits is woken by an element, by the end, and by cancellation")
+  @Test("A waiting consumer resumes on an element, on the end, and on cancellation")
   func waiting() async {
     for wake in 0 ..< 3 {
       let mailbox = Mailbox<Int>()
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "A producer that waits for room gets its element back when the mailbox closes",
+    "A waiting producer gets its element back when the mailbox closes",
     arguments: [
       true, false,
     ])
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Under newest wins, what is handed back and what comes out together are what was offered")
+  @Test("With newest wins the displaced and the delivered elements are all that were offered")
   func nothingIsLost() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
     let (displaced, received) = await withTaskGroup(of: [Int].self) { group in
@@ -105,7 +105,7 @@ import Testing
     #expect(received.last == 9_999, "the newest always comes through")
   }
 
-  @Test("An element that was looked at stays, takes no room, and gives way to newer ones")
+  @Test("A peeked element stays, does not count against the depth, and can be displaced")
   func first() async {
     let mailbox = Mailbox<Int>(depth: 1)
     _ = await mailbox.offer(1)
@@ -119,7 +119,7 @@ import Testing
     #expect(mailbox.take() == nil)
   }
 
-  @Test("A waiting reader is woken by an element that stays, and by the end")
+  @Test("A waiting peek resumes on an element, which stays, and on the end")
   func lookingAhead() async {
     let mailbox = Mailbox<Int>(depth: 1)
     await withTaskGroup(of: Int?.self) { group in

@@ -27,11 +27,12 @@ import Testing
   /// The arrival number of frame 6: they are counted from 0.
   static let newest: UInt64 = 5
 
-  @Test("They are reported one by one, as often as the session's own pace allows")
+  @Test("Superseded frames are reported one by one, at the pace of finished frames")
   func pace() {
     var machine = Self.overloaded()
     #expect(
-      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"])
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"]
+    )
     guard case .waitUntil(let time) = machine.next(at: .milliseconds(120)) else {
       Issue.record("the second does not wait")
       return
@@ -40,14 +41,15 @@ import Testing
     #expect(OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(159)) == [])
     #expect(OutcomeQueueStateMachineTests.drain(&machine, at: time) == ["superseded 4-4 x1"])
     #expect(
-      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(210)) == ["superseded 5-5 x1"])
+      OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(210)) == ["superseded 5-5 x1"]
+    )
     guard case .wait = machine.next(at: .seconds(10)) else {
       Issue.record("there is something to say, though frame 6 has no outcome")
       return
     }
   }
 
-  @Test("Nothing waits for them: what has its outcome goes out at once, and they before it")
+  @Test("A finished frame is sent immediately, after the superseded frames before it")
   func outcomesDoNotWait() {
     var machine = Self.overloaded()
     _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
@@ -57,7 +59,7 @@ import Testing
         == ["superseded 4-5 x2", "frame 6"])
   }
 
-  @Test("Nor do drops for other reasons, messages that are no outcomes, and the end")
+  @Test("Drops for other reasons, control messages and the end are not delayed")
   func othersDoNotWait() {
     var machine = Self.overloaded()
     _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
@@ -70,7 +72,7 @@ import Testing
         == ["superseded 4-5 x2", "lateInPipeline 6-6 x1", "final"])
   }
 
-  @Test("Their credits return when they are reported, not before")
+  @Test("The credits of superseded frames return with their notices")
   func credits() {
     var machine = Machine(
       pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
@@ -92,7 +94,7 @@ import Testing
     #expect(!early.hasCredit)
   }
 
-  @Test("While nothing is known of a session's pace, all are reported at once and as one")
+  @Test("Without a known pace, superseded frames are reported immediately, in one notice")
   func noPace() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -102,7 +104,7 @@ import Testing
     #expect(OutcomeQueueStateMachineTests.drain(&machine) == ["superseded 1-3 x3"])
   }
 
-  @Test("A pause of the sender's is no pace")
+  @Test("A pause of the sender does not change the pace")
   func pause() {
     var pace = NoticePacer(noticesPerFrame: 4)
     for time in [0, 40, 80, 3_600_000, 3_600_040] as [Int] {
@@ -112,44 +114,44 @@ import Testing
     #expect(pace.next == .milliseconds(3_601_010))
   }
 
-  @Test("The outcome queue keeps the time itself", .timeLimit(.minutes(5)))
+  @Test("The outcome queue releases delayed notices by its own timer", .timeLimit(.minutes(5)))
   func timekeeper() async {
     let clock = ManualClock()
-    let outbox = OutcomeQueue<String, String>(
+    let queue = OutcomeQueue<String, String>(
       pictureLimit: 8, noticesPerFrame: 1, now: { clock.now })
-    var told: [UInt64] = []
+    var received: [UInt64] = []
     func next() async {
-      switch await outbox.next() {
-      case .frame(let frame)?: told.append(frame.sequence)
-      case .dropped(let run)?: told.append(run.firstSequence)
+      switch await queue.next() {
+      case .frame(let frame)?: received.append(frame.sequence)
+      case .dropped(let run)?: received.append(run.firstSequence)
       case .applied?, .control?, .finalCounts?, nil: break
       }
     }
     for sequence: UInt64 in 1 ... 2 {
-      let arrival = outbox.reserve(sequence: sequence, byteCount: 1).arrival
-      outbox.resolve(arrival, finished: OutcomeQueueStateMachineTests.finished(sequence))
+      let arrival = queue.reserve(sequence: sequence, byteCount: 1).arrival
+      queue.resolve(arrival, finished: OutcomeQueueStateMachineTests.finished(sequence))
       if sequence == 1 { await next() }
       await next()
       clock.advance(by: .milliseconds(100))
     }
-    let arrivals = (3 ... 5).map { outbox.reserve(sequence: $0, byteCount: 1).arrival }
+    let arrivals = (3 ... 5).map { queue.reserve(sequence: $0, byteCount: 1).arrival }
     for arrival in arrivals.dropLast() {
-      outbox.resolve(arrival, dropped: OutcomeQueueStateMachineTests.superseded)
+      queue.resolve(arrival, dropped: OutcomeQueueStateMachineTests.superseded)
     }
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await outbox.runTimer(clock.sessionClock.wait) }
+      group.addTask { await queue.runTimer(clock.sessionClock.wait) }
       await next()
-      #expect(told == [1, 2, 3])
+      #expect(received == [1, 2, 3])
       group.addTask { await clock.tick(by: .milliseconds(100)) }
       await next()
-      #expect(told == [1, 2, 3, 4])
-      outbox.cancel()
+      #expect(received == [1, 2, 3, 4])
+      queue.cancel()
       group.cancelAll()
     }
   }
 
   @Test(
-    "A session reports frames that give way while it waits for its turn", .timeLimit(.minutes(5)))
+    "A session reports superseded frames while it waits for a turn", .timeLimit(.minutes(5)))
   func session() async throws {
     let clock = ManualClock()
     let gate = Gate()
@@ -166,11 +168,11 @@ import Testing
     ) { _, address in
       try await withStub(address) { stub in
         try await withThrowingTaskGroup(of: Void.self) { group in
-          let (begun, begin) = AsyncStream<Never>.makeStream()
+          let (started, begin) = AsyncStream<Never>.makeStream()
           let (ends, end) = AsyncStream<Never>.makeStream()
           // Another's filter takes the only turn.
           group.addTask {
-            for await _ in begun {}
+            for await _ in started {}
             try await stub.process { writer in
               try await writer.write(.open([.filter("gate")]))
               try await writer.write(.frame(1, image))
@@ -180,12 +182,12 @@ import Testing
             }
           }
           try await stub.process { writer in
-            var told = steps.makeAsyncIterator()
+            var received = steps.makeAsyncIterator()
             try await writer.write(.open([.filter("sepiaTone")], policy: .newestWins))
             // Two frames, 8 ms apart: that is the session's pace, and a notice a millisecond.
             for sequence: UInt64 in 1 ... 2 {
               try await writer.write(.frame(sequence, image))
-              while answers.messages.frames.count < sequence { await told.next() }
+              while answers.messages.frames.count < sequence { await received.next() }
               clock.advance(by: .milliseconds(8))
             }
             begin.finish()
@@ -193,7 +195,7 @@ import Testing
             for sequence: UInt64 in 3 ... 8 { try await writer.write(.frame(sequence, image)) }
             // One or two wait, the others give way: one is reported at once, the next later.
             for count in 1 ... 4 {
-              while answers.messages.drops.count < count { await told.next() }
+              while answers.messages.drops.count < count { await received.next() }
               #expect(answers.messages.drops.map(\.count) == Array(repeating: 1, count: count))
               guard count < 4 else { break }
               await clock.awaited(within: .milliseconds(1))
@@ -211,8 +213,8 @@ import Testing
         }
       }
     }
-    let made = answers.messages.frames.map(\.sequence)
-    #expect([[1, 2, 7, 8], [1, 2, 8]].contains(made))
+    let returned = answers.messages.frames.map(\.sequence)
+    #expect([[1, 2, 7, 8], [1, 2, 8]].contains(returned))
     #expect(answers.messages.finalStats?.outcomes == 8)
   }
 }

@@ -34,7 +34,7 @@ import Testing
     return items
   }
 
-  @Test("Outcomes go out in the order of arrival, whatever the order in which they are known")
+  @Test("Outcomes are sent in the order of arrival, in any order of completion")
   func order() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -45,7 +45,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "superseded 2-2 x1", "frame 3"])
   }
 
-  @Test("Drops that follow each other and say the same become one notice")
+  @Test("Adjacent drops for the same reason become one notice")
   func coalescing() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -62,17 +62,17 @@ import Testing
   @Test("Drops with a diagnostic are reported one by one")
   func diagnosticsStay() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
-    let fault = Drop(
+    let drop = Drop(
       reason: .invalidFrame, stage: .arrival,
       diagnostic: .init(code: .invalidArgument, message: "no", details: []))
     for sequence: UInt64 in 1 ... 2 {
       machine.resolve(
-        machine.reserve(sequence: sequence, byteCount: 1).arrival, dropped: fault)
+        machine.reserve(sequence: sequence, byteCount: 1).arrival, dropped: drop)
     }
     #expect(Self.drain(&machine) == ["invalidFrame 1-1 x1", "invalidFrame 2-2 x1"])
   }
 
-  @Test("A picture too many displaces the oldest that waits")
+  @Test("A picture beyond the limit displaces the oldest waiting one")
   func pictureLimit() {
     var machine = Machine(pictureLimit: 2, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -87,7 +87,7 @@ import Testing
       Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 1 at 2", "frame 2", "frame 3"])
   }
 
-  @Test("A revision is announced once, before the first frame made with it")
+  @Test("A revision is announced once, before its first frame")
   func revisions() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
@@ -110,7 +110,7 @@ import Testing
       Self.drain(&machine) == (0 ..< 100).map { "control \($0)" } + ["applied 1 at 1", "frame 1"])
   }
 
-  @Test("After the end: what is in, then the counts, which sum, then nothing")
+  @Test("After the end the queue delivers its items, then the final counts, then nothing")
   func end() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7).arrival }
@@ -136,8 +136,8 @@ import Testing
     #expect(counts.bytesOut == 200)
   }
 
-  @Test("A frame's fate is decided once")
-  func oneFate() {
+  @Test("A frame is resolved once")
+  func oneOutcome() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     machine.resolve(arrival, dropped: Self.superseded)
@@ -146,7 +146,7 @@ import Testing
     #expect(Self.drain(&machine) == ["superseded 1-1 x1"])
   }
 
-  @Test("The reader is held back when the backlog is long, and let go when it is written")
+  @Test("The reader waits while the backlog is long, and resumes when items are written")
   func backlog() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 3)
     for number in 0 ..< 3 { machine.push("\(number)") }
@@ -157,7 +157,7 @@ import Testing
     #expect(hasRoom4)
   }
 
-  @Test("Numbers that senders repeat are distinguished by their arrival")
+  @Test("Repeated sequence numbers are distinguished by their arrival")
   func repeatedNumbers() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let first = machine.reserve(sequence: 5, byteCount: 1).arrival
@@ -167,7 +167,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
   }
 
-  @Test("A picture whose time is over before it is written becomes a notice that says how late")
+  @Test("A picture that is late when it is written becomes a drop with its lateness")
   func lateOnOutput() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for sequence: UInt64 in 1 ... 2 {
@@ -190,7 +190,7 @@ import Testing
     #expect(machine.counts.dropped == [.lateOnOutput: 1])
   }
 
-  @Test("The frame that was announced as the first of its revision goes out, come what may")
+  @Test("A frame that was announced as the first of its revision is always sent")
   func announcedFrame() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -209,7 +209,7 @@ import Testing
     #expect(frame.sequence == 1)
   }
 
-  @Test("Credit is spent on arrival and comes back when the outcome goes out")
+  @Test("A credit is used on arrival and returned when the outcome is sent")
   func credit() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, creditLimit: 2)
     let reservations = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
@@ -227,7 +227,7 @@ import Testing
     #expect(again.hasCredit)
   }
 
-  @Test("A shut output window holds pictures back, and only those; an acknowledgement opens it")
+  @Test("A closed output window delays only pictures; an acknowledgement opens it")
   func outputWindow() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 1)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -246,7 +246,7 @@ import Testing
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
-  @Test("An opened window releases waiting outcomes: a closed side can acknowledge nothing")
+  @Test("Opening the window releases waiting outcomes")
   func windowAfterTheEnd() {
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {
@@ -258,7 +258,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
   }
 
-  @Test("A picture filtered before an override does not go out, not even an announced one")
+  @Test("A picture filtered before an override is not sent, even if it was announced")
   func discarding() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -278,7 +278,7 @@ import Testing
     #expect(hasCapacity)
   }
 
-  @Test("A picture in the filter when the override comes does not go out either")
+  @Test("A picture that is being filtered when an override begins is not sent")
   func discardingLater() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
@@ -290,7 +290,7 @@ import Testing
     #expect(Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 2 at 2", "frame 2"])
   }
 
-  @Test("After the final counts nothing is counted and nothing is said")
+  @Test("After the final counts nothing is counted or sent")
   func afterTheEnd() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     machine.finish()

@@ -8,7 +8,7 @@ import Testing
 /// Clients that leave while a frame is being filtered. The server gives back everything that it held
 /// for them, and serves the next client. (`Tests/Python` kills a client's process.)
 @Suite(.timeLimit(.minutes(5)), .serialized) struct SessionLifetimeTests {
-  enum Departure: CaseIterable {
+  enum Disconnection: CaseIterable {
     /// The task that made the call is cancelled.
     case cancel
     /// The client stops sending with an error, which resets the stream.
@@ -52,13 +52,13 @@ import Testing
   }
 
   @Test(
-    "A client that leaves while a frame is being filtered leaves nothing behind",
-    arguments: Departure.allCases, Work.allCases)
-  func departures(_ departure: Departure, _ work: Work) async throws {
+    "A client that disconnects while a frame is filtered leaves no resources in use",
+    arguments: Disconnection.allCases, Work.allCases)
+  func disconnections(_ disconnection: Disconnection, _ work: Work) async throws {
     // A deadline can pass before the first frame arrives. Then a later one is tried.
     var timeout = Duration.seconds(1)
-    while try await !self.leave(departure, work, timeout: timeout) {
-      try #require(departure == .deadline && timeout < .seconds(60))
+    while try await !self.leave(disconnection, work, timeout: timeout) {
+      try #require(disconnection == .deadline && timeout < .seconds(60))
       timeout *= 2
     }
   }
@@ -67,7 +67,9 @@ import Testing
   ///
   /// - Parameter timeout: The time from the begin of the call to its deadline.
   /// - Returns: `false` if the call ended before a frame was being filtered.
-  private func leave(_ departure: Departure, _ work: Work, timeout: Duration) async throws -> Bool {
+  private func leave(_ disconnection: Disconnection, _ work: Work, timeout: Duration) async throws
+    -> Bool
+  {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(gate.filter)
@@ -75,12 +77,12 @@ import Testing
       // A frame that comes late to the gate must not hold up the end of the server.
       defer { gate.open(for: 1000) }
       return try await withStub(address) { stub in
-        let departing = Event()
+        let disconnecting = Event()
         let ended = Event()
         return try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
             defer { ended.happen() }
-            try? await Self.call(stub, departure, work, timeout: timeout, when: departing)
+            try? await Self.call(stub, disconnection, work, timeout: timeout, when: disconnecting)
           }
           var isFiltering: Bool {
             switch work {
@@ -92,8 +94,8 @@ import Testing
             isFiltering || ended.hasHappened
           }
           guard isFiltering else { return false }
-          if departure == .cancel { group.cancelAll() }
-          departing.happen()
+          if disconnection == .cancel { group.cancelAll() }
+          disconnecting.happen()
           if work == .heldFilter {
             // The filter has not returned: the session ends because its client has left.
             try await expectEventually("the session is gone") { server.sessionCount == 0 }
@@ -109,28 +111,29 @@ import Testing
   }
 
   private static func call(
-    _ stub: Stub, _ departure: Departure, _ work: Work, timeout: Duration, when departing: Event
+    _ stub: Stub, _ disconnection: Disconnection, _ work: Work, timeout: Duration,
+    when disconnecting: Event
   ) async throws {
     var options = largeMessages
-    if departure == .deadline { options.timeout = timeout }
+    if disconnection == .deadline { options.timeout = timeout }
     let pipeline = work == .heldFilter ? [.filter("gate")] : Self.longPipeline
     try await stub.process(options: options) { writer in
       try await writer.write(.open(pipeline) { $0.mailboxDepth = 16 })
       var sequence: UInt64 = 1
-      while !departing.hasHappened, work == .manyPasses || sequence <= 8 {
+      while !disconnecting.hasHappened, work == .manyPasses || sequence <= 8 {
         // The server reads no more frames than it has room for, so this waits.
         try await writer.write(.frame(sequence, Self.image))
         sequence += 1
       }
-      if departure == .reset {
-        await departing.wait()
+      if disconnection == .reset {
+        await disconnecting.wait()
         throw Departed()
       }
       // The client does not close its side.
       await Event().wait()
     } onResponse: { response in
-      if departure == .lostInterest {
-        await departing.wait()
+      if disconnection == .lostInterest {
+        await disconnecting.wait()
         throw Departed()
       }
       for try await _ in response.messages {}
@@ -151,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("A client that closes its side with its window shut still gets every outcome")
+  @Test("A client that closes its side with a closed window still gets every outcome")
   func halfCloseWithShutWindow() async throws {
     try await withServer(Self.configuration) { server, address in
       try await withStub(address) { stub in
@@ -170,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("A client that keeps to its credit and its window is never held back from acknowledging")
+  @Test("The server always reads the acknowledgements of a client within its credit and window")
   func acknowledgementsBehindFrames() async throws {
     let image = Sidelight_V1_Image.noise(.gray8, 4, 4)
     try await withServer(Self.configuration) { _, address in

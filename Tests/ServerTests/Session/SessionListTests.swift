@@ -77,7 +77,7 @@ import Testing
     return pages
   }
 
-  @Test("Pages hold every session once, the oldest first")
+  @Test("The pages contain every session once, the oldest first")
   func pages() async throws {
     try await Self.withSessions(labels: ["a", "b", "a", "", "a"]) { operators, ids in
       let pairs = try await Self.pages(operators, size: 2)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("A label lists the sessions that have exactly that one, page by page")
+  @Test("A label lists exactly the sessions with that label, page by page")
   func label() async throws {
     try await Self.withSessions(labels: ["a", "b", "a", "ab", "a"]) { operators, ids in
       let expected = [[ids[0], ids[2]], [ids[4]]]
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("A token of another label, or any other text, is refused by the field's name")
+  @Test("A page token of another label, or any other text, is refused with the field")
   func badToken() async throws {
     try await Self.withSessions(labels: ["a", "a"]) { operators, _ in
       let token = try await Self.list(operators, size: 1, label: "a").nextPageToken
@@ -150,7 +150,9 @@ import Testing
     }
   }
 
-  @Test("A snapshot of many sessions takes several messages, of which all but the last say so")
+  @Test(
+    "A snapshot of many sessions has several messages, and all but the last state that it continues"
+  )
   func snapshots() {
     let sessions = (0 ..< 5).map { number in
       Sidelight_V1_SessionInfo.with { $0.sessionID = "\(number)" }

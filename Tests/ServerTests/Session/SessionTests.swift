@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 
-  @Test("opened comes first, with limits; final stats come last, and sum")
+  @Test("The first message is opened with the limits, the last the final counts, which sum up")
   func envelope() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -34,7 +34,7 @@ import Testing
     #expect(stats.outcomes == 20)
   }
 
-  @Test("With no pipeline the bytes come back identical", arguments: PixelFormat.allCases)
+  @Test("Without a pipeline the bytes are returned unchanged", arguments: PixelFormat.allCases)
   func passThrough(format: PixelFormat) async throws {
     let images = [(1, 1), (2, 2), (3, 5), (17, 1), (640, 360)].flatMap { width, height in
       [0, 13].map { Sidelight_V1_Image.noise(format, width, height, padding: $0) }
@@ -63,7 +63,7 @@ import Testing
     #expect(frame.image.width == 33)
   }
 
-  @Test("The metadata that the caller sent with the pixels comes back untouched")
+  @Test("The metadata of a frame is returned unchanged")
   func metadata() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -113,7 +113,7 @@ import Testing
     #expect(isInverted, "every colour byte is its complement, alpha is kept")
   }
 
-  @Test("A refused selection names the fault, and the old one goes on")
+  @Test("A refused select names the field, and the old pipeline stays active")
   func refusedSelection() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -137,7 +137,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("if_revision guards a selection")
+  @Test("A select with another if_revision is refused")
   func ifRevision() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -219,7 +219,7 @@ import Testing
     #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
   }
 
-  @Test("A pipeline that would make frames beyond the limits fails the frame, and not the server")
+  @Test("A pipeline whose results exceed the limits fails the frame")
   func enlargingPipeline() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -239,20 +239,20 @@ import Testing
     #expect(answers.drops.first?.diagnostic.message.contains("36000000") == true)
   }
 
-  @Test("Counts come as often as asked, and their sums hold at any time")
+  @Test("Counts are sent at the requested interval, and always sum up")
   func periodicStats() async throws {
     let clock = ManualClock()
     try await withServer(clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
-        let (told, tell) = AsyncStream<Void>.makeStream()
+        let (received, continuation) = AsyncStream<Void>.makeStream()
         try await stub.process { writer in
           try await writer.write(.open { $0.statsInterval.nanos = 100_000_000 })
           for sequence: UInt64 in 1 ... 5 { try await writer.write(.frame(sequence, Self.image)) }
-          var told = told.makeAsyncIterator()
+          var receivedEvents = received.makeAsyncIterator()
           for _ in 1 ... 3 {
             await clock.awaited(within: .milliseconds(100))
             clock.advance(by: .milliseconds(100))
-            await told.next()
+            await receivedEvents.next()
           }
         } onResponse: { response in
           var periodic = 0
@@ -263,7 +263,7 @@ import Testing
               #expect(stats.outcomes == 5)
             } else {
               periodic += 1
-              tell.yield()
+              continuation.yield()
             }
           }
           #expect(periodic == 3)
@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test("Sessions beyond the limit are refused, and their place is given back when they end")
+  @Test("Sessions beyond the limit are refused until others end")
   func admission() async throws {
     var configuration = ServerConfiguration()
     configuration.maxSessions = 1
@@ -297,7 +297,7 @@ import Testing
   }
 
   @Test(
-    "A caller's sessions are limited, and so is the work that may arrive; refusals say when to retry",
+    "The sessions of a caller and the load are limited; refusals state when to retry",
     arguments: ["max_sessions_per_caller", "max_load"])
   func otherLimits(name: String) async throws {
     var configuration = ServerConfiguration()
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test("The server's counts are the sum of its sessions', those that are over included")
+  @Test("The server's counts are the sum over open and closed sessions")
   func totals() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in

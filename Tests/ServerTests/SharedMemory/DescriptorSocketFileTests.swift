@@ -31,7 +31,7 @@ struct DescriptorSocketFileTests {
     }
   }
 
-  @Test("A socket that a dead server left is replaced")
+  @Test("A socket file of a dead server is replaced")
   func stale() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -43,7 +43,7 @@ struct DescriptorSocketFileTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A live server's socket is never taken, and that server does not notice")
+  @Test("The socket of a running server is not replaced, and the server is not disturbed")
   func live() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -54,7 +54,7 @@ struct DescriptorSocketFileTests {
     }
   }
 
-  @Test("A server that is too busy to accept lives")
+  @Test("A server that is too busy to accept counts as running")
   func fullBacklog() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -67,7 +67,7 @@ struct DescriptorSocketFileTests {
     #expect(try folder.fileNumber() == before)
   }
 
-  @Test("A file that is no socket is never replaced")
+  @Test("A file that is not a socket is not replaced")
   func occupied() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -76,7 +76,7 @@ struct DescriptorSocketFileTests {
     #expect(try Data(contentsOf: URL(filePath: folder.file())) == Data("mine".utf8))
   }
 
-  @Test("A file that has taken the socket's place stays when the server goes")
+  @Test("A file that replaced the socket remains when the server stops")
   func successor() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -89,7 +89,7 @@ struct DescriptorSocketFileTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A path that has no room, or no folder, is refused with the reason")
+  @Test("A path that is too long or in no folder is refused with the reason")
   func badPaths() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }

@@ -13,7 +13,7 @@ import Testing
 /// How a session's ring is handed over, and to whom it is not.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct DescriptorSocketTests {
-  @Test("A session's ring is handed over once")
+  @Test("A session's ring can be fetched once")
   func handover() async throws {
     try await withServer(.withSharedMemory()) { server, address in
       try await withStub(address) { stub in
@@ -36,7 +36,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A token is good for its own session only")
+  @Test("A token is valid for its own session only")
   func otherSession() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -71,7 +71,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("The token of a session that is over is good no more")
+  @Test("The token of a session that has ended is invalid")
   func sessionGone() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -84,7 +84,7 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "A message that is no hello is refused",
+    "A request that is not a hello is refused",
     arguments: [
       Array("GET / HTTP/1.1\r\n\r\n".utf8), [0], Array(repeating: 1, count: 4096),
       DescriptorHello(token: Array(repeating: 0, count: 32), sessionID: "nobody").bytes,
@@ -106,10 +106,10 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A connection that says nothing, or too little, is closed after a while")
+  @Test("A connection with no request or an incomplete one is closed after the timeout")
   func silence() async throws {
     let configuration = ServerConfiguration.withSharedMemory {
-      $0.companionTimeout = .milliseconds(20)
+      $0.descriptorSocketTimeout = .milliseconds(20)
     }
     try await withServer(configuration) { _, address in
       try await withStub(address) { stub in
@@ -125,11 +125,11 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("Connections that say nothing are bounded, and what is beyond is turned away")
+  @Test("Connections without a request are limited, and further ones are refused")
   func crowd() async throws {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.maxPendingConnections = 2
-      $0.companionTimeout = .seconds(50)
+      $0.descriptorSocketTimeout = .seconds(50)
     }
     try await withServer(configuration) { _, address in
       try await withStub(address) { stub in
@@ -146,7 +146,7 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "The descriptor socket is its owner's alone, in a folder of its owner's, and goes with the server"
+    "The descriptor socket is private to its owner, and is removed with the server"
   )
   func folder() async throws {
     let path = try await withServer(.withSharedMemory()) { _, address in
@@ -169,7 +169,8 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("With other users allowed, every user can connect whatever the umask, and get a refusal")
+  @Test(
+    "With other users allowed, every user can connect, and users without permission are refused")
   func modeForOthers() async throws {
     let configuration = ServerConfiguration.withSharedMemory { $0.allowedUserIDs = [12345] }
     try await withServer(configuration) { _, address in
@@ -183,7 +184,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A ring beyond a limit is not granted, the reason is reported, and the session goes on")
+  @Test("A ring beyond a limit is refused with the reason, and the session continues")
   func limits() async throws {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.maxSessionBytes = 12 << 16
@@ -216,7 +217,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A ring of impossible figures is a fault of the request's")
+  @Test("A ring with invalid dimensions makes the open request invalid")
   func impossible() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -229,7 +230,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A server that offers none says so, and the session goes on")
+  @Test("A server without shared memory refuses the ring, and the session continues")
   func notOffered() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
@@ -248,7 +249,7 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "A client that comes over the network is not on this host",
+    "A client on another host gets no ring",
     arguments: [
       ("unix:/run/sidelight.sock", true), ("ipv4:127.0.0.1:5", true), ("ipv4:127.9.9.9:5", true),
       ("ipv6:[::1]:5", true), ("ipv4:192.0.2.1:5", false), ("ipv6:[2001:db8::1]:5", false),

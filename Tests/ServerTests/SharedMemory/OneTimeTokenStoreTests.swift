@@ -7,52 +7,52 @@ import Testing
   static let token: [UInt8] = Array(0 ..< 32)
   static let hello = DescriptorHello(token: Self.token, sessionID: "a")
 
-  static var desk: OneTimeTokenStore<String> {
-    var desk = OneTimeTokenStore<String>()
-    desk.issue(Self.token, for: "ring", of: "a", now: .zero, until: .seconds(10))
-    return desk
+  static var store: OneTimeTokenStore<String> {
+    var store = OneTimeTokenStore<String>()
+    store.issue(Self.token, for: "ring", of: "a", now: .zero, until: .seconds(10))
+    return store
   }
 
-  @Test("A token is good once")
+  @Test("A token is valid once")
   func once() {
-    var desk = Self.desk
-    #expect(desk.redeem(Self.hello, now: .seconds(9)) == "ring")
-    #expect(desk.redeem(Self.hello, now: .seconds(9)) == nil)
-    #expect(desk.count == 0)
+    var store = Self.store
+    #expect(store.take(Self.hello, now: .seconds(9)) == "ring")
+    #expect(store.take(Self.hello, now: .seconds(9)) == nil)
+    #expect(store.count == 0)
   }
 
-  @Test("A token expires, and what it was good for is let go")
+  @Test("An expired token is invalid, and its ring is released")
   func expiry() {
-    var desk = Self.desk
-    #expect(desk.redeem(Self.hello, now: .seconds(10)) == nil)
-    #expect(desk.count == 0)
+    var store = Self.store
+    #expect(store.take(Self.hello, now: .seconds(10)) == nil)
+    #expect(store.count == 0)
   }
 
-  @Test("A token that another session shows is good for neither")
+  @Test("A token that another session presents is invalid for both")
   func otherSession() {
-    var desk = Self.desk
+    var store = Self.store
     let other = DescriptorHello(token: Self.token, sessionID: "b")
-    #expect(desk.redeem(other, now: .zero) == nil)
-    #expect(desk.redeem(Self.hello, now: .zero) == nil)
+    #expect(store.take(other, now: .zero) == nil)
+    #expect(store.take(Self.hello, now: .zero) == nil)
   }
 
-  @Test("A token that was never issued is invalid, and costs the others nothing")
+  @Test("A token that was never issued is invalid, and does not affect the others")
   func unknown() {
-    var desk = Self.desk
+    var store = Self.store
     for index in 0 ..< 32 {
       var token = Self.token
       token[index] ^= 1
-      #expect(desk.redeem(DescriptorHello(token: token, sessionID: "a"), now: .zero) == nil)
+      #expect(store.take(DescriptorHello(token: token, sessionID: "a"), now: .zero) == nil)
     }
-    #expect(desk.redeem(Self.hello, now: .zero) == "ring")
+    #expect(store.take(Self.hello, now: .zero) == "ring")
   }
 
-  @Test("The token of a session that is over is good no more")
+  @Test("The token of a session that has ended is invalid")
   func revocation() {
-    var desk = Self.desk
-    desk.issue([1], for: "other", of: "b", now: .zero, until: .seconds(10))
-    desk.revoke("a")
-    #expect(desk.redeem(Self.hello, now: .zero) == nil)
-    #expect(desk.count == 1)
+    var store = Self.store
+    store.issue([1], for: "other", of: "b", now: .zero, until: .seconds(10))
+    store.revoke("a")
+    #expect(store.take(Self.hello, now: .zero) == nil)
+    #expect(store.count == 1)
   }
 }

@@ -23,7 +23,7 @@ struct SharedMemoryErrorTests {
     return image
   }
 
-  static let faults: [(String, Sidelight_V1_Image, String)] = [
+  static let invalidReferences: [(String, Sidelight_V1_Image, String)] = [
     ("a slot out of range", Self.placed { $0.sharedMemory.slot = 4 }, "shared_memory.slot"),
     ("the last of all slots", Self.placed { $0.sharedMemory.slot = .max }, "shared_memory.slot"),
     ("a slot of the other way", Self.placed { $0.sharedMemory.slot = 2 }, "shared_memory.slot"),
@@ -61,25 +61,25 @@ struct SharedMemoryErrorTests {
     ("a file where there must be none", Self.placed { $0.format = .png }, "format"),
   ]
 
-  @Test("A descriptor that is not sound ends its frame, and the slot is the client's again")
+  @Test("A frame with an invalid reference is dropped, and its slot is returned")
   func descriptors() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], inputs: 2, outputs: 2) { client in
           var sequence: UInt64 = 0
-          for (name, image, field) in Self.faults {
+          for (name, image, field) in Self.invalidReferences {
             sequence += 1
-            client.say(.frame(sequence, image))
-            let drop = try await client.hearDrop()
+            client.send(.frame(sequence, image))
+            let drop = try await client.receiveDrop()
             #expect(drop.reason == .invalidFrame, "\(name)")
             #expect(drop.stage == .arrival, "\(name)")
             #expect(drop.diagnostic.message.hasPrefix("frame.image.\(field)"), "\(name)")
             for slot in 0 ..< 2 {
               sequence += 1
-              client.say(.frame(sequence, client.put(Self.image, in: slot)))
-              let frame = try await client.hearFrame()
+              client.send(.frame(sequence, client.put(Self.image, in: slot)))
+              let frame = try await client.receiveFrame()
               #expect(try client.bytes(of: frame.image) == Self.image.inline.map { 255 - $0 })
-              client.say(.with { $0.ack.sequence = sequence })
+              client.send(.with { $0.ack.sequence = sequence })
             }
           }
           let stats = try await client.finish()
@@ -89,82 +89,82 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A slot of a frame that has no outcome yet is not the client's to give")
+  @Test("The slot of a frame without an outcome is refused")
   func slotNotOwned() async throws {
     let gate = Gate()
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("gate")]) { client in
           let placed = client.put(Self.image, in: 0)
-          client.say(.frame(1, placed))
+          client.send(.frame(1, placed))
           for await _ in gate.entered { break }
-          client.say(.frame(2, placed))
-          client.say(.frame(3, client.put(Self.image, in: 1)))
+          client.send(.frame(2, placed))
+          client.send(.frame(3, client.put(Self.image, in: 1)))
           try await client.settle()
           gate.open(for: 3)
-          let first = try await client.hearFrame()
+          let first = try await client.receiveFrame()
           #expect(first.sequence == 1)
           #expect(try client.bytes(of: first.image) == [UInt8](Self.image.inline))
-          let second = try await client.hearDrop()
+          let second = try await client.receiveDrop()
           #expect(second.firstSequence == 2)
           #expect(second.reason == .invalidFrame)
           #expect(second.diagnostic.message.hasPrefix("frame.image.shared_memory.slot"))
-          #expect(try await client.hearFrame().sequence == 3)
-          client.say(.frame(4, placed))
-          #expect(try await client.hearFrame().sequence == 4)
+          #expect(try await client.receiveFrame().sequence == 3)
+          client.send(.frame(4, placed))
+          #expect(try await client.receiveFrame().sequence == 4)
 
           var elsewhere = placed
           elsewhere.sharedMemory.slot = 99
-          client.say(.frame(5, elsewhere))
-          #expect(try await client.hearDrop().diagnostic.message.hasPrefix("frame.image"))
-          client.say(.frame(5, placed))
-          #expect(try await client.hearDrop().diagnostic.message.hasPrefix("frame.sequence"))
+          client.send(.frame(5, elsewhere))
+          #expect(try await client.receiveDrop().diagnostic.message.hasPrefix("frame.image"))
+          client.send(.frame(5, placed))
+          #expect(try await client.receiveDrop().diagnostic.message.hasPrefix("frame.sequence"))
         }
       }
     }
   }
 
-  @Test("Every way of being dropped gives the slot back")
+  @Test("Every kind of drop returns the slot")
   func drops() async throws {
     let gate = Gate()
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("gate")], inputs: 4, policy: .newestWins) { client in
-          client.say(.frame(1, client.put(Self.image, in: 0)))
+          client.send(.frame(1, client.put(Self.image, in: 0)))
           for await _ in gate.entered { break }
-          client.say(.frame(2, client.put(Self.image, in: 1)))
-          client.say(.frame(3, client.put(Self.image, in: 2)))
-          client.say(.with { $0.pause.passThrough = false })
-          client.say(.frame(4, client.put(Self.image, in: 3)))
-          client.say(.with { $0.resume = .init() })
+          client.send(.frame(2, client.put(Self.image, in: 1)))
+          client.send(.frame(3, client.put(Self.image, in: 2)))
+          client.send(.with { $0.pause.passThrough = false })
+          client.send(.frame(4, client.put(Self.image, in: 3)))
+          client.send(.with { $0.resume = .init() })
           try await client.settle()
           gate.open(for: 2)
-          let first = try await client.hearFrame()
+          let first = try await client.receiveFrame()
           #expect(first.sequence == 1)
-          #expect(try await client.hearDrop().reason == .superseded)
-          #expect(try await client.hearFrame().sequence == 3)
-          #expect(try await client.hearDrop().reason == .paused)
+          #expect(try await client.receiveDrop().reason == .superseded)
+          #expect(try await client.receiveFrame().sequence == 3)
+          #expect(try await client.receiveDrop().reason == .paused)
           for slot in 0 ..< 4 {
             gate.open(for: 1)
             let sequence = UInt64(5 + slot)
-            client.say(.frame(sequence, client.put(Self.image, in: slot)))
-            #expect(try await client.hearFrame().sequence == sequence)
-            client.say(.with { $0.ack.sequence = sequence })
+            client.send(.frame(sequence, client.put(Self.image, in: slot)))
+            #expect(try await client.receiveFrame().sequence == sequence)
+            client.send(.with { $0.ack.sequence = sequence })
           }
         }
       }
     }
   }
 
-  @Test("Another session's slots are out of reach: each session names its own ring's")
+  @Test("A session can only name slots of its own ring")
   func otherRing() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")]) { one in
           _ = one.put(.noise(.gray8, 16, 16, seed: 7), in: 0)
           try await stub.withRing([.filter("colorInvert")]) { other in
-            other.say(.frame(1, other.put(Self.image, in: 0)))
-            let frame = try await other.hearFrame()
+            other.send(.frame(1, other.put(Self.image, in: 0)))
+            let frame = try await other.receiveFrame()
             #expect(try other.bytes(of: frame.image) == Self.image.inline.map { 255 - $0 })
           }
         }
@@ -172,17 +172,17 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A client may unmap its ring in mid-frame: the server's pages stay")
+  @Test("A client may unmap its ring while a frame is filtered")
   func unmapping() async throws {
     let gate = Gate()
     let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
-        let (sayings, saying) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
+        let (requests, continuation) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
         try await stub.process { writer in
           try await writer.write(
             .open([.filter("gate")]) { $0.sharedMemory.slotBytes = 1 << 16 })
-          for await message in sayings { try await writer.write(message) }
+          for await message in requests { try await writer.write(message) }
         } onResponse: { response in
           var messages = response.messages.makeAsyncIterator()
           guard case .opened(let opened)? = try await messages.next()?.kind else { return }
@@ -198,10 +198,10 @@ struct SharedMemoryErrorTests {
           // Unmapped and closed, before the server reads.
           var placed = image
           placed.sharedMemory = .with { $0.length = UInt64(image.inline.count) }
-          saying.yield(.frame(1, placed))
+          continuation.yield(.frame(1, placed))
           for await _ in gate.entered { break }
           gate.open(for: 1)
-          saying.finish()
+          continuation.finish()
           var frames: [Sidelight_V1_FilteredFrame] = []
           while let message = try await messages.next() {
             if case .frame(let frame)? = message.kind { frames.append(frame) }
@@ -212,7 +212,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A client that scribbles over the ring while the server works spoils its own pictures only")
+  @Test("A client that overwrites the ring during filtering affects only its own pictures")
   func scribbling() async throws {
     // Every filter that needs no asset, so that each way of reading meets samples that change.
     let names = FilterCatalogue.builtIn.descriptions
@@ -232,7 +232,7 @@ struct SharedMemoryErrorTests {
             while !isOver.withLock({ $0 }) {
               state = state &* 5 &+ 1
               for slot in 0 ..< client.ring.layout.slotCount {
-                client.ring.scribble(state, over: slot)
+                client.ring.overwrite(state, over: slot)
               }
             }
           }
@@ -241,12 +241,12 @@ struct SharedMemoryErrorTests {
           let placed = client.put(image, in: 0)
           var sequence: UInt64 = 0
           for name in names {
-            client.say(.select([.filter(name)]))
+            client.send(.select([.filter(name)]))
             for _ in 0 ..< 3 {
               sequence += 1
-              client.say(.frame(sequence, placed))
-              _ = try await client.hear()
-              client.say(.with { $0.ack.sequence = sequence })
+              client.send(.frame(sequence, placed))
+              _ = try await client.receive()
+              client.send(.with { $0.ack.sequence = sequence })
             }
           }
           let stats = try await client.finish()
@@ -263,31 +263,31 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("An acknowledgement that holds more slots than there can be is a fault, and covers nothing")
+  @Test("An acknowledgement with too many held slots is an error without effect")
   func manyHeldSlots() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], outputs: 1) { client in
-          client.say(.frame(1, client.put(Self.image, in: 0)))
-          #expect(try await client.hearFrame().image.isInSlot)
-          client.say(
+          client.send(.frame(1, client.put(Self.image, in: 0)))
+          #expect(try await client.receiveFrame().image.isInSlot)
+          client.send(
             .with {
               $0.ack.sequence = 1
               $0.ack.heldSlots = Array(repeating: 0, count: 65)
             })
-          guard case .error(let error) = try await client.hear() else {
+          guard case .error(let error) = try await client.receive() else {
             Issue.record("no error")
             return
           }
           #expect(error.status.message.hasPrefix("ack.held_slots"))
-          client.say(.frame(2, client.put(Self.image, in: 0)))
-          #expect(try await client.hearFrame().image.isInSlot == false)
+          client.send(.frame(2, client.put(Self.image, in: 0)))
+          #expect(try await client.receiveFrame().image.isInSlot == false)
         }
       }
     }
   }
 
-  @Test("A session without a ring answers a slot as an invalid frame")
+  @Test("In a session without a ring a frame in a slot is invalid")
   func noRing() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -302,7 +302,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A still in shared memory is refused")
+  @Test("A still image in shared memory is refused")
   func still() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in

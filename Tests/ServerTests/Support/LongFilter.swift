@@ -20,7 +20,7 @@ extension FilterCatalogue {
   }
 
   private struct Unchanged: ColorKernel {
-    func callAsFunction(_ pixel: Pixel, at place: PixelPosition) -> Pixel { pixel }
+    func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 }
 
@@ -42,13 +42,13 @@ extension Pipeline {
     var filled = pipeline(call)
     while count(filled) < bytes, filled.stages.count < Pipeline.maxStages {
       let left = bytes - count(filled)
-      let place = "\(filled.stages.count)"
+      let index = "\(filled.stages.count)"
       // A stage of nothing takes 6 bytes and its id.
-      let room = left > 140 ? 64 : left > 70 ? left / 2 - 6 : left - 6
+      let length = left > 140 ? 64 : left > 70 ? left / 2 - 6 : left - 6
       filled.stages.append(
         Stage(
           .pipeline([]),
-          id: place + String(repeating: "i", count: max(0, room - place.utf8.count))))
+          id: index + String(repeating: "i", count: max(0, length - index.utf8.count))))
     }
     return filled
   }

@@ -38,7 +38,7 @@ struct FrameTracingCost {
   private static let framesARound = 1000
   private static let rounds = 101
 
-  @Test("The cost of a frame: without a tracer, sampled out, sampled")
+  @Test("The cost of tracing a frame without a tracer, not sampled, and sampled")
   func cost() async throws {
     let traced = { (flags: String) in
       Sidelight_V1_Frame.with {

@@ -17,7 +17,7 @@ import Testing
       .flatMap { Double($0.dropFirst(series.count + 1)) }
   }
 
-  @Test("Frames are counted when the client is notified, and timed once each")
+  @Test("Frames are counted when their outcome is sent, and timed once")
   func frames() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     let answers = try await withServer(metrics: registry) { server, address in
@@ -47,7 +47,7 @@ import Testing
     #expect(!registry.text.contains("No description"))
   }
 
-  @Test("Asking again counts nothing twice")
+  @Test("Repeated updates count nothing twice")
   func again() async throws {
     let registry = PrometheusRegistry()
     try await withServer(metrics: registry) { server, address in
@@ -64,7 +64,7 @@ import Testing
     #expect(Self.value(series, in: registry) == 1)
   }
 
-  @Test("A session that is not let in is counted by the limit that it met")
+  @Test("A refused session is counted by the limit that it exceeded")
   func refusals() async throws {
     let registry = PrometheusRegistry()
     var configuration = ServerConfiguration()
@@ -88,7 +88,7 @@ import Testing
     #expect(Self.value("\(refused)\"max_load\"}", in: registry) == 0)
   }
 
-  @Test("While a frame waits, the age of what the client sees grows")
+  @Test("The output age grows while a frame waits")
   func age() async throws {
     let registry = PrometheusRegistry()
     let clock = ManualClock()
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("Clients put passes together, so their names are bounded; what comes beyond is `other`")
+  @Test("The number of pass names is limited; further passes are counted as `other`")
   func passNames() {
     let registry = PrometheusRegistry(seriesLimit: 1000)
     let metrics = ServerMetrics(factory: registry)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("A server takes sessions only while it serves")
+  @Test("A server accepts sessions only while it is serving")
   func phases() async throws {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]

@@ -15,7 +15,7 @@ import Tracing
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
   static let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]
 
-  @Test("One span a frame, a child of the frame's own context; one child a pass, none orphaned")
+  @Test("Each frame has one span with a child per pass, and no span is an orphan")
   func parents() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in
@@ -73,7 +73,7 @@ import Tracing
   }
 
   @Test(
-    "A context that cannot be read is no error",
+    "An invalid trace context is ignored",
     arguments: [
       "", "garbage", "00-only-three", String(repeating: "x", count: 10_000), "00--", "\u{0}\u{FF}",
     ])
@@ -89,7 +89,7 @@ import Tracing
     #expect(answers.frames.count == 1)
   }
 
-  @Test("A dropped frame's span says why, and ends")
+  @Test("The span of a dropped frame ends with the reason")
   func drops() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in
@@ -106,7 +106,7 @@ import Tracing
     #expect(tracer.memory.activeSpans.isEmpty)
   }
 
-  @Test("A user's filter finds the frame's own trace, recorded or not", arguments: ["00", "01"])
+  @Test("A custom filter finds the frame's trace, recorded or not", arguments: ["00", "01"])
   func customFilters(flags: String) async throws {
     let found = Mutex<[String]>([])
     var catalogue = FilterCatalogue()
@@ -134,7 +134,7 @@ import Tracing
     #expect(recorded.isEmpty == (flags == "00"))
   }
 
-  @Test("The client library sends the context in which a frame was given")
+  @Test("The client library sends the trace context of a frame")
   func clientContext() async throws {
     let server = W3CTracer()
     let client = W3CTracer()

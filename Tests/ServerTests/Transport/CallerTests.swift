@@ -38,7 +38,7 @@ import Testing
     try await withConnection(address) { try await body(Operators(wrapping: $0)) }
   }
 
-  @Test("Operators see user, group and process at the other end of a Unix socket")
+  @Test("The list of sessions names user, group and process of a Unix socket's peer")
   func credentials() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A client cannot pass for another's connection", arguments: ["1", "2", "x", ""])
+  @Test("A client cannot forge the identity of another connection", arguments: ["1", "2", "x", ""])
   func forgedMark(mark: String) async throws {
     try await withServer { _, address in
       let peer = try await Self.peer(address, metadata: ["sidelight-connection": "\(mark)"])
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Sessions over Unix sockets count by user, whatever the connection and the socket")
+  @Test("Sessions over Unix sockets count by user, across connections and sockets")
   func limitByUser() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }

@@ -19,7 +19,7 @@ import Testing
   private struct Unheard: Error {}
 
   @Test(
-    "An error is counted by its kind",
+    "A connection that ends with an error is counted by the kind of error",
     arguments: [
       (NIOSSLError.uncleanShutdown, .client),
       (ChannelError.eof, .client),
@@ -33,7 +33,7 @@ import Testing
     #expect(ConnectionEnd(error) == expected)
   }
 
-  @Test("A connection that the server closes as it shuts down is counted as its own")
+  @Test("A connection that the server closes during shutdown is counted as closed by the server")
   func shutdown() async throws {
     let running = RunningServer()
     try await withThrowingDiscardingTaskGroup { group in
@@ -55,10 +55,10 @@ import Testing
   /// Keeps log entries, and holds the guard that reports.
   private final class GateLog: LogHandler {
     let gate = Gate()
-    private let told = Mutex<String?>(nil)
+    private let record = Mutex<String?>(nil)
 
     /// The reported end of the connection.
-    var end: String? { self.told.withLock(\.self) }
+    var end: String? { self.record.withLock(\.self) }
     var metadata: Logger.Metadata {
       get { [:] }
       set {}
@@ -76,13 +76,13 @@ import Testing
     func log(event: LogEvent) {
       switch "\(event.message)" {
       case "a guard acted": self.gate.hold()
-      case "connection closed": self.told.withLock { $0 = "\(event.metadata ?? [:])" }
+      case "connection closed": self.record.withLock { $0 = "\(event.metadata ?? [:])" }
       default: break
       }
     }
   }
 
-  @Test("A connection that is found to be reset as something is written is counted by the socket")
+  @Test("A connection reset that a write detects is counted as a socket error")
   func failedWrite() async throws {
     let log = GateLog()
     var configuration = ServerConfiguration()
@@ -100,7 +100,7 @@ import Testing
         try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         try await peer.channel.close().get()
         log.gate.open(for: 1)
-        try await expectEventually("the end is told") { log.end != nil }
+        try await expectEventually("the end is logged") { log.end != nil }
         #expect(server.connectionEnds == [.socket: 1])
         #expect(log.end?.contains("write") == true, "\(log.end ?? "")")
       }

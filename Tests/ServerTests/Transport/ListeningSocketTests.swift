@@ -91,7 +91,7 @@ import Testing
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)]
     configuration.listeningDescriptors = [100]
     let server = SidelightServer(configuration: configuration)
-    let fault = await #expect(throws: ConfigurationError.self) { try await server.run() }
-    #expect(fault?.setting == "listeningDescriptors")
+    let error = await #expect(throws: ConfigurationError.self) { try await server.run() }
+    #expect(error?.setting == "listeningDescriptors")
   }
 }

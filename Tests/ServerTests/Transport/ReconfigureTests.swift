@@ -53,19 +53,19 @@ import Testing
         let answers = try await stub.converseInTurn(
           .open([.filter("colorInvert")]),
           (1 ... count).map { .frame(UInt64($0), Self.image) },
-          before: { place in
+          before: { index in
             server.reconfigure(
               Self.configuration {
-                $0.maxSessions = 1 + place % 2
+                $0.maxSessions = 1 + index % 2
                 $0.quotas.sessions = 1
-                $0.maxLoad = place % 2 == 0 ? nil : 0.01
-                $0.framesInFlight = 1 + place % 8
-                $0.maxConsecutiveErrors = 1 + place
-                $0.resumeKeys = [ResumeTests.key("\(place)", 1), ResumeTests.key("a", 1)]
+                $0.maxLoad = index % 2 == 0 ? nil : 0.01
+                $0.framesInFlight = 1 + index % 8
+                $0.maxConsecutiveErrors = 1 + index
+                $0.resumeKeys = [ResumeTests.key("\(index)", 1), ResumeTests.key("a", 1)]
                 $0.guards.maxConnections = 1
                 $0.guards.maxConnectionsPerAddress = 1
-                $0.guards.pingBurst = 1 + place
-                $0.guards.maxUnfinishedBytes = 1 << 20 + place
+                $0.guards.pingBurst = 1 + index
+                $0.guards.maxUnfinishedBytes = 1 << 20 + index
               })
           })
         #expect(answers.frames.map(\.sequence) == (1 ... UInt64(count)).map(\.self))

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Sessions of one client go over as many connections as configured",
+    "The sessions of a client use the configured number of connections",
     arguments: [(nil, 6), (1, 1), (2, 2), (4, 4), (16, 6)] as [(Int?, Int)])
   func spread(connections: Int?, expected: Int) async throws {
     try await withServer { server, address in

@@ -10,7 +10,7 @@ import Tracing
 
 /// Tests of the effects of a transport configuration.
 @Suite(.timeLimit(.minutes(5))) struct TransportSettingsTests {
-  @Test("GetServerInfo shows what is in force")
+  @Test("GetServerInfo reports the settings in effect")
   func shown() async throws {
     var configuration = ServerConfiguration()
     configuration.transport = .throughput
@@ -37,7 +37,7 @@ import Tracing
   }
 
   @Test(
-    "Large frames come back whole to the last, wherever calls are served",
+    "Large frames are returned complete with every executor",
     arguments: [TransportConfiguration.latency, .throughput])
   func lastFrame(transport: TransportConfiguration) async throws {
     var configuration = ServerConfiguration()
@@ -48,15 +48,15 @@ import Tracing
           group.addTask {
             // More than 64 KiB, from where messages are not copied.
             let sent = try picture(320, 240, seed: seed)
-            let made = try await SidelightClient.connect(to: address, transport: transport) {
+            let results = try await SidelightClient.connect(to: address, transport: transport) {
               try await $0.withSession(SessionOptions(dropPolicy: .neverDrop)) { session in
                 for _ in 0 ..< 4 { await session.send(VideoFrame(sent)) }
                 session.finish()
                 return try await session.outcomes.reduce(into: []) { $0.append($1.picture) }
               }
             }
-            #expect(made.count == 4)
-            for picture in made {
+            #expect(results.count == 4)
+            for picture in results {
               #expect(try #require(picture).frame?.packedBytes() == sent.packedBytes())
             }
           }
@@ -66,14 +66,14 @@ import Tracing
     }
   }
 
-  @Test("A setting out of its range stops server and client before anything is bound or opened")
+  @Test("A setting out of range stops server and client before they bind or connect")
   func refused() async throws {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     configuration.transport.http2FrameBytes = 1
     let server = SidelightServer(configuration: configuration)
-    let fault = await #expect(throws: ConfigurationError.self) { try await server.run() }
-    #expect(fault?.setting == "transport.http2FrameBytes")
+    let error = await #expect(throws: ConfigurationError.self) { try await server.run() }
+    #expect(error?.setting == "transport.http2FrameBytes")
 
     let address = Address.tcp(host: "127.0.0.1", port: 9)
     await #expect(throws: ConfigurationError.self) {
@@ -103,7 +103,7 @@ import Tracing
   }
 
   @Test(
-    "Calls are served on event loops or outside them, and filters on neither",
+    "Calls run on the configured executor, and filters on neither",
     arguments: TransportConfiguration.Executor.allCases)
   func threads(executor: TransportConfiguration.Executor) async throws {
     var catalogue = FilterCatalogue.builtIn

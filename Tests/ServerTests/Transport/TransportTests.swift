@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of the messages that the wire carries, and of those that it refuses.
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
-  @Test("1080p BGRA and 4K NV12 pass both ways over TCP and over a Unix socket")
+  @Test("1080p BGRA and 4K NV12 frames are sent and returned over TCP and a Unix socket")
   func largeFrames() async throws {
     let images: [Sidelight_V1_Image] = [
       .noise(.bgra8, 1920, 1080), .noise(.nv12, 3840, 2160, seed: 2),
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("The gauge of sessions goes back to zero when a client goes away in mid-frame")
+  @Test("The gauge of sessions returns to zero when a client disconnects during filtering")
   func abandonedSession() async throws {
     try await withServer { server, address in
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -26,7 +26,7 @@ import Testing
     return await #expect(throws: ListeningError.self) { try await server.run() }
   }
 
-  @Test("A socket that a dead server left is replaced")
+  @Test("A socket file of a dead server is replaced")
   func stale() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -34,7 +34,7 @@ import Testing
     try await Self.expectServes(folder.file())
   }
 
-  @Test("A live server's socket is never taken, and that server does not notice")
+  @Test("The socket of a running server is not replaced, and the server is not disturbed")
   func live() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Of many servers that start at once over a stale socket, one listens")
+  @Test("Of several servers that start at a stale socket at once, one listens")
   func race() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "A file that is no stream socket is never replaced",
+    "A file that is not a stream socket is not replaced",
     arguments: ["a file", "a folder", "a link to a stale socket", "a datagram socket"])
   func notASocket(kind: String) async throws {
     let folder = try SocketFolder()
@@ -104,7 +104,7 @@ import Testing
     #expect(before[.systemFileNumber] as? Int == after[.systemFileNumber] as? Int)
   }
 
-  @Test("A path that has no room, or no folder, is refused with the reason")
+  @Test("A path that is too long or in no folder is refused with the reason")
   func badPaths() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -118,7 +118,7 @@ import Testing
     #expect(nowhere?.code == .notFound)
   }
 
-  @Test("A TCP port that is taken is refused in the same words")
+  @Test("A TCP port in use is refused with the same message")
   func takenPort() async throws {
     try await withServer { _, address in
       var configuration = ServerConfiguration()
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("The file has the permissions that were asked for", arguments: [0o600, 0o660, 0o666])
+  @Test("The socket file has the configured permissions", arguments: [0o600, 0o660, 0o666])
   func permissions(mode: Int) async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("The file goes with its server, unless another has taken its place")
+  @Test("The socket file is removed with its server, unless another replaced it")
   func removal() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }

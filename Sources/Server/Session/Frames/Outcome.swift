@@ -2,7 +2,7 @@ package import GRPCProtobuf
 import SidelightWire
 import SwiftProtobuf
 
-/// How a frame that comes back was produced.
+/// The origin of a frame that comes back.
 package enum Disposition: Sendable, Hashable, CaseIterable {
   /// By the pipeline in full.
   case filtered
@@ -30,7 +30,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var revision: Revision
   /// The bytes of pixels.
   package var byteCount: Int
-  /// The time from which on it is useless, on the session's clock. `nil` disables the deadline.
+  /// The time after which it is useless, on the session's clock. `nil` disables the deadline.
   package var deadline: Duration?
   /// Whether no other frame may displace it, however long it waits.
   package var mustStay: Bool
@@ -51,7 +51,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   }
 }
 
-/// Why a frame was dropped.
+/// The reason why a frame was dropped.
 package enum DropReason: Sendable, Hashable, CaseIterable {
   /// A newer frame displaced it in the mailbox.
   case superseded
@@ -97,7 +97,7 @@ package enum DropReason: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Where a frame was dropped.
+/// The stage of the server at which a frame was dropped.
 package enum DropStage: Sendable, Hashable {
   /// In the reader.
   case arrival
@@ -109,7 +109,7 @@ package enum DropStage: Sendable, Hashable {
   case outbox
 }
 
-/// Why and where a frame was dropped.
+/// The reason why a frame was dropped, and the stage.
 package struct Drop: Sendable, Hashable {
   package var reason: DropReason
   package var stage: DropStage

@@ -58,8 +58,8 @@ package struct PipelineState: Sendable {
     self.overrideCatalogue = overrideCatalogue ?? catalogue
   }
 
-  /// Returns the active pipeline and its revision.
-  package func selection() -> ActivePipeline {
+  /// The active pipeline and its revision.
+  package var activePipeline: ActivePipeline {
     ActivePipeline(
       pipeline: self.override?.resolved ?? self.resolved,
       revision: Revision(
@@ -74,7 +74,7 @@ package struct PipelineState: Sendable {
   }
 
   /// The active pipeline before resolution.
-  package var pipelineInForce: Pipeline { self.override?.pipeline ?? self.pipeline }
+  package var effectivePipeline: Pipeline { self.override?.pipeline ?? self.pipeline }
 
   // MARK: The participant
 
@@ -97,7 +97,9 @@ package struct PipelineState: Sendable {
     }
     var pipeline = self.pipeline
     try change(&pipeline)
-    do throws(FieldViolation) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
+    do throws(FieldViolation) { try pipeline.checkByteCount() } catch {
+      throw error.within("pipeline")
+    }
     do throws(PipelineError) {
       self.resolved = try self.catalogue.resolve(pipeline)
     } catch {
