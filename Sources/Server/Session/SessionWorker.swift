@@ -217,7 +217,10 @@ struct SessionWorker {
       return self.resolver.drop(frame, undecodable: unreadable.violation(in: frame.message.image))
     }
     let status =
-      failure.map { GoogleRPCStatus.failedPass($0.filters, $0.cause) }
+      failure.map { failure in
+        GoogleRPCStatus.failedPass(
+          failure.filters, of: frame.activePipeline.pipeline, failure.cause)
+      }
       ?? (error as? FieldViolation)?.status ?? error as? GoogleRPCStatus ?? .failedFrame(error)
     await self.fail(
       frame, status, self.policy(for: frame, failed: failure?.filters), started: started)

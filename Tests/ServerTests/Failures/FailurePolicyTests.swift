@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -94,6 +95,48 @@ import Testing
     #expect(message.utf8.count == prefix.utf8.count + ContractLimits.maxFilterErrorBytes)
   }
 
+  /// Pipelines whose stage `broken` has an id or is nested, with the stage's name in errors.
+  static let failingPipelines: [(Pipeline, stage: String)] = [
+    ([.filter("sepiaTone"), Stage(.filter(FilterCall(name: "broken")), id: "custom")], "custom"),
+    (
+      [.filter("sepiaTone"), Stage(.pipeline([.filter("colorInvert"), .filter("broken")]))],
+      "stages[1].pipeline.stages[1]"
+    ),
+  ]
+
+  @Test("The failure of a frame names the filter and its stage", arguments: failingPipelines)
+  func failedStage(_ pipeline: Pipeline, stage: String) async throws {
+    let answers = try await Self.converse(pipeline)
+    let failure = try #require(answers.frames.first?.failure)
+    let status = try GoogleRPCStatus(serializedBytes: try failure.serializedBytes() as [UInt8])
+    #expect(status.code == .internalError)
+    let info = try #require(status.details.compactMap(\.errorInfo).first)
+    #expect(info.reason == "STAGE_FAILED")
+    #expect(info.metadata == ["filters": "broken", "stages": stage])
+  }
+
+  @Test("Apply ends with the filter and the stage that failed", arguments: failingPipelines)
+  func failedStill(_ pipeline: Pipeline, stage: String) async throws {
+    try await withServer(catalogue: Self.catalogue) { _, address in
+      try await withStub(address) { stub in
+        let error = try #require(
+          await #expect(throws: RPCError.self) {
+            _ = try await stub.apply(
+              .with {
+                $0.image = Self.image
+                $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+              })
+          })
+        #expect(error.code == .internalError)
+        #expect(error.message.hasPrefix("broken failed: "))
+        let info = try #require(
+          try error.unpackGoogleRPCStatus()?.details.compactMap(\.errorInfo).first)
+        #expect(info.reason == "STAGE_FAILED")
+        #expect(info.metadata == ["filters": "broken", "stages": stage])
+      }
+    }
+  }
+
   @Test("The policy of a nested pipeline applies to its stages")
   func nestedPolicy() async throws {
     let answers = try await Self.converse([
@@ -128,7 +171,8 @@ import Testing
             .open([.filter("colorInvert")]), .frame(1, Self.image),
           ])
           #expect(others.frames.map(\.disposition) == [.filtered])
-          // It comes back, and sticks again with a later frame: which is looked after as the first was.
+          // It comes back, and sticks again with a later frame: which is looked after as the first
+          // was.
           gate.open(for: 1)
           var sequence: UInt64 = 4
           while gate.entryCount < 2 {
