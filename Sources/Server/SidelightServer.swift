@@ -107,8 +107,8 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins. Sessions then
   /// have `drainTimeout` to finish the frames in flight. A second call throws.
   ///
-  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or key
-  ///   is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
+  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or
+  ///   key is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
   ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }

@@ -7,6 +7,7 @@ import Synchronization
 /// ends while its job continues. ``FrameScheduler`` bounds the threads that such jobs occupy.
 final class DetachedJobRunner: Sendable {
   private struct State {
+    /// Bounded by the sessions: each has one job for its worker and one for each analysis at most.
     var waiting: [DetachedJob] = []
     var runner: CheckedContinuation<DetachedJob?, Never>?
     var isFinished = false

@@ -140,6 +140,7 @@ struct DescriptorIndex: Sendable {
     var names = [name]
     var seen: Set = [name]
     while let file = names.popLast().flatMap({ self.files[$0] }) {
+      // Messages without required fields can always be serialized.
       if let bytes: Data = try? file.serializedBytes() { found.append(bytes) }
       for dependency in file.dependency where seen.insert(dependency).inserted {
         names.append(dependency)

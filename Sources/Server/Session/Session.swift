@@ -84,6 +84,7 @@ struct Session: Sendable {
         try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
       }
     }
+    // `opened` reports a refusal; pixels then travel inline.
     self.ring = try? self.ringGrant?.get().ring
     self.resolver = FrameResolver(
       outcomes: self.outcomes, handle: self.handle, options: options, ring: self.ring,

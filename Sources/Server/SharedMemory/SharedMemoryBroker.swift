@@ -101,8 +101,8 @@ final class SharedMemoryBroker: Sendable {
 extension Engine {
   /// Grants a ring to a session.
   ///
-  /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if
-  ///   this server has no shared memory.
+  /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED
+  ///   if this server has no shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldViolation) -> SharedMemoryBroker.Grant {

@@ -52,7 +52,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var dropped: UInt64
     /// The median time from arrival to writing, in milliseconds; `nil` for seconds without frames.
     public var median: Double?
-    /// The 99th percentile of that time.
+    /// The 99th percentile of that time, in milliseconds.
     public var p99: Double?
     /// The work that arrived, relative to the capacity of the compute threads.
     public var load: Double

@@ -9,8 +9,8 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// Uploads that are refused: each with a reason, a field, and nothing that stays behind. Broken pictures
-/// are tested from Python, which can make more kinds of them.
+/// Refused uploads: each has a reason and a field, and releases its memory. Tests in Python cover
+/// invalid pictures, because they can produce more kinds of them.
 @Suite(.timeLimit(.minutes(5))) struct AssetRefusalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -97,7 +97,7 @@ import Testing
           session.send(.select(Self.hat, requestID: 9))
           let error = try await session.receiveError()
           #expect(error.requestID == 9 && error.status.message.contains("\"hat\""))
-          #expect(try await session.color() == [0, 0, 255], "the old selection goes on")
+          #expect(try await session.color() == [0, 0, 255], "the old pipeline stays active")
         }
         // The cache may hold a plan of the session; another user of the memory can reclaim it.
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.blue))
@@ -232,7 +232,7 @@ import Testing
           let color = try await session.color()
           #expect(color == [0, 0, 255])
         }
-        try await expectEventually("the session is over") { server.sessionCount == 0 }
+        try await expectEventually("the session has ended") { server.sessionCount == 0 }
         clock.advance(by: .seconds(99))
         #expect(try await client.names() == ["hat"])
         // Use is what counts, and not looking.

@@ -106,7 +106,9 @@ import Testing
       end.finish()
       while try await group.next() != nil {}
     }
-    try await expectEventually("those who stood in are gone") { compute.currentThreadCount == 2 }
+    try await expectEventually("the replacement threads have ended") {
+      compute.currentThreadCount == 2
+    }
     compute.shutdown()
   }
 

@@ -6,17 +6,18 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// Each guard against its attack, once active and once taken away.
+/// Each guard against its attack, with the guard active and without it.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct GuardTests {
-  /// The expected events come at once; this is for a machine that is busy with other tests.
+  /// The limit for events that normally occur immediately, on a machine that is busy with other
+  /// tests.
   private static let timeout = Duration.seconds(60)
 
   @Test("Each guard stops its attack, and no other guard does", arguments: Attack.all)
   func guards(_ attack: Attack) async throws {
-    #expect(try await Self.isMet(attack) == true)
+    #expect(try await Self.isStopped(attack) == true)
     var bare = attack
     bare.others.insert(attack.target)
-    #expect(try await Self.isMet(bare) == false, "the harm shows")
+    #expect(try await Self.isStopped(bare) == false, "the harm shows")
   }
 
   @Test("Each guard stops its attack over TLS, and no other guard does", arguments: Attack.all)
@@ -24,10 +25,10 @@ import Testing
     try await TestSecurity.withTLS { try await self.guards(attack) }
   }
 
-  /// - Returns: Whether the server answered as it should; `nil` if it has not, and no harm shows either.
-  private static func isMet(_ attack: Attack) async throws -> Bool? {
+  /// - Returns: Whether the guard has stopped the attack; `nil` if neither that nor harm shows.
+  private static func isStopped(_ attack: Attack) async throws -> Bool? {
     var configuration = ServerConfiguration()
-    // No guard but the one that is meant may act because everything is slow.
+    // On a slow machine no other guard may act.
     configuration.guards.prefaceTimeout = Self.timeout
     configuration.guards.keepaliveInterval = Self.timeout
     configuration.guards.writeStallTimeout = Self.timeout
@@ -36,14 +37,14 @@ import Testing
     if attack.others.contains(attack.target) { attack.setClock(&configuration) }
     configuration.guards.active.subtract(attack.others)
     return try await withServer(configuration) { server, address in
-      let isMet = try await within(Self.timeout) { try await attack.isMet(server, address) }
-      // By whom it was met is counted. PINGs that are answered are nothing to count.
-      if isMet == true, attack.target != .pings {
+      let isStopped = try await within(Self.timeout) { try await attack.isStopped(server, address) }
+      // The count names the guard that acted. PINGs with a response are not counted.
+      if isStopped == true, attack.target != .pings {
         #expect(server.guardCounts[attack.target, default: 0] > 0)
       }
-      if isMet == true, attack.target != .connectionCap {
-        // And the server is there for others. Its times are so short that on a busy machine a guard may
-        // take even them for a silent peer; then they come again.
+      if isStopped == true, attack.target != .connectionCap {
+        // The server still serves others. Its timeouts are so short that on a busy machine a guard
+        // may close their connection too; they then retry.
         try await expectEventually("others are served") {
           do {
             try await withStub(address) { stub in
@@ -55,7 +56,7 @@ import Testing
           }
         }
       }
-      return isMet
+      return isStopped
     }
   }
 
@@ -72,7 +73,7 @@ import Testing
     #expect(try await Self.isDrained(with: Set(Guard.allCases).subtracting([.drain])) == false)
   }
 
-  /// - Returns: Whether the server has ended, or long after still asks for a sign of life.
+  /// - Returns: Whether the server has ended; `false` if it still sends keepalive PINGs long after.
   private static func isDrained(with guards: Set<Guard>) async throws -> Bool? {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
@@ -127,7 +128,7 @@ import Testing
     configuration.guards.maxConnections = 1
     try await withServer(configuration) { _, address in
       for _ in 0 ..< 3 {
-        // The server learns a little later that the one before has gone.
+        // The server detects a little later that the previous connection is closed.
         try await expectEventually("there is room") {
           try await withRawPeer(address) { peer in
             peer.send(RawPeer.preface)
@@ -241,7 +242,7 @@ import Testing
   }
 }
 
-/// Waits for a result no longer than it may take.
+/// Waits for a result for a limited time.
 ///
 /// - Returns: `nil` if it took longer.
 func within<Result: Sendable>(
@@ -250,6 +251,7 @@ func within<Result: Sendable>(
   try await withThrowingTaskGroup(of: Result?.self) { group in
     group.addTask { try await body() }
     group.addTask {
+      // Throws only on cancellation, when `body` has returned first.
       try? await Task.sleep(for: limit)
       return nil
     }

@@ -55,7 +55,7 @@ import Testing
         let info = try error?.unpackGoogleRPCStatus()?.details.compactMap(\.errorInfo).first
         #expect(info?.reason == "CREDENTIALS_EXPIRED")
         #expect(answers.messages.frames.count == 4)
-        try await expectEventually("the session is over") { server.sessionCount == 0 }
+        try await expectEventually("the session has ended") { server.sessionCount == 0 }
         // A token that has expired is not valid for another call.
         let again = await #expect(throws: RPCError.self) {
           _ = try await stub.getServerInfo(

@@ -161,16 +161,16 @@ import X509
     defer { self.files.remove() }
     // Nothing at all, and the head of a record whose rest never comes.
     for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
-      let isMet = try await self.isCutOff(
+      let isStopped = try await self.isClosed(
         opening, guards: Set(Guard.allCases), within: .seconds(60))
-      #expect(isMet)
-      let isMetWithout = try await self.isCutOff(
+      #expect(isStopped)
+      let isStoppedWithout = try await self.isClosed(
         opening, guards: Set(Guard.allCases).subtracting([.preface]), within: .milliseconds(600))
-      #expect(!isMetWithout)
+      #expect(!isStoppedWithout)
     }
   }
 
-  private func isCutOff(
+  private func isClosed(
     _ opening: [UInt8], guards: Set<Guard>, within limit: Duration
   ) async throws -> Bool {
     var configuration = try self.configuration()

@@ -2,7 +2,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// When free memory goes back, without tasks or time.
+/// The decisions to release memory, without tasks or time.
 @Suite struct IdleMemoryReleaserStateMachineTests {
   typealias Machine = IdleMemoryReleaser.StateMachine
 
@@ -15,7 +15,7 @@ import Testing
   static let used = 80 << 20
   static let atRest = Self.heap(used: 1 << 20)
 
-  /// A server that is looked at.
+  /// A server whose memory is checked.
   final class Server {
     private var machine: Machine
     private var activity: UInt64 = 7
@@ -24,13 +24,13 @@ import Testing
       self.machine = Machine(activity: 7, heap: heap)
     }
 
-    /// Whether it is due at a look before which something happened.
+    /// Whether a release is due at a check after activity.
     func isDueUnderLoad(_ heap: HeapUsage?) -> Bool {
       self.activity += 1
       return self.isDueAfterNothing(heap)
     }
 
-    /// Whether it is due at a look before which nothing happened.
+    /// Whether a release is due at a check without activity.
     func isDueAfterNothing(_ heap: HeapUsage?) -> Bool {
       self.machine.isDue(activity: self.activity, heap: heap)
     }

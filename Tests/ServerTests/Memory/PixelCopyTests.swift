@@ -3,8 +3,8 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// How often pixels are copied between the message that brings them and the one that takes them back.
-/// That neither message is copied itself, the tests of the codec show.
+/// The number of copies of pixels between the received and the sent message. Tests of the codec
+/// show that the messages themselves are not copied.
 @Suite struct PixelCopyTests {
   static let image = Sidelight_V1_Image.noise(.i420, 640, 360, padding: 13)
 

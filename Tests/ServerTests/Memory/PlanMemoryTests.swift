@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Pipelines that would hold more memory than they may.
+/// Pipelines that exceed the memory limits of plans.
 @Suite(.timeLimit(.minutes(5))) struct PlanMemoryTests {
   /// A picture of the frame's size, eight bytes a pixel.
   static let greedy: Pipeline = [

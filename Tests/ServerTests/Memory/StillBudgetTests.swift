@@ -5,8 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Still images that wait for their turn: their memory is bounded, and those of calls that are over are
-/// given up.
+/// The memory of still images that wait for a turn is limited, and released when their calls end.
 @Suite(.timeLimit(.minutes(5))) struct StillBudgetTests {
   static let image = Sidelight_V1_Image.noise(.gray8, 400, 400)
 
@@ -30,26 +29,26 @@ import Testing
     let gate = Gate()
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
-    // Two of them.
+    // Two images.
     configuration.guards.maxUnfinishedBytesPerAddress = 330_000
-    // Its turn is not to be taken from it.
+    // The first call keeps its turn.
     let clock = ManualClock()
     try await withServer(configuration, catalogue: gate.catalogue, clock: clock.sessionClock) {
       _, address in
       try await withStub(address) { stub in
         try await withThrowingTaskGroup(of: RPCError.Code?.self) { group in
-          // The only thread is taken.
+          // The only thread is occupied.
           group.addTask { await Self.apply(stub, timeout: .seconds(600)) }
           for await _ in gate.entered { break }
-          // The second waits for its turn, and its time is over before that comes.
+          // The deadline of the second passes while it waits for its turn.
           #expect(await Self.apply(stub, timeout: .milliseconds(200)) == .deadlineExceeded)
-          try await expectEventually("the image of a call that is over is given up") {
+          try await expectEventually("the image of a finished call is released") {
             await Self.apply(stub, timeout: .milliseconds(50)) == .deadlineExceeded
           }
           group.addTask {
             while true {
               let code = await Self.apply(stub, timeout: .seconds(600))
-              // One of those above may be given up a moment later.
+              // The server may release an image above a little later.
               if code != .resourceExhausted { return code }
             }
           }

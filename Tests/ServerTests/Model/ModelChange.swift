@@ -1,14 +1,14 @@
 import SidelightWire
 import SwiftProtobuf
 
-/// A change of the pipeline that a client asks for, good or not.
+/// A change of the pipeline that a client requests, valid or not.
 enum ModelChange: Sendable {
   case select(ModelPipeline)
   case update(stage: String, by: Int)
   case activate([String: Bool])
   case invalidSelect(InvalidSelect)
 
-  /// Pipelines that cannot be.
+  /// Invalid pipelines.
   enum InvalidSelect: CaseIterable, Sendable {
     case unknownFilter
     case unknownParameter
@@ -18,7 +18,7 @@ enum ModelChange: Sendable {
     case tooManyStages
   }
 
-  /// Returns the changed pipeline; `nil` if the change has to be refused.
+  /// Returns the changed pipeline; `nil` if the server must refuse the change.
   func result(from old: ModelPipeline) -> ModelPipeline? {
     switch self {
     case .select(let pipeline): return pipeline

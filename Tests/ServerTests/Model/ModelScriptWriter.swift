@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Writes scripts: a little of all that a client may do, in a random order.
+/// Writes scripts: the actions that a client may take, in a random order.
 struct ModelScriptWriter {
   private var dice: SeededRandom
   private var nextSequence: UInt64 = 1
@@ -23,7 +23,7 @@ struct ModelScriptWriter {
     var script = ModelScript(seed: seed)
     self.hasBudgets = self.dice.chance(0.4)
     script.opening = self.opening()
-    // A client held back for frames beyond its credit cannot acknowledge those that would go on.
+    // A client that is delayed for frames beyond its credit cannot acknowledge.
     let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
     script.isPatient = self.dice.chance(0.5) || mayBeHeldBack
     script.acknowledgesAtOnce = self.dice.chance(0.5)
@@ -94,7 +94,7 @@ struct ModelScriptWriter {
       return .frame(frame, isSound: true)
     }
     if self.dice.chance(0.3) {
-      // Numbers that were used already. Sound but for that; the model knows. Never 0, which stale
+      // Numbers that were used already, in frames that are otherwise valid. Never 0, which stale
       // acknowledgements name.
       frame.sequence = max(1, self.dice.pick(1, frame.sequence / 2, frame.sequence - 1))
       return .frame(frame, isSound: true)
@@ -142,7 +142,7 @@ struct ModelScriptWriter {
           ? .select(self.pipeline())
           : .invalidSelect(
             ModelChange.InvalidSelect.allCases.randomElement(using: &self.dice) ?? .noContent)
-      // Whether the stage is there, and has the parameter, is the model's to say.
+      // The model decides whether the stage exists and has the parameter.
       case 4 ... 6: .update(stage: self.dice.pick("a", "b", "c"), by: self.dice.number(0 ... 255))
       default:
         .activate(

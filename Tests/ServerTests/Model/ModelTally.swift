@@ -7,7 +7,7 @@ import Synchronization
 final class ModelTally: Sendable {
   private let counts = Mutex<[String: UInt64]>([:])
 
-  /// Adds what a session came to.
+  /// Adds the results of a session.
   func add(_ session: SessionModel) {
     self.counts.withLock { counts in
       counts["sent", default: 0] += UInt64(session.frames.count)
@@ -34,7 +34,7 @@ final class ModelTally: Sendable {
     }
   }
 
-  /// Outcomes that must come up among many frames. Drains have separate tests, and so have frames
+  /// Outcomes that must occur among many frames. Drains have separate tests, and so have frames
   /// that are late on arrival, which are rare where pipelines are cheap.
   static var expected: Set<String> {
     let reasons: [Sidelight_V1_DropReason] = [

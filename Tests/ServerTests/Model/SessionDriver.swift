@@ -4,7 +4,7 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Plays a script to a server, and asks the model at each message whether it may be.
+/// Plays a script to a server, and checks each message with the model.
 final class SessionDriver: Sendable {
   /// The time without a message in either direction after which a session of tiny frames counts as
   /// stuck. The total time depends on the machine.
@@ -27,7 +27,7 @@ final class SessionDriver: Sendable {
   /// Plays the script to its end.
   ///
   /// - Returns: The model's state at the end.
-  /// - Throws: ``SessionModel/Violation`` for what must not be.
+  /// - Throws: ``SessionModel/Violation`` if the server violates the model.
   func play(to stub: Stub) async throws -> SessionModel {
     let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
@@ -56,10 +56,10 @@ final class SessionDriver: Sendable {
     }
   }
 
-  /// Grows with each step, and with each message that is read.
+  /// A count that grows with each step and each received message.
   private var progress: Int { self.synchronizer.currentStep + self.synchronizer.readCount }
 
-  /// The session did not come to its end.
+  /// The error of a session that does not end.
   private var hung: SessionModel.Violation {
     let (step, count) = (self.synchronizer.currentStep, self.script.steps.count)
     let state = self.model.withLock { model in
@@ -79,7 +79,7 @@ final class SessionDriver: Sendable {
       } onResponse: { response in
         defer { self.synchronizer.stopReading() }
         for try await message in response.messages {
-          // In one step: between the two a picture could be acknowledged that the model does not know.
+          // Under one lock, so that no picture is acknowledged before the model has received it.
           try self.model.withLock { try $0.receive(try self.ring.take(message)) }
           self.synchronizer.notify()
           await self.synchronizer.pauseIfRequested()
@@ -92,7 +92,7 @@ final class SessionDriver: Sendable {
     try self.model.withLock { try $0.endWell(after: seconds) }
   }
 
-  /// The call ended with an error. It must be the one that the client asked for.
+  /// Checks that the error of a call is the one that the client provoked.
   private func check(_ error: RPCError) throws {
     let expected: RPCError.Code? =
       if self.model.withLock({ $0.hasTooManyErrors }) {
@@ -135,7 +135,7 @@ final class SessionDriver: Sendable {
     case .reset:
       self.resetContinuation.finish()
       await self.waitForEnd()
-      // To return would close this side first, in good order.
+      // A return would close this side in order first.
       throw CancellationError()
     case .secondOpen:
       try await writer.write(self.script.opening.message)

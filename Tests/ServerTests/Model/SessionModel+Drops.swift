@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Frames that did not come back.
+/// Checks of dropped frames.
 extension SessionModel {
   mutating func receive(_ drop: Sidelight_V1_Dropped) throws(Violation) {
     let name = "\(drop.count) from \(drop.firstSequence) to \(drop.lastSequence), \(drop.reason)"
@@ -39,11 +39,11 @@ extension SessionModel {
 }
 
 extension SessionModel.SentFrame {
-  /// Where the frame may end for a reason; nowhere if it must not.
+  /// Returns the stages at which the frame may be dropped for a reason; empty if it must not be.
   ///
   /// - Parameters:
   ///   - session: The session's other messages.
-  ///   - index: The frame's place.
+  ///   - index: The frame's index.
   fileprivate func stagesOfDrop(
     for reason: Sidelight_V1_DropReason, in session: SessionModel, at index: Int
   ) -> Set<Sidelight_V1_DropStage> {
@@ -62,7 +62,7 @@ extension SessionModel.SentFrame {
       return mayGo && opening.dropPolicy == .newestWins && others.contains(where: self.yields)
         ? [.mailbox] : []
     case .queueFull:
-      // Newest wins, but for one that is less important than all that wait.
+      // Newest wins, unless the new frame has a lower priority than all waiting ones.
       let others = session.frames[..<index]
       return mayGo && (opening.dropPolicy == .keepOldest || others.contains(where: self.yields))
         ? [.mailbox] : []
@@ -83,7 +83,7 @@ extension SessionModel.SentFrame {
     }
   }
 
-  /// Whether a frame may stay in this one's place.
+  /// Returns whether another frame may stay while this one is evicted.
   private func yields(to other: SessionModel.SentFrame) -> Bool {
     other.status == .admitted
       && (other.message.mustProcess || other.message.priority >= self.message.priority)

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Frames that came back.
+/// Checks of frames that came back.
 extension SessionModel {
   mutating func receive(_ frame: Sidelight_V1_FilteredFrame) throws(Violation) {
     try self.check(self.outstanding > 0, "frame \(frame.sequence), and none is due")
@@ -29,7 +29,7 @@ extension SessionModel {
   ) throws(Violation) {
     try self.check(
       frame.revision == sent.revision,
-      "\(name) has revision \(frame.revision), \(sent.revision) was in force")
+      "\(name) has revision \(frame.revision), \(sent.revision) was active")
     try self.check(
       self.applied?.revision == frame.revision,
       "\(name) has revision \(frame.revision), applied was \(self.applied?.revision ?? 0)")
@@ -56,7 +56,7 @@ extension SessionModel {
         && frame.image.orientation == message.image.orientation,
       "\(name): another format, size or orientation")
     let timing = frame.timing
-    // Each is rounded down by itself.
+    // Each time is rounded down separately.
     try self.check(
       UInt64(timing.queueUs) + UInt64(timing.processUs) <= UInt64(timing.totalUs),
       "\(name): parts of its time are longer than the whole: \(timing)")

@@ -3,12 +3,12 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Sessions that may be given a cheaper picture before they lose frames. The clock ticks whenever it is
-/// read, so that every frame takes some milliseconds, on any machine.
+/// Sessions that may be given a cheaper picture before they lose frames. The clock ticks whenever
+/// it is read, so that every frame takes some milliseconds, on any machine.
 @Suite(.timeLimit(.minutes(5))) struct AdaptiveQualityTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
-  /// Sends frames that have no time to be made, for some seconds; then one that has.
+  /// Sends frames whose budget is too short, for some seconds; then one with enough.
   static func converse(
     _ pipeline: Pipeline, allowsDegraded: Bool
   ) async throws -> [Sidelight_V1_ServerMessage] {
@@ -54,7 +54,7 @@ import Testing
       if case .advice(let advice)? = message.kind { advice } else { nil }
     }
     let first = try #require(advice.first)
-    #expect(first.bottleneck == "queue", "no frame has been made yet")
+    #expect(first.bottleneck == "queue", "no frame has been filtered yet")
     #expect((0 ... 1).contains(first.suggestedScale))
     #expect(first.suggestedFps < 30)
   }
@@ -82,7 +82,7 @@ import Testing
       try await withStub(address) { stub in
         try await stub.converseInTurn(
           .open(Pipeline(stages: stages), policy: .keepOldest),
-          // The first is made, which tells what takes long; for the others there is no time.
+          // The first is filtered, which shows the slowest pass; the others are late.
           (1 ... 30).map { sequence in
             .frame(sequence, Self.image) { $0.budgetUs = sequence == 1 ? 0 : 1 }
           }

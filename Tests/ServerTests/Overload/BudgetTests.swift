@@ -5,11 +5,11 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Frames that are of use for a time only. The clock is the test's, and the filter moves it.
+/// Frames with a budget. The filter advances a manual clock.
 @Suite(.timeLimit(.minutes(5))) struct BudgetTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 
-  /// A catalogue whose filter `slow` takes 30 ms of the clock.
+  /// A catalogue whose filter `slow` advances the clock by 30 ms.
   static func catalogue(_ clock: ManualClock) -> FilterCatalogue {
     var catalogue = FilterCatalogue()
     catalogue.register(

@@ -31,7 +31,8 @@ import Testing
         }
         await started.next()
       }
-      // Both want the turn; the one who has had less gets it, though the other has less time.
+      // Both request the turn. The one with less service gets it, although the other's deadline is
+      // earlier.
       for (session, deadline) in [(1, 200), (2, 100)] as [(UInt64, Int)] {
         group.addTask {
           try await scheduler.withTurn(session: session, deadline: .milliseconds(deadline)) {

@@ -5,13 +5,13 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Frames that come faster than they are filtered. The pipeline is held by a gate, so nothing here
-/// depends on how fast the machine is.
+/// Frames that arrive faster than they are filtered. A gate holds the pipeline, so that nothing
+/// depends on the speed of the machine.
 @Suite(.timeLimit(.minutes(5))) struct OverloadTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 
-  /// Sends frame 1, and while it is being filtered frames 2 to 10; lets all go when the server has
-  /// read them; returns what the server said.
+  /// Sends frame 1, and frames 2 to 10 while it is being filtered; releases all when the server has
+  /// read them. Returns the server's messages.
   static func flood(
     _ policy: Sidelight_V1_DropPolicy, mailboxDepth: UInt32 = 0
   ) async throws -> [Sidelight_V1_ServerMessage] {

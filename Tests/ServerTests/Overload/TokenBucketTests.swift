@@ -1,7 +1,7 @@
 import SidelightServer
 import Testing
 
-/// Rates that are kept.
+/// Tests of token buckets and rate limiters.
 @Suite struct TokenBucketTests {
   @Test(
     "In any period the amount is at most the rate times that period plus one second",

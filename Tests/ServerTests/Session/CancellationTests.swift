@@ -6,7 +6,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// A server whose task is cancelled, in place of being asked to end.
+/// A server whose task is cancelled, instead of a graceful shutdown.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   @Test("A server that is cancelled before it handles accepted connections ends without an error")
   func waiting() async {
@@ -17,10 +17,11 @@ import Testing
       let server = SidelightServer(
         configuration: configuration,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      // Not a child task: a thread outside the pool cancels it while this task is suspended.
       let serving = Task.detached { try await server.run() }
       guard case .tcp(let host, let port) = try await server.listeningAddresses[0] else { exit(2) }
       await withCheckedContinuation { done in
-        // No task would come to its turn.
+        // A thread, because no task can run while the pool is held.
         Thread.detachNewThread {
           let pool = HeldPool()
           let connections = (0 ..< 8).map { _ in HeldPool.connect(host, port) }
@@ -36,16 +37,18 @@ import Testing
   }
 }
 
-/// The threads on which tasks run, all of them held.
+/// The threads of the default executor, all of them blocked.
 private struct HeldPool: Sendable {
   private let permits = DispatchSemaphore(value: 0)
   /// More than there are threads.
   private let count = 4 * ProcessInfo.processInfo.activeProcessorCount
 
-  /// Returns when all are held.
+  /// Returns when all are blocked.
   init() {
     let (permits, held) = (self.permits, DispatchSemaphore(value: 0))
     for _ in 0 ..< self.count {
+      // Detached: each task blocks a thread of the pool until `release()`, and has no parent that
+      // could wait for it.
       Task.detached {
         held.signal()
         Self.wait(for: permits)
@@ -54,7 +57,7 @@ private struct HeldPool: Sendable {
     for _ in 0 ..< ProcessInfo.processInfo.activeProcessorCount { held.wait() }
   }
 
-  /// Lets them go.
+  /// Unblocks the threads.
   func release() {
     for _ in 0 ..< self.count { self.permits.signal() }
   }

@@ -8,8 +8,8 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// Clients that send thousands of small messages. Whatever they send, the event loop serves its other
-/// connections, the session's memory is bounded, and a cancelled session stops at once.
+/// Clients that send thousands of small messages. Whatever they send, the event loop serves its
+/// other connections, the session's memory is bounded, and a cancelled session stops at once.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct ControlFloodTests {
   static let pixel = Sidelight_V1_Image.with {
     $0.format = .gray8
@@ -21,7 +21,8 @@ import Tracing
   /// A tracer that counts frames, and notes how many there were when another call began.
   final class FrameCounter: Tracer {
     private let state = Mutex<(frames: Int, framesBeforeInfo: Int?)>((0, nil))
-    /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another thread.
+    /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another
+    /// thread.
     let started: AsyncStream<Void>
     private let begin: AsyncStream<Void>.Continuation
 
@@ -94,7 +95,8 @@ import Tracing
     }
   }
 
-  /// - Returns: The share of a flood that was handled before another connection of the loop was served.
+  /// - Returns: The share of a flood that was handled before another connection of the loop was
+  ///   served.
   static func shareBeforeOthers(guards: Set<Guard>) async throws -> Double {
     let count = 100_000
     let flood = try Self.framed(
@@ -165,7 +167,7 @@ import Tracing
         peer.ping()
         _ = await peer.next(where: \.isPingAnswer)
         gate.open(for: 300)
-        try await expectEventually("the session is gone") { server.sessionCount == 0 }
+        try await expectEventually("the session has ended") { server.sessionCount == 0 }
         #expect(counter.frames < 10)
       }
     }

@@ -110,7 +110,8 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 1)
     _ = await mailbox.offer(1)
     #expect(await mailbox.first() == 1)
-    #expect(await mailbox.offer(2) == nil, "the first would be gone if nobody had to wait")
+    #expect(
+      await mailbox.offer(2) == nil, "the consumer would have removed the first without the wait")
     #expect(await mailbox.offer(3)?.element == 1)
     #expect(mailbox.take() == 2)
     #expect(await mailbox.offer(4)?.element == 3, "the room is one again")

@@ -4,12 +4,12 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Tests of the pace at which a client is notified of frames that gave way to newer ones.
+/// Tests of the pace at which a client is notified of superseded frames.
 @Suite struct NoticePacerTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 
-  /// A machine that has made a frame at 0 ms and at 100 ms, tells of two while one is made, and holds frames
-  /// 3 to 5, which gave way to frame 6.
+  /// A machine that has sent a frame at 0 ms and at 100 ms, sends two notices per frame, and holds
+  /// frames 3 to 5, which frame 6 has superseded.
   static func overloaded() -> Machine {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {

@@ -123,7 +123,7 @@ import Testing
         "applied 1 at 1", "frame 1", "frame 2", "superseded 3-5 x3", "final",
       ])
     guard case .finished = machine.next() else {
-      Issue.record("the machine goes on after its end")
+      Issue.record("the machine continues after its end")
       return
     }
     let counts = machine.counts

@@ -5,8 +5,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Clients that leave while a frame is being filtered. The server gives back everything that it held
-/// for them, and serves the next client. (`Tests/Python` kills a client's process.)
+/// Clients that leave while a frame is being filtered. The server gives back everything that it
+/// held for them, and serves the next client. (`Tests/Python` kills a client's process.)
 @Suite(.timeLimit(.minutes(5)), .serialized) struct SessionLifetimeTests {
   enum Disconnection: CaseIterable {
     /// The task that made the call is cancelled.
@@ -39,7 +39,7 @@ import Testing
   }
 
   static func expectNothingLeft(in server: SidelightServer) async throws {
-    try await expectEventually("the session and its frames are gone") {
+    try await expectEventually("the session has ended and its frames are released") {
       server.sessionCount == 0 && server.poolStatistics.bytesInUse == 0
     }
   }
@@ -98,7 +98,7 @@ import Testing
           disconnecting.happen()
           if work == .heldFilter {
             // The filter has not returned: the session ends because its client has left.
-            try await expectEventually("the session is gone") { server.sessionCount == 0 }
+            try await expectEventually("the session has ended") { server.sessionCount == 0 }
             gate.open(for: 1)
           }
           try await Self.expectNothingLeft(in: server)

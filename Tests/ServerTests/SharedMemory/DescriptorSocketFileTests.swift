@@ -5,11 +5,10 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// The file by which clients find a descriptor socket: what is there already, and what is there in the
-/// end.
+/// The file of the descriptor socket: existing files, and the file after the server has stopped.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct DescriptorSocketFileTests {
-  /// Runs a server that is not to get anywhere, and returns why.
+  /// Runs a server that cannot bind the socket, and returns the error.
   private static func refusal(at path: String) async throws -> ListeningError? {
     var configuration = ServerConfiguration.withSharedMemory { $0.socketPath = path }
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]

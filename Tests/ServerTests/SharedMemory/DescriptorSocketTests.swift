@@ -163,7 +163,7 @@ struct DescriptorSocketTests {
         }
       }
     }
-    try await expectEventually("socket and folder are gone") {
+    try await expectEventually("socket and folder are removed") {
       let folder = (path as NSString).deletingLastPathComponent
       return !FileManager.default.fileExists(atPath: folder)
     }

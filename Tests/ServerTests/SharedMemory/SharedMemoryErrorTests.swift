@@ -258,7 +258,7 @@ struct SharedMemoryErrorTests {
           .open([.filter("colorInvert")]), .frame(1, Self.image),
         ])
         #expect([UInt8](answers.frames[0].image.inline) == Self.image.inline.map { 255 - $0 })
-        try await expectEventually("the ring is gone") { server.ringBytes == 0 }
+        try await expectEventually("the ring is released") { server.ringBytes == 0 }
       }
     }
   }

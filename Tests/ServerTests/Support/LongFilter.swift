@@ -28,8 +28,8 @@ extension Pipeline {
   static let longParameters: [(String, count: Int)] =
     (0 ..< 7).map { ("v\($0)", 1000) } + (0 ..< 20).map { ("w\($0)", 100) }
 
-  /// A pipeline that takes exactly so many bytes as a message: one stage of `long`, and stages of
-  /// nothing with ids that fill the rest.
+  /// A pipeline whose message has a given number of bytes: one stage of `long`, and empty stages
+  /// with ids that fill the rest.
   static func long(bytes: Int) -> Pipeline {
     var call = FilterCall(name: "long")
     func pipeline(_ call: FilterCall) -> Pipeline { [Stage(.filter(call))] }
@@ -43,7 +43,7 @@ extension Pipeline {
     while count(filled) < bytes, filled.stages.count < Pipeline.maxStages {
       let left = bytes - count(filled)
       let index = "\(filled.stages.count)"
-      // A stage of nothing takes 6 bytes and its id.
+      // An empty stage has 6 bytes and its id.
       let length = left > 140 ? 64 : left > 70 ? left / 2 - 6 : left - 6
       filled.stages.append(
         Stage(

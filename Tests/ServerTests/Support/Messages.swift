@@ -75,8 +75,8 @@ extension Sidelight_V1_Image {
 }
 
 extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
-  /// Sends messages, closes its side, and returns what the server said; throws how the call ended if
-  /// not with OK.
+  /// Sends messages, closes the client's side, and returns the server's messages. Throws the status
+  /// of the call unless it is OK.
   func converse(
     _ messages: [Sidelight_V1_ClientMessage]
   ) async throws -> [Sidelight_V1_ServerMessage] {
@@ -89,8 +89,8 @@ extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
     }
   }
 
-  /// Opens a session and sends frames, each when the one before has its outcome; returns what the
-  /// server said.
+  /// Opens a session and sends frames, each when the one before has its outcome; returns
+  /// the server's messages.
   ///
   /// - Parameter before: Called before each frame is sent, with its index.
   func converseInTurn(

@@ -73,7 +73,7 @@ import Testing
       try await withStub(address) { stub in
         try await stub.process { writer in
           try await writer.write(.open())
-          try await expectEventually("the session stands") { server.sessionCount == 1 }
+          try await expectEventually("the session is open") { server.sessionCount == 1 }
           let error = await #expect(throws: RPCError.self) { try await stub.converse([.open()]) }
           #expect(error?.code == .resourceExhausted)
           server.updateMetrics()

@@ -4,9 +4,9 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Over how many connections a client's sessions go.
+/// The number of connections of a client's sessions.
 @Suite(.timeLimit(.minutes(5))) struct SharedConnectionTests {
-  /// Opens sessions one within the other, with a frame each, and returns from which ports they came.
+  /// Opens nested sessions with a frame each, and returns the client's ports.
   static func ports(
     _ client: SidelightClient, _ address: Address, sessions count: Int
   ) async throws -> Set<String> {

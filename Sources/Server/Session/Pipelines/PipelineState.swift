@@ -84,8 +84,8 @@ package struct PipelineState: Sendable {
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
   ///   - change: Changes the pipeline.
-  /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of `change`; or
-  ///   that of the catalogue. The pipeline then stays as it was.
+  /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
+  ///   `change`; or that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64,
     _ change: (inout Pipeline) throws(FieldViolation) -> Void
