@@ -20,7 +20,8 @@ public import SidelightServer
 /// | `/status.json` | ``ServerStatus``, as JSON |
 /// | `/` | a page that shows the status |
 ///
-/// List it before the server in a `ServiceGroup`, so that it still answers while the server drains.
+/// List it before the server in a `ServiceGroup`, so that it still responds while the server
+/// drains.
 public final class AdminServer: Service {
   private let address: Address
   private let server: SidelightServer
@@ -46,7 +47,7 @@ public final class AdminServer: Service {
 
   /// Serves until graceful shutdown begins or the task is cancelled.
   ///
-  /// - Throws: If the address cannot be bound.
+  /// - Throws: The transport's error if the address cannot be bound.
   public func run() async throws {
     defer { self.bound.continuation.finish() }
     let application = Application(

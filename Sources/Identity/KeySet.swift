@@ -24,7 +24,7 @@ struct KeySet: Sendable {
   }
 
   /// Reads a file with a JSON Web Key Set (RFC 7517). Keys of unknown types and keys that are not
-  /// for signatures are skipped; any other fault makes the file invalid.
+  /// for signatures are skipped; any other error makes the file invalid.
   ///
   /// - Throws: ``KeySetError``.
   init(contentsOf path: String, logger: Logger) async throws(KeySetError) {
@@ -40,12 +40,12 @@ struct KeySet: Sendable {
     guard document.keys.count <= Self.maxCount else {
       throw KeySetError(path, "has \(document.keys.count) keys; the limit is \(Self.maxCount)")
     }
-    for (place, entry) in document.keys.enumerated() {
-      do throws(KeySetEntry.Fault) {
+    for (index, entry) in document.keys.enumerated() {
+      do throws(KeySetEntry.Rejection) {
         try await self.add(entry)
       } catch {
-        let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(place)]"
-        guard error.isHarmless else { throw KeySetError(path, "\(name) \(error.reason)") }
+        let name = entry.kid.map { "key '\($0.prefix(64))'" } ?? "keys[\(index)]"
+        guard error.isSkippable else { throw KeySetError(path, "\(name) \(error.reason)") }
         logger.notice(
           "key skipped", metadata: ["file": "\(path)", "key": "\(name) \(error.reason)"])
       }
@@ -56,14 +56,16 @@ struct KeySet: Sendable {
       metadata: ["file": "\(path)", "keys": "\(self.keys.keys.sorted().joined(separator: " "))"])
   }
 
-  private mutating func add(_ entry: KeySetEntry) async throws(KeySetEntry.Fault) {
+  private mutating func add(_ entry: KeySetEntry) async throws(KeySetEntry.Rejection) {
     let (id, jwk, algorithm) = try entry.verificationKey()
-    guard self.keys[id] == nil else { throw KeySetEntry.Fault("has the ID (kid) of another key") }
+    guard self.keys[id] == nil else {
+      throw KeySetEntry.Rejection("has the ID (kid) of another key")
+    }
     let verifier = JWTKeyCollection()
     do {
       try await verifier.add(jwk: jwk)
     } catch {
-      throw KeySetEntry.Fault("cannot be used: it is malformed or too small")
+      throw KeySetEntry.Rejection("cannot be used: it is malformed or too small")
     }
     self.keys[id] = Key(algorithm: algorithm.rawValue, verifier: verifier)
   }
@@ -72,15 +74,15 @@ struct KeySet: Sendable {
 /// A key of a set, as in the file.
 private struct KeySetEntry: Decodable {
   /// The reason why a key is not used.
-  struct Fault: Error, Hashable {
+  struct Rejection: Error, Hashable {
     /// A clause with the key as its subject.
     var reason: String
     /// Whether the other keys of the set may be used.
-    var isHarmless: Bool
+    var isSkippable: Bool
 
-    init(_ reason: String, isHarmless: Bool = false) {
+    init(_ reason: String, isSkippable: Bool = false) {
       self.reason = reason
-      self.isHarmless = isHarmless
+      self.isSkippable = isSkippable
     }
   }
 
@@ -113,30 +115,30 @@ private struct KeySetEntry: Decodable {
   }
 
   /// Returns the key and its only algorithm.
-  func verificationKey() throws(Fault) -> (id: String, JWK, JWK.Algorithm) {
+  func verificationKey() throws(Rejection) -> (id: String, JWK, JWK.Algorithm) {
     guard self.use ?? "sig" == "sig", self.operations?.contains("verify") != false else {
-      throw Fault("is not for signatures", isHarmless: true)
+      throw Rejection("is not for signatures", isSkippable: true)
     }
     switch self.kty {
     case "RSA", "EC", "OKP": break
     case "oct":
-      throw Fault("is a shared secret, which could also sign tokens; use an asymmetric key")
-    default: throw Fault("is of an unknown type (kty)", isHarmless: true)
+      throw Rejection("is a shared secret, which could also sign tokens; use an asymmetric key")
+    default: throw Rejection("is of an unknown type (kty)", isSkippable: true)
     }
-    guard !self.hasPrivatePart else { throw Fault("is a private key; remove its private part") }
+    guard !self.hasPrivatePart else { throw Rejection("is a private key; remove its private part") }
     guard let kid, (1 ... 256).contains(kid.utf8.count) else {
-      throw Fault("needs an ID (kid) of 1 to 256 bytes")
+      throw Rejection("needs an ID (kid) of 1 to 256 bytes")
     }
     let algorithm = try self.algorithm()
-    guard var jwk else { throw Fault("has missing or invalid parameters") }
+    guard var jwk else { throw Rejection("has missing or invalid parameters") }
     jwk.algorithm = algorithm
     return (kid, jwk, algorithm)
   }
 
   /// Returns the algorithm: the stated one if it fits the type of the key, else the only one that
   /// fits.
-  private func algorithm() throws(Fault) -> JWK.Algorithm {
-    let fitting: [JWK.Algorithm] =
+  private func algorithm() throws(Rejection) -> JWK.Algorithm {
+    let candidates: [JWK.Algorithm] =
       switch (self.kty, self.curve) {
       case ("RSA", _): [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
       case ("EC", "P-256"): [.es256]
@@ -145,28 +147,29 @@ private struct KeySetEntry: Decodable {
       case ("OKP", "Ed25519"): [.eddsa]
       default: []
       }
-    guard !fitting.isEmpty else {
-      throw Fault("is on an unknown curve, or one that is not for signatures", isHarmless: true)
+    guard !candidates.isEmpty else {
+      throw Rejection(
+        "is on an unknown curve, or one that is not for signatures", isSkippable: true)
     }
     guard let alg else {
-      guard fitting.count == 1 else { throw Fault("does not state its algorithm (alg)") }
-      return fitting[0]
+      guard candidates.count == 1 else { throw Rejection("does not state its algorithm (alg)") }
+      return candidates[0]
     }
-    guard let algorithm = fitting.first(where: { $0.rawValue == alg }) else {
-      throw Fault("states the algorithm '\(alg.prefix(16))', which does not fit its type")
+    guard let algorithm = candidates.first(where: { $0.rawValue == alg }) else {
+      throw Rejection("states the algorithm '\(alg.prefix(16))', which does not fit its type")
     }
     return algorithm
   }
 }
 
-/// A fault in a file of keys.
+/// The reason why a file of keys is invalid.
 public struct KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// The fault. Contains nothing of a key but its ID.
+  /// The error, as a clause with the file as its subject. It contains nothing of a key but its ID.
   public let reason: String
 
-  /// The file and the fault.
+  /// The file and the reason.
   public var description: String { "\(self.file): \(self.reason)" }
 
   init(_ file: String, _ reason: String) {

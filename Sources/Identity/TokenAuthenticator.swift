@@ -96,10 +96,10 @@ public final class TokenAuthenticator: Authenticator {
 
 /// The requirements on JSON Web Tokens (RFC 7519).
 public struct TokenConfiguration: Sendable, Hashable {
-  /// - `issuer` (required): the exact `iss` of tokens.
+  /// - `issuer` (required, 1 to 256 bytes without `@`): the exact `iss` of tokens.
   public var issuer: String
-  /// - `audience` (required): an element of the `aud` of tokens. Tokens for other services are
-  ///   invalid.
+  /// - `audience` (required, not empty): an element of the `aud` of tokens. Tokens for other
+  ///   services are invalid.
   public var audience: String
   /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
   ///   keys.

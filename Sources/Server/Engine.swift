@@ -94,7 +94,7 @@ struct FrameProcessing: Sendable {
 struct Resumption: Sendable {
   /// Signs and verifies resume tokens.
   let tokens: ResumeTokens
-  /// The operators' decisions, which outlive the sessions that they were made for.
+  /// The operators' overrides, which outlive the sessions that they apply to.
   let overrides = OverrideStore()
 
   init(_ configuration: ServerConfiguration) {

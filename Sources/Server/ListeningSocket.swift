@@ -1,8 +1,8 @@
 import SidelightTransport
 public import SidelightWire
 
-/// A socket that listens, and that no server has taken yet: for a process that holds the sockets
-/// and lets other processes serve on them.
+/// A listening socket that no server owns yet: for a process that holds the sockets and lets other
+/// processes serve on them.
 ///
 /// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. Several
 /// processes may serve on one socket; each connection belongs to one of them.
@@ -12,15 +12,16 @@ public struct ListeningSocket: Sendable {
   /// The address, with the port that the system has chosen.
   public var address: Address { self.socket.address }
 
-  /// The socket. Programs that this process starts do not inherit it unless they are given it.
+  /// The file descriptor of the socket. It is closed in programs that this process starts, unless
+  /// they receive it explicitly.
   public var descriptor: Int32 { self.socket.descriptor }
 
   /// Binds and listens.
   ///
   /// - Parameters:
   ///   - address: The address; a host is an IP address or `localhost`.
-  ///   - unixSocketPermissions: The mode of a Unix socket's file.
-  /// - Throws: `ListeningError`, or `CancellationError`.
+  ///   - unixSocketPermissions: The mode of a Unix socket's file; by default its owner may connect.
+  /// - Throws: `ListeningError` if the address cannot be bound; `CancellationError`.
   public init(at address: Address, unixSocketPermissions: UInt16 = 0o600) async throws {
     self.socket = try await BoundSocket(
       at: address, unixSocketPermissions: unixSocketPermissions)

@@ -24,7 +24,7 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
-  private let gatekeeper: Authorizer
+  private let authorizer: Authorizer
   /// The certificates of TCP addresses; `nil` disables TLS.
   private let certificates: CertificateStore?
   private let currentPhase = Mutex(ServerPhase.starting)
@@ -63,8 +63,8 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
-    let gatekeeper = Authorizer(authenticator: authenticator, configuration: configuration)
-    self.gatekeeper = gatekeeper
+    let authorizer = Authorizer(authenticator: authenticator, configuration: configuration)
+    self.authorizer = authorizer
     let certificates = configuration.tls.map {
       CertificateStore($0, now: { clock.sinceEpoch }, logger: logger)
     }
@@ -72,19 +72,20 @@ public final class SidelightServer: Service {
     let interceptors: [any ServerInterceptor] = [
       UnreadableMessageInterceptor(),
       CallInterceptor(tracer: tracer, metrics: metrics, clock: clock),
-      AuthenticationInterceptor(gatekeeper: gatekeeper, clock: clock, logger: logger),
+      AuthenticationInterceptor(authorizer: authorizer, clock: clock, logger: logger),
     ]
-    let own = [
+    let ownServices = [
       Sidelight_V1_FrameFilter.descriptor, Sidelight_V1_Assets.descriptor,
       Sidelight_V1_Sessions.descriptor,
     ].map(\.fullyQualifiedService)
-    let standard =
+    let standardServices =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
-    self.health = HealthStatusStore(services: own)
+    self.health = HealthStatusStore(services: ownServices)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
-      HealthService(statuses: self.health), ReflectionService(services: own + standard),
+      HealthService(statuses: self.health),
+      ReflectionService(services: ownServices + standardServices),
     ]
     let guards = Guards(
       configuration: configuration.guards,
@@ -106,14 +107,14 @@ public final class SidelightServer: Service {
   /// Serves on all addresses until the task is cancelled or graceful shutdown begins. Sessions then
   /// have `drainTimeout` to finish the frames in flight. A second call throws.
   ///
-  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or key
-  ///   is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
+  /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or
+  ///   key is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
   ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }
     // Health checks report the shutdown before connections begin to close.
     try await withGracefulShutdownHandler {
-      try await self.withOpenEndedWork {
+      try await self.withDetachedJobs {
         try await self.withDescriptorSocket { try await self.serve() }
       }
     } onGracefulShutdown: {
@@ -152,14 +153,15 @@ public final class SidelightServer: Service {
           }
         }
         group.addTask {
-          await self.keepHouse()
+          await self.runMaintenance()
           return .helper
         }
         group.addTask {
+          // Throws only when the group is cancelled. The wait then returns immediately.
           try? await gracefulShutdown()
           // A peer that does not read would otherwise delay the close of its connection without
           // limit.
-          await self.engine.clock.wait(self.engine.drainTimeout + Self.closingTime)
+          await self.engine.clock.wait(self.engine.drainTimeout + Self.closeTimeout)
           return .drainTimeout
         }
         // A failure of one address ends the others, because its error cancels the group.
@@ -177,7 +179,8 @@ public final class SidelightServer: Service {
   }
 
   /// Updates metrics and the history once a second, as soon as all addresses are bound.
-  private func keepHouse() async {
+  private func runMaintenance() async {
+    // `serve()` throws the error of an address that cannot be bound.
     guard (try? await self.listeningAddresses) != nil else { return }
     self.enter(.serving)
     for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) { self.engine.recordSecond() }
@@ -190,7 +193,7 @@ public final class SidelightServer: Service {
   }
 
   /// Runs detached jobs of sessions while `body` serves, until all have returned.
-  private func withOpenEndedWork(_ body: () async throws -> Void) async throws {
+  private func withDetachedJobs(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.engine.processing.detachedJobs.run() }
       defer { self.engine.processing.detachedJobs.finish() }
@@ -209,7 +212,7 @@ public final class SidelightServer: Service {
         limits: DescriptorSocketServer.Limits(
           allowedUserIDs: configuration.allowedUserIDs,
           maxPendingConnections: configuration.maxPendingConnections,
-          timeout: configuration.companionTimeout),
+          timeout: configuration.descriptorSocketTimeout),
         logger: self.engine.observability.logger)
     } catch let error as CancellationError {
       throw error
@@ -221,7 +224,7 @@ public final class SidelightServer: Service {
       group.addTask {
         broker.setSocketPath(socket.path)
         await socket.run {
-          broker.redeem($0)
+          broker.take($0)
         } onStop: {
           broker.setSocketPath(nil)
         }
@@ -232,7 +235,7 @@ public final class SidelightServer: Service {
   }
 
   /// The time that connections have to write the last messages of sessions.
-  private static let closingTime = Duration.seconds(1)
+  private static let closeTimeout = Duration.seconds(1)
 
   /// Reads certificates, keys and clients' authorities again, for new connections. Open connections
   /// and their sessions keep the certificates that they began with. Does nothing on a server
@@ -243,13 +246,15 @@ public final class SidelightServer: Service {
   /// - Throws: `TLSFileError` if a file is invalid. Nothing changes then.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFileError) {
     try self.certificates?.load(settings)
-    if let settings, settings.clientCertificates != .none { self.gatekeeper.ask() }
+    if let settings, settings.clientCertificates != .none {
+      self.authorizer.requireAuthentication()
+    }
   }
 
   /// The scopes of callers that their connection identifies, for new calls.
   public var identity: IdentityConfiguration {
-    get { self.gatekeeper.rules }
-    set { self.gatekeeper.rules = newValue }
+    get { self.authorizer.rules }
+    set { self.authorizer.rules = newValue }
   }
 
   /// The addresses that the server listens on, with the ports that the system chose. Waits until
@@ -269,7 +274,7 @@ public final class SidelightServer: Service {
   public var sessionCount: Int { self.engine.admission.sessions.count }
 
   /// The bytes of all mapped rings.
-  package var ringBytes: Int { self.engine.rings?.bytesTaken ?? 0 }
+  package var ringBytes: Int { self.engine.rings?.bytesReserved ?? 0 }
 
   /// The number of assets, their bytes in memory, and the bytes of unfinished uploads.
   package var assetContents: (count: Int, bytes: Int, uploadBytes: Int) {

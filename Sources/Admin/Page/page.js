@@ -83,7 +83,7 @@ function showSessions(sessions) {
     rows.delete(session.id);
     const texts = [
       session.id, session.label, session.peer, session.state, session.picture,
-      session.pipeline || "none", short(session.made), short(session.dropped),
+      session.pipeline || "none", short(session.delivered), short(session.dropped),
       `${short(session.latency)} ms`, null, time(session.age),
     ];
     texts.forEach((text, column) => {
@@ -112,9 +112,9 @@ function showStatus(status) {
   byID("phase").className = `badge ${status.phase}`;
   show("about", `${status.version} · up ${time(status.uptime)}`);
   const last = status.history.at(-1);
-  for (const [id, floor] of [["made", 1], ["dropped", 1], ["median", 1], ["p99", 1], ["load", 1]]) {
+  for (const id of ["delivered", "dropped", "median", "p99", "load"]) {
     show(id, last ? short(last[id]) : "–");
-    draw(byID(`${id}-line`), status.history.map((second) => second[id] ?? null), 120, floor);
+    draw(byID(`${id}-line`), status.history.map((second) => second[id] ?? null), 120, 1);
   }
   show("load", `${Math.round(100 * status.load)} %`);
   show("threads", `of ${status.computeThreads} threads`);

@@ -134,7 +134,7 @@ extension SettingTable {
         Format.count(1 ... 1024, of: "connections"),
         "Maximum number of descriptor connections that have not named their ring yet."),
       Setting(
-        "shared-memory.companion-timeout", \.sharedMemory.companionTimeout,
+        "shared-memory.companion-timeout", \.sharedMemory.descriptorSocketTimeout,
         Format.duration(.milliseconds(10) ... .seconds(60)),
         "Maximum time for a descriptor connection to name its ring."),
     ])

@@ -66,7 +66,7 @@ final class AssetLibrary: Sendable {
   func reserveUpload(_ upload: AssetUpload, of owner: String) throws(AssetError)
     -> AssetQuotaTracker.Lease
   {
-    let fault = self.withTable { table, _ -> AssetError? in
+    let error = self.withTable { table, _ -> AssetError? in
       do throws(AssetError) {
         try table.checkCapacity(for: upload.name, of: owner)
         return nil
@@ -74,7 +74,7 @@ final class AssetLibrary: Sendable {
         return error
       }
     }
-    if let fault { throw fault }
+    if let error { throw error }
     return try self.quotas.reserve(upload.byteCount, .upload, for: owner)
   }
 

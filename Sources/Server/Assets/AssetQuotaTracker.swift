@@ -60,21 +60,21 @@ final class AssetQuotaTracker: Sendable {
   ///   together, would exceed a limit.
   func reserve(_ byteCount: Int, _ kind: Kind, for owner: String) throws(AssetError) -> Lease {
     let (perOwner, limit) = self.limits(kind)
-    let fault = self.accounts.withLock { accounts -> AssetError? in
+    let error = self.accounts.withLock { accounts -> AssetError? in
       var account = accounts[kind] ?? Account()
-      let own = (account.owners[owner] ?? 0) + byteCount
-      guard own <= perOwner else {
-        return .quota(of: owner, "\(kind.rawValue)_per_caller", value: own, limit: perOwner)
+      let bytes = (account.owners[owner] ?? 0) + byteCount
+      guard bytes <= perOwner else {
+        return .quota(of: owner, "\(kind.rawValue)_per_caller", value: bytes, limit: perOwner)
       }
       account.total += byteCount
       guard account.total <= limit else {
         return .quota(of: "server", kind.rawValue, value: account.total, limit: limit)
       }
-      account.owners[owner] = own
+      account.owners[owner] = bytes
       accounts[kind] = account
       return nil
     }
-    if let fault { throw fault }
+    if let error { throw error }
     self.changes.add(1, ordering: .relaxed)
     return Lease(byteCount, kind, owner, self)
   }

@@ -45,11 +45,11 @@ struct AssetTable: Sendable {
   ///
   /// - Throws: ``AssetError`` if there are too many.
   func checkCapacity(for name: String, of owner: String) throws(AssetError) {
-    let own = self.owners[owner]?.assets ?? [:]
-    guard own[name] == nil else { return }
-    guard own.count < self.maxPerOwner else {
+    let stored = self.owners[owner]?.assets ?? [:]
+    guard stored[name] == nil else { return }
+    guard stored.count < self.maxPerOwner else {
       throw .quota(
-        of: owner, "max_assets_per_caller", value: own.count + 1, limit: self.maxPerOwner)
+        of: owner, "max_assets_per_caller", value: stored.count + 1, limit: self.maxPerOwner)
     }
     guard self.count < self.maxTotal else {
       throw .quota(of: "server", "max_assets", value: self.count + 1, limit: self.maxTotal)

@@ -73,7 +73,7 @@ struct AssetUpload: Sendable {
         throw AssetError(reason: .order, field: "chunk", description: "is empty")
       }
       guard chunk.count <= self.byteCount - self.bytes.count else {
-        throw self.lengthFault(Int(self.bytes.count) + chunk.count)
+        throw self.lengthError(Int(self.bytes.count) + chunk.count)
       }
       self.bytes.reserveCapacity(self.byteCount)
       self.bytes.append(contentsOf: chunk)
@@ -89,11 +89,11 @@ struct AssetUpload: Sendable {
   ///
   /// - Throws: ``AssetError`` if the file is shorter than stated.
   consuming func finish() throws(AssetError) -> Contents {
-    guard self.bytes.count == self.byteCount else { throw self.lengthFault(self.bytes.count) }
+    guard self.bytes.count == self.byteCount else { throw self.lengthError(self.bytes.count) }
     return Contents(name: self.name, bytes: self.bytes, digest: self.digest)
   }
 
-  private func lengthFault(_ count: Int) -> AssetError {
+  private func lengthError(_ count: Int) -> AssetError {
     AssetError(
       reason: .length, field: "header.size_bytes",
       description: "is \(self.byteCount), but the chunks have \(count) bytes",
@@ -111,19 +111,19 @@ enum AssetName {
   /// - Parameter field: The field of the request that has the name.
   /// - Throws: ``AssetError`` with reason ``AssetError/Reason/name``.
   static func check(_ name: String, field: String) throws(AssetError) {
-    func fault(_ description: String) -> AssetError { Self.fault(name, field, description) }
+    func invalid(_ description: String) -> AssetError { Self.invalid(name, field, description) }
     let bytes = name.utf8
-    guard let first = bytes.first else { throw fault("is empty") }
+    guard let first = bytes.first else { throw invalid("is empty") }
     try Self.checkLength(name, field: field)
     guard Self.isLetterOrDigit(first),
       bytes.allSatisfy({ Self.isLetterOrDigit($0) || "._-/".utf8.contains($0) })
     else {
-      throw fault(
+      throw invalid(
         "is \"\(name)\"; a name consists of A-Z a-z 0-9 . _ - / and begins with a letter or a digit"
       )
     }
     guard name != Asset.sourceName else {
-      throw fault("is \"\(name)\", which is reserved for the input frame")
+      throw invalid("is \"\(name)\", which is reserved for the input frame")
     }
   }
 
@@ -134,11 +134,11 @@ enum AssetName {
   static func checkLength(_ name: String, field: String) throws(AssetError) {
     let count = name.utf8.count
     guard count <= Self.maxByteCount else {
-      throw Self.fault(name, field, "has \(count) bytes, the limit is \(Self.maxByteCount)")
+      throw Self.invalid(name, field, "has \(count) bytes, the limit is \(Self.maxByteCount)")
     }
   }
 
-  private static func fault(
+  private static func invalid(
     _ name: String, _ field: String, _ description: String
   ) -> AssetError {
     AssetError(

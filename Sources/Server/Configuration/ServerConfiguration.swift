@@ -88,11 +88,11 @@ public struct ServerConfiguration: Sendable, Hashable {
 
   /// - Throws: ``ConfigurationError`` if sockets are given, but not one for each address.
   func validateDescriptors() throws(ConfigurationError) {
-    let (count, wanted) = (self.listeningDescriptors.count, self.addresses.count)
-    guard count == 0 || count == wanted else {
+    let (count, required) = (self.listeningDescriptors.count, self.addresses.count)
+    guard count == 0 || count == required else {
       throw ConfigurationError(
         setting: "listeningDescriptors", value: "\(count) sockets",
-        range: "none, or \(wanted): one for each address")
+        range: "none, or \(required): one for each address")
     }
   }
 }

@@ -2,7 +2,7 @@ import SidelightTransport
 
 extension SidelightServer {
   /// Changes settings while the server runs. Sessions are not ended and lose no frames: a limit
-  /// below the current use refuses new sessions until there is room.
+  /// below the current use refuses new sessions until enough of them have closed.
   ///
   /// These settings take effect; all others are ignored:
   /// - `maxSessions`, `quotas.sessions`, `maxLoad`: for new sessions.

@@ -12,9 +12,9 @@ struct AuthenticationInterceptor: ServerInterceptor {
   private static let header = "authorization"
   /// The longest time between two checks for expiry. The clock is read again because it can be set
   /// and because machines sleep.
-  private static let longestWait = Duration.seconds(3600)
+  private static let maxWait = Duration.seconds(3600)
 
-  let gatekeeper: Authorizer
+  let authorizer: Authorizer
   let clock: SessionClock
   let logger: Logger
 
@@ -36,7 +36,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
     }
     let principal: Principal?
     do throws(AuthenticationFailure) {
-      principal = try await self.gatekeeper.principal(
+      principal = try await self.authorizer.principal(
         authorization: authorization, on: origin.connection, at: self.clock.sinceEpoch)
     } catch {
       self.logger.debug(
@@ -75,7 +75,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
             while !Task.isCancelled, self.clock.sinceEpoch < expires {
-              await self.clock.wait(min(expires - self.clock.sinceEpoch, Self.longestWait))
+              await self.clock.wait(min(expires - self.clock.sinceEpoch, Self.maxWait))
             }
             guard !Task.isCancelled else { return }
             origin.end(.unauthenticated(.expired))

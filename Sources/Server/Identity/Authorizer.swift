@@ -7,7 +7,7 @@ final class Authorizer: Sendable {
     var rules: IdentityConfiguration
     /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without
     /// any entry do not open a closed server to all callers.
-    var asks: Bool
+    var requiresAuthentication: Bool
   }
 
   private let authenticator: (any Authenticator)?
@@ -18,12 +18,12 @@ final class Authorizer: Sendable {
   ///   - configuration: The configuration of the server.
   init(authenticator: (any Authenticator)?, configuration: ServerConfiguration) {
     self.authenticator = authenticator
-    let asksForCertificates = (configuration.tls?.clientCertificates ?? .none) != .none
+    let requestsCertificates = (configuration.tls?.clientCertificates ?? .none) != .none
     self.state = Mutex(
       State(
         rules: configuration.identity,
-        asks: authenticator != nil || asksForCertificates || configuration.identity.asksForUnixPeers
-      ))
+        requiresAuthentication: authenticator != nil || requestsCertificates
+          || configuration.identity.usesUnixCredentials))
   }
 
   /// The scopes of callers that their connection identifies, for new calls.
@@ -32,14 +32,14 @@ final class Authorizer: Sendable {
     set {
       self.state.withLock { state in
         state.rules = newValue
-        if newValue.asksForUnixPeers { state.asks = true }
+        if newValue.usesUnixCredentials { state.requiresAuthentication = true }
       }
     }
   }
 
   /// Requires callers to authenticate from now on.
-  func ask() {
-    self.state.withLock { $0.asks = true }
+  func requireAuthentication() {
+    self.state.withLock { $0.requiresAuthentication = true }
   }
 
   /// Returns the caller.
@@ -59,14 +59,14 @@ final class Authorizer: Sendable {
       let token = try Self.token(authorization)
       return try Self.current(try await authenticator.authenticate(token: token, at: now), at: now)
     }
-    let (rules, asks) = self.state.withLock { ($0.rules, $0.asks) }
+    let (rules, isRequired) = self.state.withLock { ($0.rules, $0.requiresAuthentication) }
     if let certificate = connection.certificate {
       return try Self.current(Self.principal(certificate, rules), at: now)
     }
-    if let credentials = connection.credentials, rules.asksForUnixPeers {
+    if let credentials = connection.credentials, rules.usesUnixCredentials {
       return try Self.principal(credentials, rules)
     }
-    guard !asks else {
+    guard !isRequired else {
       throw AuthenticationFailure(.missing, "no token, no certificate and no known user")
     }
     return nil
@@ -90,7 +90,7 @@ final class Authorizer: Sendable {
     _ principal: Principal, at now: Duration
   ) throws(AuthenticationFailure) -> Principal {
     if let expires = principal.expires, now >= expires {
-      throw AuthenticationFailure(.expired, "the proof of \(principal.name) has expired")
+      throw AuthenticationFailure(.expired, "the credentials of \(principal.name) have expired")
     }
     return principal
   }
@@ -98,7 +98,7 @@ final class Authorizer: Sendable {
   private static func principal(
     _ certificate: PeerCertificate, _ rules: IdentityConfiguration
   ) -> Principal {
-    let rule = rules.certificates.first { rule in certificate.names.contains(where: rule.fits) }
+    let rule = rules.certificates.first { rule in certificate.names.contains(where: rule.matches) }
     return Principal(
       name: "cert:\(certificate.name)", scopes: rule?.scopes ?? [], expires: certificate.expires)
   }

@@ -18,7 +18,7 @@ public struct CertificateRule: Sendable, Hashable {
   public static let kinds = ["uri:", "dns:", "subject:"]
 
   /// Returns whether the rule matches a name.
-  func fits(_ name: String) -> Bool {
+  func matches(_ name: String) -> Bool {
     guard self.name.hasSuffix("*") else { return self.name == name }
     return name.hasPrefix(self.name.dropLast())
   }

@@ -19,5 +19,5 @@ public struct IdentityConfiguration: Sendable, Hashable {
   public init() {}
 
   /// Whether callers on Unix sockets are identified by user or group.
-  var asksForUnixPeers: Bool { !self.unixUsers.isEmpty || !self.unixGroups.isEmpty }
+  var usesUnixCredentials: Bool { !self.unixUsers.isEmpty || !self.unixGroups.isEmpty }
 }

@@ -3,7 +3,7 @@ import GRPCCore
 /// The scopes that a method requires of its caller.
 package enum MethodAccess: Sendable, Hashable {
   /// None: monitoring has no credentials.
-  case everybody
+  case unrestricted
   /// One of these scopes.
   case anyOf(Set<Scope>)
 
@@ -16,7 +16,7 @@ package enum MethodAccess: Sendable, Hashable {
   package init(service: String, method: String) {
     self =
       switch (service, method) {
-      case ("grpc.health.v1.Health", _): .everybody
+      case ("grpc.health.v1.Health", _): .unrestricted
       case ("sidelight.v1.FrameFilter", "Process"),
         ("sidelight.v1.FrameFilter", "Apply"),
         ("sidelight.v1.FrameFilter", "CheckPipeline"):

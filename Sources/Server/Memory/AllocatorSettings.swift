@@ -9,8 +9,8 @@ import Synchronization
 /// nothing.
 ///
 /// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
-/// 450 to 1,550 page faults a frame. Kept, they make frames of 1 to 8 MB two to three times as
-/// fast; the server returns the kept memory when no frames arrive
+/// 450 to 1,550 page faults a frame. With buffers that stay on the heap, frames of 1 to 8 MB are
+/// two to three times as fast; the server returns the free memory when no frames arrive
 /// (`docs/decisions/0010-allocator.md` has the figures).
 ///
 /// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
@@ -19,15 +19,16 @@ public struct AllocatorSettings: Sendable, Hashable {
   /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it
   /// to glibc.
   public var mapThreshold: Int?
-  /// The free memory at the top of the heap that is kept, in bytes.
+  /// The free memory at the top of the heap that is kept, in bytes. `nil` leaves it to glibc.
   public var trimThreshold: Int?
-  /// The bytes by which the heap grows.
+  /// The bytes by which the heap grows. `nil` leaves it to glibc.
   public var topPad: Int?
   /// The heaps that threads share. Only the first returns all of its free memory to the system; the
-  /// others keep their top, which for frames is nearly everything. `nil` makes eight a processor.
+  /// others keep their top, which for frames is nearly everything. `nil` leaves it
+  /// to glibc: eight per processor.
   public var arenas: Int?
 
-  /// Makes settings; those left out do not change.
+  /// Creates settings. `nil` leaves a value to glibc.
   public init(
     mapThreshold: Int? = nil, trimThreshold: Int? = nil, topPad: Int? = nil, arenas: Int? = nil
   ) {
@@ -45,8 +46,8 @@ public struct AllocatorSettings: Sendable, Hashable {
   public static let frames = AllocatorSettings(
     mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
 
-  /// The settings of this process, as applied by ``apply()``.
-  public static var inForce: AllocatorSettings { Self.applied.withLock { $0 } }
+  /// The settings that ``apply()`` last applied to this process.
+  public static var current: AllocatorSettings { Self.applied.withLock { $0 } }
 
   private static let applied = Mutex(AllocatorSettings.system)
 

@@ -64,7 +64,7 @@ extension IdleMemoryReleaser {
   /// pages of pictures, fragments of pages in use), and the amount after each release shows the
   /// latter.
   package struct StateMachine: Sendable {
-    /// The divisor of the resident memory, for the surplus from which on memory is released
+    /// The divisor of the resident memory that gives the surplus above which memory is released,
     /// although some of it may be needed again.
     private static let surplusDivisor = 8
 

@@ -64,10 +64,10 @@ package enum IncomingPicture: Sendable {
 extension Sidelight_V1_Image {
   /// Checks the size that the message states, if any, against the size of the file.
   func check(stated size: FrameSize) throws(FieldViolation) {
-    for (name, stated, own) in [
+    for (name, stated, actual) in [
       ("width", self.width, size.width), ("height", self.height, size.height),
-    ] where stated != 0 && Int(stated) != own {
-      throw FieldViolation(field: name, reason: "is \(stated), the file says \(own)")
+    ] where stated != 0 && Int(stated) != actual {
+      throw FieldViolation(field: name, reason: "is \(stated), the file says \(actual)")
     }
   }
 }

@@ -45,7 +45,8 @@ package struct OutputShape: Sendable, Hashable {
   /// - Parameters:
   ///   - limits: The limits of a result's size.
   ///   - allowsPNG: Whether results may be PNG files. Only for still images.
-  /// - Throws: ``FieldViolation`` for a value outside its range. The field is relative to the message.
+  /// - Throws: ``FieldViolation`` for a value outside its range. The field is relative to the
+  ///   message.
   package init(
     _ wire: Sidelight_V1_OutputSpec, limits: FrameLimits, allowsPNG: Bool
   ) throws(FieldViolation) {
@@ -76,7 +77,8 @@ package struct OutputShape: Sendable, Hashable {
     self.size.fit = try PictureFit(wire.fit)
     self.isUpright = wire.upright
     guard wire.jpegQuality <= 100 else {
-      throw FieldViolation(field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100")
+      throw FieldViolation(
+        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100")
     }
     if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
     self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)

@@ -11,7 +11,7 @@ struct PictureCodec: Sendable {
     var error: CodecError
 
     /// Returns the error for the image of the file. The field is relative to the image.
-    func fault(in image: Sidelight_V1_Image) -> FieldViolation {
+    func violation(in image: Sidelight_V1_Image) -> FieldViolation {
       FieldViolation(self.error, in: image)
     }
   }

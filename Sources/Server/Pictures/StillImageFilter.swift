@@ -56,7 +56,7 @@ package struct StillImageFilter: Sendable {
   /// - Parameters:
   ///   - image: The image, raw or a PNG or JPEG file, with its bytes inline.
   ///   - output: The form of the result.
-  ///   - moment: The frame of a session as which the image is filtered; by default the first.
+  ///   - time: The position in a stream at which the image is filtered; by default the first frame.
   ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
   ///   - meter: Measures the work of the threads.
   /// - Throws: ``PipelineError``; ``FieldViolation``, whose field is that of the request, for an
@@ -122,17 +122,18 @@ package struct StillImageFilter: Sendable {
           jpeg: self.codec.jpeg)
         return (try await self.codec.decode(picture), picture.form)
       }
-    } catch let fault as FieldViolation {
-      throw fault.within("image")
+    } catch let violation as FieldViolation {
+      throw violation.within("image")
     } catch let unreadable as PictureCodec.Unreadable {
-      throw unreadable.fault(in: image).within("image")
+      throw unreadable.violation(in: image).within("image")
     }
   }
 
   private func decodePNG(_ image: Sidelight_V1_Image) throws(FieldViolation) -> Frame {
     let file = [UInt8](image.inline)
     guard ImageFileFormat(sniffing: file.span.bytes) == .png else {
-      throw FieldViolation(field: "inline", reason: "has \(file.count) bytes that are not a PNG file")
+      throw FieldViolation(
+        field: "inline", reason: "has \(file.count) bytes that are not a PNG file")
     }
     let frame: Frame
     do throws(CodecError) {

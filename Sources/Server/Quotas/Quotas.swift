@@ -3,18 +3,18 @@ public import SidelightWire
 /// The limits of one caller, identified by its authenticated name, else by the user of a Unix
 /// socket, else by its address.
 public struct Quotas: Sendable, Hashable {
-  /// - `sessions` (count, default: 256): sessions at a time; `open` beyond is refused with
-  ///   RESOURCE_EXHAUSTED.
+  /// - `sessions` (count, default: 256, range: 0 or more): open sessions; `open` beyond is refused
+  ///   with RESOURCE_EXHAUSTED.
   public var sessions = 256
-  /// - `framesPerSecond` (per second, optional, default: none): frames of all sessions and still
-  ///   images together. A burst may have the frames of one second, at least one. Frames beyond the
-  ///   limit are dropped with RATE_LIMITED; a session that never drops has to wait; still images
-  ///   are refused with RESOURCE_EXHAUSTED.
+  /// - `framesPerSecond` (per second, optional, default: none, range: more than 0): frames of all
+  ///   sessions and still images together. A burst may have the frames of one second, at least one.
+  ///   Frames beyond the limit are dropped with RATE_LIMITED; a session that never drops has to
+  ///   wait; still images are refused with RESOURCE_EXHAUSTED.
   public var framesPerSecond: Double?
-  /// - `bytesPerSecond` (bytes per second, optional, default: none): bytes of those frames' pixels
-  ///   or files, inline or in shared memory. A burst may have the bytes of one second; a larger
-  ///   frame passes once the bytes of one second are available, and delays the next. Frames beyond
-  ///   the limit end as above.
+  /// - `bytesPerSecond` (bytes per second, optional, default: none, range: more than 0): bytes of
+  ///   those frames' pixels or files, inline or in shared memory. A burst may have the bytes of one
+  ///   second; a larger frame passes once the bytes of one second are available, and delays the
+  ///   next. Frames beyond the limit end as above.
   public var bytesPerSecond: Double?
 
   /// The defaults.

@@ -10,7 +10,7 @@ package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
     var callers: [String: CallerRateLimiter] = [:]
-    /// The number of callers from which on unused limiters are removed.
+    /// The number of callers at which unused limiters are removed.
     var cleanupCount = RateLimiter.minCleanupCount
   }
 
@@ -35,7 +35,7 @@ package final class RateLimiter: Sendable {
         // A change of other settings must not refill the callers' limiters.
         guard state.quotas != newValue else { return }
         state.quotas = newValue
-        for allowance in state.callers.values { allowance.change(to: newValue) }
+        for limiter in state.callers.values { limiter.change(to: newValue) }
       }
     }
   }
@@ -43,11 +43,11 @@ package final class RateLimiter: Sendable {
   /// Returns the limiter of a caller, which all calls of the caller share.
   package func limiter(of caller: String) -> CallerRateLimiter {
     self.state.withLock { state in
-      if let allowance = state.callers[caller] { return allowance }
+      if let limiter = state.callers[caller] { return limiter }
       if state.callers.count >= state.cleanupCount { Self.removeUnused(&state) }
-      let allowance = CallerRateLimiter(state.quotas, clock: self.clock)
-      state.callers[caller] = allowance
-      return allowance
+      let limiter = CallerRateLimiter(state.quotas, clock: self.clock)
+      state.callers[caller] = limiter
+      return limiter
     }
   }
 
@@ -118,7 +118,7 @@ package final class CallerRateLimiter: Sendable {
   /// Accounts for a frame. Takes nothing if a limit is exceeded.
   func take(frameOf byteCount: Int) throws(LimitExceeded) {
     let now = self.clock.now()
-    let exhaustion: LimitExceeded? = self.state.withLock { state in
+    let exceeded: LimitExceeded? = self.state.withLock { state in
       let delays = (
         frames: state.frames?.delay(for: 1, at: now) ?? .zero,
         bytes: state.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
@@ -135,10 +135,10 @@ package final class CallerRateLimiter: Sendable {
       state.bytes?.take(Double(byteCount))
       return nil
     }
-    if let exhaustion { throw exhaustion }
+    if let exceeded { throw exceeded }
   }
 
-  /// Accounts for a frame, and waits for it if allowed.
+  /// Accounts for a frame, after waiting for the budgets if `waiting` is set.
   ///
   /// - Parameter waiting: Whether to wait until the limits allow the frame, or the server shuts
   ///   down.
@@ -155,7 +155,7 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Whether it equals a new limiter.
+  /// Whether all budgets are full, as in a new limiter.
   var isUnused: Bool {
     let now = self.clock.now()
     return self.state.withLock { state in
@@ -163,7 +163,7 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Changes the limits, and starts again as if nothing had been sent.
+  /// Changes the limits, and fills all budgets.
   func change(to quotas: Quotas) {
     let now = self.clock.now()
     self.state.withLock { $0 = State(quotas, at: now) }

@@ -6,18 +6,18 @@ final class Completion: Sendable {
   private enum State {
     case pending
     case waiting(CheckedContinuation<Void, Never>)
-    case over
+    case finished
   }
 
   private let state = Mutex(State.pending)
 
   /// Whether ``finish()`` was called.
-  var isOver: Bool { self.state.withLock { if case .over = $0 { true } else { false } } }
+  var isFinished: Bool { self.state.withLock { if case .finished = $0 { true } else { false } } }
 
   /// Marks the event as occurred. Later calls do nothing.
   func finish() {
     let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
-      defer { state = .over }
+      defer { state = .finished }
       if case .waiting(let continuation) = state { return continuation }
       return nil
     }
@@ -46,13 +46,13 @@ final class Completion: Sendable {
       await self.waitUntilWoken(or: timer)
       group.cancelAll()
     }
-    return self.isOver
+    return self.isFinished
   }
 
   private func waitUntilWoken(or timer: Completion) async {
     await withCheckedContinuation { continuation in
       let isReady = self.state.withLock { state in
-        guard case .pending = state, !timer.isOver else { return true }
+        guard case .pending = state, !timer.isFinished else { return true }
         state = .waiting(continuation)
         return false
       }

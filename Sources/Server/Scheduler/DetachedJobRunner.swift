@@ -8,13 +8,14 @@ import Synchronization
 /// ends while its job continues. ``FrameScheduler`` bounds the threads that such jobs occupy.
 final class DetachedJobRunner: Sendable {
   private struct State {
+    /// Bounded by the sessions: each has one job for its worker and one for each analysis at most.
     var waiting: [DetachedJob] = []
     var runner: CheckedContinuation<DetachedJob?, Never>?
     var isFinished = false
   }
 
   private enum Placement {
-    case handedOver(to: CheckedContinuation<DetachedJob?, Never>)
+    case assigned(to: CheckedContinuation<DetachedJob?, Never>)
     case waiting
     case refused
   }
@@ -26,18 +27,18 @@ final class DetachedJobRunner: Sendable {
     self.compute = compute
   }
 
-  /// Starts a job on the compute threads. After ``finish()`` the job does not run, and is done at
-  /// once.
+  /// Starts a job on the compute threads. After ``finish()`` the job does not run, and is done
+  /// immediately.
   func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
     let job = DetachedJob(body)
     let placement: Placement = self.state.withLock { state in
       guard !state.isFinished else { return .refused }
-      if let runner = state.runner.take() { return .handedOver(to: runner) }
+      if let runner = state.runner.take() { return .assigned(to: runner) }
       state.waiting.append(job)
       return .waiting
     }
     switch placement {
-    case .handedOver(let runner): runner.resume(returning: job)
+    case .assigned(let runner): runner.resume(returning: job)
     case .waiting: break
     case .refused: job.finish()
     }
@@ -85,7 +86,7 @@ final class DetachedJobRunner: Sendable {
 final class DetachedJob: Sendable {
   /// The job's work.
   ///
-  /// - Parameter begun: To be finished by the work when its turn has come.
+  /// - Parameter started: The work calls `finish()` on it when its turn has come.
   typealias Body = @Sendable (_ started: Completion) async -> Void
 
   private let body: Body
@@ -99,7 +100,7 @@ final class DetachedJob: Sendable {
   }
 
   /// Whether the job is done.
-  var isDone: Bool { self.done.isOver }
+  var isDone: Bool { self.done.isFinished }
 
   /// Returns when the job's turn has come, or it is done without one. Cancellation of the caller
   /// abandons the job, which ends its wait for a turn.

@@ -12,7 +12,7 @@ import Synchronization
 /// let one session's expensive frame delay all others.
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
-/// goes to another frame, and replacement threads take the place of the threads that it occupies.
+/// goes to another frame, and replacement threads replace the threads that it occupies.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
@@ -83,7 +83,7 @@ package final class FrameScheduler: Sendable {
       // Not on the compute threads, which may all be occupied.
       group.addTask(executorPreference: globalConcurrentExecutor) {
         await self.clock.wait(limit)
-        if !Task.isCancelled { self.cut(turn) }
+        if !Task.isCancelled { self.markOverdue(turn) }
       }
       return try await body(bands, turn.meter)
     }
@@ -140,8 +140,8 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Ends a turn whose work continues.
-  private func cut(_ turn: Turn) {
+  /// Gives the turn of work that has exceeded its limit to others, while the work continues.
+  private func markOverdue(_ turn: Turn) {
     let isOverdue = turn.state.withLock { state in
       guard case .running = state else { return false }
       self.overdueThreads.withLock { $0 += turn.bands }
@@ -155,15 +155,15 @@ package final class FrameScheduler: Sendable {
   /// Ends a turn whose work is done.
   private func end(_ turn: Turn) {
     let before = turn.state.withLock { state in
-      defer { state = .over }
+      defer { state = .ended }
       return state
     }
     guard case .overdue(let since, let replacements) = before else { return self.release(turn) }
     self.compute.retire(replacements)
     self.overdueThreads.withLock { $0 -= turn.bands }
-    // After its turn the session is charged for the threads that it occupied.
-    let kept = (self.clock.now() - since) * turn.bands
-    self.state.withLock { $0.machine.charge(session: turn.session, work: kept) }
+    // The turn was charged when it ended. The threads that its work occupied since then were not.
+    let overtime = (self.clock.now() - since) * turn.bands
+    self.state.withLock { $0.machine.charge(session: turn.session, work: overtime) }
   }
 
   private func release(_ turn: Turn) {
@@ -191,7 +191,7 @@ private final class Turn: Sendable {
     /// The time limit has passed, and replacement threads replace the threads that the turn
     /// occupies.
     case overdue(since: Duration, replacements: Int)
-    case over
+    case ended
   }
 
   let session: UInt64

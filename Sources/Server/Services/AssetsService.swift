@@ -41,11 +41,11 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let now = self.engine.clock.now()
     let provided = self.engine.compiler.catalogue.assets
     let names = Set(provided.names)
-    let own = self.engine.assets.assets(of: context.caller.name)
+    let uploaded = self.engine.assets.assets(of: context.caller.name)
       .filter { !names.contains($0.name) }
     return .with {
       $0.assets =
-        (own.map { Sidelight_V1_Asset($0, at: now) }
+        (uploaded.map { Sidelight_V1_Asset($0, at: now) }
         + names.compactMap { name in
           provided.asset(named: name).map { Sidelight_V1_Asset($0, named: name) }
         }).sorted { $0.name < $1.name }
@@ -73,11 +73,6 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
 
   // MARK: Uploads
 
-  private enum Part: Sendable {
-    case asset(StoredAsset)
-    case watch
-  }
-
   /// Receives a file, decodes it, and stores the asset.
   ///
   /// - Returns: The asset, and whether it replaced another.
@@ -88,9 +83,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     cancellation: ServerContext.RPCCancellationHandle
   ) async throws -> (StoredAsset, isReplaced: Bool) {
     let timeout = self.engine.assets.configuration.uploadTimeout
-    return try await withThrowingTaskGroup(of: Part.self) { group in
+    return try await withThrowingTaskGroup(of: StoredAsset?.self) { group in
       defer { group.cancelAll() }
-      group.addTask { .asset(try await self.receive(messages, of: owner)) }
+      group.addTask { try await self.receive(messages, of: owner) }
       group.addTask {
         // Neither a client that disconnects nor a shutdown ends a handler by itself.
         try await cancellation.cancelled
@@ -105,10 +100,10 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
             reason: .timeout, field: "upload_timeout",
             description: "is \(timeout), and the upload has taken longer", limit: "\(timeout)")
         }
-        return .watch
+        return nil
       }
-      while let part = try await group.next() {
-        guard case .asset(let asset) = part else { continue }
+      while let asset = try await group.next() {
+        guard let asset else { continue }
         return (asset, try self.engine.assets.put(asset, of: owner))
       }
       throw CancellationError()

@@ -72,7 +72,7 @@ extension ServerContext {
       principal: (self.transportSpecific as? AuthenticatedCall)?.principal)
   }
 
-  /// Returns the place of the call's large messages; `nil` if another transport carries the call.
+  /// Returns a store for the call's large messages; `nil` if another transport carries the call.
   func makeCallMessages() -> OutboundMessageStore.CallMessages? {
     self.callOrigin?.makeCallMessages()
   }

@@ -167,7 +167,7 @@ struct FrameFilterService: RegistrableRPCService {
       $0.load.poolHitRate = requests == 0 ? 0 : Double(pool.hits) / Double(requests)
       $0.load.schedulerLoad = processing.scheduler.load
       $0.load.frames = Sidelight_V1_Stats(sessions.totals, isFinal: false)
-      $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesTaken ?? 0)
+      $0.load.sharedMemoryBytes = UInt64(clamping: self.engine.rings?.bytesReserved ?? 0)
       $0.load.assets = UInt32(clamping: assets.count)
       $0.load.assetBytes = UInt64(clamping: assets.bytes)
     }

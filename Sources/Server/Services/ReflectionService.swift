@@ -45,14 +45,14 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask {
-        for try await question in request { try await response.write(self.answer(question)) }
+        for try await query in request { try await response.write(self.response(to: query)) }
       }
       _ = try await group.next()
       group.cancelAll()
     }
   }
 
-  private func answer(_ request: Request) -> Response {
+  private func response(to request: Request) -> Response {
     var response = Response()
     // The response repeats the request, so the request must be small.
     guard request.byteCount <= Self.maxRequestBytes else {
@@ -69,16 +69,16 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
         .with { $0.name = name }
       }
     case .fileByFilename(let name)?:
-      response.answer(with: self.index.files(named: name), missing: "file", name)
+      response.set(self.index.files(named: name), missing: "file", name)
     case .fileContainingSymbol(let symbol)?:
-      response.answer(with: self.index.files(declaring: symbol), missing: "symbol", symbol)
-    case .fileContainingExtension(let wanted)?:
-      response.answer(with: nil, missing: "extension of", wanted.containingType)
+      response.set(self.index.files(declaring: symbol), missing: "symbol", symbol)
+    case .fileContainingExtension(let query)?:
+      response.set(nil, missing: "extension of", query.containingType)
     case .allExtensionNumbersOfType(let type)?:
       if self.index.files(declaring: type) != nil {
         response.allExtensionNumbersResponse.baseTypeName = type
       } else {
-        response.answer(with: nil, missing: "message", type)
+        response.set(nil, missing: "message", type)
       }
     case nil:
       response.errorResponse.errorCode = Int32(Status.Code.invalidArgument.rawValue)
@@ -89,10 +89,12 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
 }
 
 extension Grpc_Reflection_V1_ServerReflectionResponse {
+  /// Sets the descriptors, or NOT_FOUND.
+  ///
   /// - Parameters:
   ///   - files: Serialized descriptors; `nil` if there are none.
   ///   - kind: The kind of the requested symbol.
-  fileprivate mutating func answer(with files: [Data]?, missing kind: String, _ name: String) {
+  fileprivate mutating func set(_ files: [Data]?, missing kind: String, _ name: String) {
     if let files {
       self.fileDescriptorResponse.fileDescriptorProto = files
     } else {
@@ -138,6 +140,7 @@ struct DescriptorIndex: Sendable {
     var names = [name]
     var seen: Set = [name]
     while let file = names.popLast().flatMap({ self.files[$0] }) {
+      // Messages without required fields can always be serialized.
       if let bytes: Data = try? file.serializedBytes() { found.append(bytes) }
       for dependency in file.dependency where seen.insert(dependency).inserted {
         names.append(dependency)

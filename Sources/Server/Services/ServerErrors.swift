@@ -21,11 +21,11 @@ extension GoogleRPCStatus {
   /// - Parameters:
   ///   - limit: The errors in a row that a session tolerates.
   ///   - last: The error that exceeded the limit.
-  static func tooManyFaults(limit: Int, last: FieldViolation) -> GoogleRPCStatus {
+  static func tooManyErrors(limit: Int, last: FieldViolation) -> GoogleRPCStatus {
     let last = last.clipped
     return GoogleRPCStatus(
       code: .invalidArgument,
-      message: "More than \(limit) faults in a row; the last was \(last.field): \(last.reason)",
+      message: "More than \(limit) errors in a row; the last was \(last.field): \(last.reason)",
       details:
         .errorInfo(
           reason: "TOO_MANY_FAULTS", domain: Self.errorDomain,
@@ -35,14 +35,23 @@ extension GoogleRPCStatus {
 
   // Custom filters can throw errors of any length. Clients get their texts clipped.
 
-  /// A pass over a frame failed.
+  /// A pass over a frame failed. The details name the pass's filters and their stages.
   ///
-  /// - Parameter filters: The filters of the pass.
-  static func failedPass(_ filters: [String], _ error: any Error) -> GoogleRPCStatus {
-    let names = filters.joined(separator: "+")
-      .clipped(toBytes: ContractLimits.maxErrorFilterNameBytes)
+  /// - Parameters:
+  ///   - filters: The filters of the pass.
+  ///   - pipeline: The pipeline that has the pass.
+  static func failedPass(
+    _ filters: [String], of pipeline: ResolvedPipeline, _ error: any Error
+  ) -> GoogleRPCStatus {
+    let limit = ContractLimits.maxErrorFilterNameBytes
+    let names = filters.joined(separator: "+").clipped(toBytes: limit)
+    let stages = pipeline.stageNames(of: filters).joined(separator: " ").clipped(toBytes: limit)
     return GoogleRPCStatus(
-      code: .internalError, message: "\(names) failed: \(Self.clippedText(of: error))")
+      code: .internalError, message: "\(names) failed: \(Self.clippedText(of: error))",
+      details:
+        .errorInfo(
+          reason: "STAGE_FAILED", domain: Self.errorDomain,
+          metadata: ["filters": names, "stages": stages]))
   }
 
   /// An analysis of a frame failed.
@@ -63,6 +72,27 @@ extension GoogleRPCStatus {
 
   private static func clippedText(of error: any Error) -> String {
     "\(error)".clipped(toBytes: ContractLimits.maxFilterErrorBytes)
+  }
+}
+
+extension ResolvedPipeline {
+  /// Returns the names of the active stages that have one of the filters: their ids, or their paths
+  /// such as `stages[1].pipeline.stages[0]`.
+  fileprivate func stageNames(of filters: [String]) -> [String] {
+    Self.stageNames(of: filters, in: self.stages, path: "")
+  }
+
+  private static func stageNames(
+    of filters: [String], in stages: [ResolvedStage], path: String
+  ) -> [String] {
+    stages.enumerated().filter(\.element.isActive).flatMap { index, stage in
+      let path = "\(path)stages[\(index)]"
+      switch stage.content {
+      case .filter(let name, _, _): return filters.contains(name) ? [stage.id ?? path] : []
+      case .stages(let inner, _):
+        return Self.stageNames(of: filters, in: inner, path: "\(path).pipeline.")
+      }
+    }
   }
 }
 
@@ -98,8 +128,8 @@ struct UnreadableMessageInterceptor: ServerInterceptor {
 
   private static func detailed(_ error: RPCError, _ context: ServerContext) -> RPCError {
     guard error.code == .invalidArgument, error.metadata.isEmpty else { return error }
-    let fault = FieldViolation(
+    let violation = FieldViolation(
       field: "message", reason: "is not a valid message of \(context.descriptor.method)")
-    return RPCError(fault)
+    return RPCError(violation)
   }
 }

@@ -170,7 +170,8 @@ package struct SessionPageToken: Sendable, Hashable {
 
   /// Parses a token.
   ///
-  /// - Throws: ``FieldViolation`` that names `page_token` if the text is not a token for this label.
+  /// - Throws: ``FieldViolation`` that names `page_token` if the text is not a token for this
+  ///   label.
   package init(_ text: String, label: String) throws(FieldViolation) {
     if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
       self.init(after: number, label: label)

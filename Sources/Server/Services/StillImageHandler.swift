@@ -75,9 +75,13 @@ struct StillImageHandler: Sendable {
     let still = StillImageFilter(
       catalogue: catalogue, executor: processing.executor, codec: processing.codec,
       limits: self.engine.admission.frameLimits, maxPlanBytes: self.engine.compiler.maxPlanBytes,
-      observer: self.engine.observability.tracing.passObserver)
+      observer: WorkerPassObserver(
+        tracing: self.engine.observability.tracing.passObserver, clock: self.engine.clock,
+        deadline: nil))
+    // `still` throws the error of an invalid pipeline.
+    let resolved = (try? catalogue.resolve(pipeline)) ?? .empty
     // Custom filters may not return, so their turn is limited.
-    let isCustom = (try? catalogue.resolve(pipeline)).map(self.engine.compiler.isCustom) ?? false
+    let isCustom = self.engine.compiler.isCustom(resolved)
     do {
       return try await processing.scheduler.withTurn(
         session: Self.sessionNumber, deadline: started + Self.defaultBudget,
@@ -88,6 +92,8 @@ struct StillImageHandler: Sendable {
             pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
         }
       }
+    } catch let failure as WorkerPassObserver.Failure {
+      throw GoogleRPCStatus.failedPass(failure.filters, of: resolved, failure.cause)
     } catch let error as PipelineError {
       throw FieldViolation(error).within("pipeline")
     } catch let error as CodecError {

@@ -22,8 +22,8 @@ extension Sidelight_V1_TransportSettings {
       }
     self.eventLoops = UInt32(clamping: transport.eventLoops ?? EventLoops.sharedCount)
     self.unixSocketBufferBytes = UInt32(clamping: transport.unixSocketBufferBytes ?? 0)
-    // Of the process, whatever was asked for.
-    let allocator = AllocatorSettings.inForce
+    // The allocator belongs to the process; a configuration does not set it.
+    let allocator = AllocatorSettings.current
     self.allocator.mapThresholdBytes = UInt64(clamping: allocator.mapThreshold ?? 0)
     self.allocator.trimThresholdBytes = UInt64(clamping: allocator.trimThreshold ?? 0)
     self.allocator.topPadBytes = UInt64(clamping: allocator.topPad ?? 0)

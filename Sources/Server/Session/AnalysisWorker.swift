@@ -36,7 +36,7 @@ struct AnalysisWorker {
   private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
     let analyzers = self.session.analyzers
     defer { analyzers.end(job.frame.arrival) }
-    // The outcome of the frame reports a file that cannot be decoded.
+    // The outcome of the frame reports a file that cannot be decoded, so the error is not sent.
     guard let picture = try? await self.frame(of: job) else { return [] }
     var overdue: [DetachedJob] = []
     analyzers.removeAll(except: job.stages)
@@ -51,7 +51,7 @@ struct AnalysisWorker {
         }
       }
       let limit = self.engine.admission.customFilterTimeout
-      guard await detached.wait(atMost: limit, on: self.clock) == false else { continue }
+      if await detached.wait(atMost: limit, on: self.clock) { continue }
       overdue.append(detached)
       if !Task.isCancelled {
         self.send(

@@ -1,7 +1,7 @@
 package import SidelightKernels
 import Synchronization
 
-/// The analyzers of a session, by stage. The reader asks it before it copies a picture for an
+/// The analyzers of a session, by stage. The reader reads it before it copies a picture for an
 /// analysis.
 final class AnalyzerStore: Sendable {
   private struct State {
@@ -57,7 +57,7 @@ final class AnalyzerStore: Sendable {
   }
 }
 
-/// The place of one analyzer, which is empty while the analyzer runs.
+/// The slot of one analyzer, which is empty while the analyzer runs.
 final class AnalyzerSlot: Sendable {
   private struct State {
     /// `nil` while it runs.

@@ -56,7 +56,8 @@ struct PipelineChange {
         do throws(PipelineError) {
           try pipeline.setActive(isActive, stage: name)
         } catch {
-          throw FieldViolation(field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
+          throw FieldViolation(
+            field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
         }
       }
     }

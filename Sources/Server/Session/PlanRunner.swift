@@ -48,12 +48,12 @@ struct PlanRunner: Sendable {
   }
 }
 
-/// Observes the passes of a frame: stops between two passes once the deadline has passed, opens a
-/// span for each pass, names the pass that fails, and remembers the slowest.
+/// Observes the passes of a frame or a still image: stops between two passes once the deadline has
+/// passed, opens a span for each pass, names the pass that fails, and records the slowest.
 struct WorkerPassObserver: PassObserver {
   /// The frame's deadline passed between two passes.
   struct Expired: Error {
-    /// Where the frame was.
+    /// The stage of the server that had the frame.
     var stage: DropStage
   }
 

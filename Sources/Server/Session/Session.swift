@@ -84,6 +84,7 @@ struct Session: Sendable {
         try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
       }
     }
+    // `opened` reports a refusal; pixels then travel inline.
     self.ring = try? self.ringGrant?.get().ring
     self.resolver = FrameResolver(
       outcomes: self.outcomes, handle: self.handle, options: options, ring: self.ring,
@@ -92,9 +93,9 @@ struct Session: Sendable {
 
   /// Returns the number of finished frames that may wait to be written.
   private static func pictureLimit(_ options: SessionOptions) -> Int {
-    // Under policies that do not displace, the queue has room for all frames that were granted: a
-    // worker that waited for acknowledgements would fill the mailbox and so stop the reader, which
-    // reads them.
+    // Under policies that do not displace, the queue has capacity for all granted frames: a worker
+    // that waited for acknowledgements would fill the mailbox and so stop the reader, which reads
+    // them.
     if options.dropPolicy != .newestWins {
       return max(options.mailboxDepth + 1, options.framesInFlight)
     }
@@ -126,7 +127,7 @@ struct Session: Sendable {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // The reader goes on, because the stream would close if nothing read it: frames that still
+      // The reader continues, because the stream would close if nothing read it: frames that still
       // arrive find the mailbox closed and are dropped as DRAINING.
       self.outcomes.push(.message(self.draining))
       self.closeInputs()
@@ -264,7 +265,7 @@ struct Session: Sendable {
   }
 
   private var opened: Sidelight_V1_ServerMessage {
-    let revision = self.handle.selection(at: self.engine.clock.now()).revision
+    let revision = self.handle.activePipeline(at: self.engine.clock.now()).revision
     return .with {
       $0.opened.sessionID = self.handle.id
       $0.opened.framesInFlight = UInt32(self.options.framesInFlight)
@@ -276,7 +277,8 @@ struct Session: Sendable {
       $0.opened.resumeToken = self.handle.resumeToken()
       switch self.ringGrant {
       case .success(let grant)?: $0.opened.sharedMemory = grant.offer
-      case .failure(let fault)?: $0.opened.sharedMemoryRefusal = Google_Rpc_Status(fault.status)
+      case .failure(let violation)?:
+        $0.opened.sharedMemoryRefusal = Google_Rpc_Status(violation.status)
       case nil: break
       }
       $0.opened.dropPolicy = Sidelight_V1_DropPolicy(self.options.dropPolicy)
@@ -298,7 +300,7 @@ struct Session: Sendable {
       let decision = self.engine.resumption.overrides.decision(for: self.handle.lineage, at: now)
     else { return }
     do throws(PipelineError) {
-      try self.handle.adopt(decision)
+      try self.handle.apply(decision)
     } catch {
       throw GoogleRPCStatus(
         code: .failedPrecondition,

@@ -70,13 +70,13 @@ final class SessionHandle: Sendable {
   // MARK: For the session
 
   /// Returns the pipeline for a frame that arrives now.
-  func selection(at now: Duration) -> ActivePipeline {
-    let (selection, hasOverrideEnded) = self.state.withLock { state in
+  func activePipeline(at now: Duration) -> ActivePipeline {
+    let (active, hasOverrideEnded) = self.state.withLock { state in
       let hasEnded = Self.expireOverride(&state, at: now)
-      return (state.pipelineState.selection(), hasEnded)
+      return (state.pipelineState.activePipeline, hasEnded)
     }
     if hasOverrideEnded { self.queueState() }
-    return selection
+    return active
   }
 
   /// Whether an operator's override is active.
@@ -203,7 +203,7 @@ final class SessionHandle: Sendable {
   ///
   /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
   ///   asset that it names is gone. The session must not run without the override then.
-  func adopt(_ decision: OverrideStore.Decision) throws(PipelineError) {
+  func apply(_ decision: OverrideStore.Decision) throws(PipelineError) {
     try self.update { pipelineState throws(PipelineError) in
       switch decision {
       case .forced(let pipeline, let reason, let end):
@@ -227,7 +227,7 @@ final class SessionHandle: Sendable {
   /// Returns the description of the session for operators.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
     // This ends an override whose time is over.
-    _ = self.selection(at: now)
+    _ = self.activePipeline(at: now)
     let (pipelineState, geometry, total) = self.state.withLock {
       ($0.pipelineState, $0.lastGeometry, $0.lastTotal)
     }
@@ -236,7 +236,7 @@ final class SessionHandle: Sendable {
       $0.label = self.label
       $0.peer = self.peer.clipped(toBytes: ContractLimits.maxListedPeerBytes)
       $0.state = Self.state(of: pipelineState)
-      $0.pipeline = pipelineState.pipelineInForce.text(
+      $0.pipeline = pipelineState.effectivePipeline.text(
         clippedToBytes: ContractLimits.maxListedPipelineBytes)
       $0.revision = pipelineState.revision
       let age = (now - self.opened).components

@@ -43,8 +43,8 @@ struct SessionOptions: Sendable {
   ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
   ///     memory.
   ///   - limits: The limits of a frame's size.
-  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server does not
-  ///   support.
+  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server does
+  ///   not support.
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
   ) throws(FieldViolation) {

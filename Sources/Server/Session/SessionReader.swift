@@ -117,24 +117,24 @@ struct SessionReader: ~Copyable {
         ifRevision: change.expectedRevision, requestID: change.requestID, change.apply)
       self.consecutiveErrors = 0
     } catch {
-      let fault = error.within(change.field)
+      let violation = error.within(change.field)
       self.outcomes.push(
         .message(
           .with {
             $0.error.requestID = change.requestID
-            $0.error.status = Google_Rpc_Status(fault.status)
+            $0.error.status = Google_Rpc_Status(violation.status)
           }))
-      try self.countError(fault)
+      try self.countError(violation)
     }
   }
 
   private mutating func receive(_ ack: Sidelight_V1_Ack) throws {
     guard ack.heldSlots.count <= RingLayout.maxSlots else {
-      let fault = FieldViolation(
+      let violation = FieldViolation(
         field: "ack.held_slots",
         reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
-      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(fault.status) }))
-      return try self.countError(fault)
+      self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(violation.status) }))
+      return try self.countError(violation)
     }
     self.session.ring?.acknowledge(ack)
     self.outcomes.acknowledge(ack.sequence)
@@ -154,19 +154,19 @@ struct SessionReader: ~Copyable {
   // MARK: Errors
 
   /// Counts an error, and ends a session that sends nothing but errors.
-  private mutating func countError(_ fault: FieldViolation) throws {
+  private mutating func countError(_ violation: FieldViolation) throws {
     self.consecutiveErrors += 1
     let limit = self.engine.admission.maxConsecutiveErrors
     if self.consecutiveErrors > limit {
-      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+      throw GoogleRPCStatus.tooManyErrors(limit: limit, last: violation)
     }
   }
 
   /// Ends a session that sends nothing but files that cannot be decoded.
   private func checkDecodingErrors() throws {
     let limit = self.engine.admission.maxConsecutiveErrors
-    if let fault = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {
-      throw GoogleRPCStatus.tooManyFaults(limit: limit, last: fault)
+    if let violation = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {
+      throw GoogleRPCStatus.tooManyErrors(limit: limit, last: violation)
     }
   }
 
@@ -211,7 +211,7 @@ struct SessionReader: ~Copyable {
       return try self.countError(error)
     }
     self.handle.recordGeometry(picture.form.geometry)
-    let active = self.handle.selection(at: received)
+    let active = self.handle.activePipeline(at: received)
     if !isFileInSlot,
       let reason = await self.admission.refusal(
         of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
@@ -221,11 +221,11 @@ struct SessionReader: ~Copyable {
     }
     let compiled = await self.compiledPipelines.compiledPipeline(for: active, picture.form)
     // An override applies to frames that a pause would let pass.
-    let passes =
+    let passesThrough =
       self.session.options.analysisOnly || (pause == .passing && !active.isOverride)
     var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
-      compiledPipeline: passes ? nil : compiled, received: received,
+      compiledPipeline: passesThrough ? nil : compiled, received: received,
       deadline: self.admission.deadline(of: message, received: received), span: span)
     let due = self.analyses.due(
       among: compiled.plan.analyses, isReduced: self.session.quality.isReduced)
@@ -260,10 +260,10 @@ struct SessionReader: ~Copyable {
   ) async throws {
     let analyzers = self.session.analyzers
     // A picture in shared memory is copied, which delays the frame. Not for analyses that are busy.
-    guard !frame.isInPlace || analyzers.isFree(for: analyses) else {
+    guard !frame.isInSharedMemory || analyzers.isFree(for: analyses) else {
       return self.analyses.postpone(analyses)
     }
-    let picture = try await self.pictures.lastingPicture(of: frame)
+    let picture = try await self.pictures.retainablePicture(of: frame)
     // The holder of the source is expected to decode: the worker's frame has it, the analyses' has
     // not.
     let analyzed = frame

@@ -10,7 +10,8 @@ final class SessionRegistry: Sendable {
     var total: Int
     /// The sessions of one caller.
     var perCaller: Int
-    /// The load from which on sessions are refused. `nil` disables the limit.
+    /// The load at which sessions are refused, relative to the capacity of the compute threads.
+    /// `nil` disables the limit.
     var load: Double?
   }
 
@@ -127,12 +128,12 @@ final class SessionRegistry: Sendable {
         .sessions, subject: "server", limit: "max_sessions is \(limits.total)",
         message: "The server has \(total) sessions; the limit (max_sessions) is \(limits.total).")
     }
-    let own = state.callers[caller] ?? 0
-    if own >= limits.perCaller {
+    let open = state.callers[caller] ?? 0
+    if open >= limits.perCaller {
       return Self.refusal(
         .sessionsPerCaller, subject: caller,
         limit: "max_sessions_per_caller is \(limits.perCaller)",
-        message: "\(caller) has \(own) sessions; the limit (max_sessions_per_caller) is "
+        message: "\(caller) has \(open) sessions; the limit (max_sessions_per_caller) is "
           + "\(limits.perCaller).")
     }
     if let limit = limits.load, load >= limit {

@@ -214,10 +214,13 @@ struct SessionWorker {
     frame.span.record(failure?.cause ?? error)
     if let unreadable = failure?.cause as? PictureCodec.Unreadable {
       frame.samples?.resolve(.unreadable)
-      return self.resolver.drop(frame, undecodable: unreadable.fault(in: frame.message.image))
+      return self.resolver.drop(frame, undecodable: unreadable.violation(in: frame.message.image))
     }
     let status =
-      failure.map { GoogleRPCStatus.failedPass($0.filters, $0.cause) }
+      failure.map { failure in
+        GoogleRPCStatus.failedPass(
+          failure.filters, of: frame.activePipeline.pipeline, failure.cause)
+      }
       ?? (error as? FieldViolation)?.status ?? error as? GoogleRPCStatus ?? .failedFrame(error)
     await self.fail(
       frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
@@ -243,6 +246,7 @@ struct SessionWorker {
       self.resolver.drop(
         frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     case .blur:
+      // The drop reports the error of the pipeline, not that of the replacement.
       guard let blurred = try? await self.blur(frame, status) else {
         return self.resolver.drop(
           frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))

@@ -63,7 +63,7 @@ struct SessionWriter {
     frame.timing.totalUs = total.wireMicroseconds
     self.session.handle.recordLatency(total: total)
     if case .slot(_, let slot) = frame.content {
-      self.session.ring?.handOver(slot, sequence: finished.sequence)
+      self.session.ring?.transfer(slot, sequence: finished.sequence)
     }
     return frame.message(storedIn: self.callMessages)
   }

@@ -3,14 +3,14 @@ package import SidelightTransport
 /// The tokens that give clients the rings of their sessions. A pure state machine; the time is a
 /// parameter.
 ///
-/// A token is valid once, for a while, for the session that it was issued to, while that session
-/// lasts. Any use removes it.
+/// A token is valid once, until it expires or the session that it was issued to ends. Any use
+/// removes it.
 package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
   private struct Entry {
     var token: [UInt8]
     var sessionID: String
     var ring: Ring
-    var end: Duration
+    var expires: Duration
   }
 
   private var entries: [Entry] = []
@@ -24,20 +24,20 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - token: Random bytes, ``DescriptorHello/tokenBytes`` long.
-  ///   - end: The time at which the token expires.
+  ///   - expires: The time at which the token expires.
   package mutating func issue(
-    _ token: [UInt8], for ring: Ring, of sessionID: String, now: Duration, until end: Duration
+    _ token: [UInt8], for ring: Ring, of sessionID: String, now: Duration, until expires: Duration
   ) {
-    self.forgetExpired(now)
-    self.entries.append(Entry(token: token, sessionID: sessionID, ring: ring, end: end))
+    self.removeExpired(now)
+    self.entries.append(Entry(token: token, sessionID: sessionID, ring: ring, expires: expires))
   }
 
-  /// Redeems a token.
+  /// Removes a token, and returns its ring.
   ///
   /// - Returns: The ring; `nil` if the token is invalid for that session.
-  package mutating func redeem(_ hello: DescriptorHello, now: Duration) -> Ring? {
-    self.forgetExpired(now)
-    // All tokens are compared to the last byte, so that the time it takes reveals nothing.
+  package mutating func take(_ hello: DescriptorHello, now: Duration) -> Ring? {
+    self.removeExpired(now)
+    // Compares every byte of every token, so that the duration reveals nothing about them.
     var found: Int?
     for (index, entry) in self.entries.enumerated()
     where Self.areEqual(entry.token, hello.token) {
@@ -53,8 +53,8 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
     self.entries.removeAll { $0.sessionID == sessionID }
   }
 
-  private mutating func forgetExpired(_ now: Duration) {
-    self.entries.removeAll { now >= $0.end }
+  private mutating func removeExpired(_ now: Duration) {
+    self.entries.removeAll { now >= $0.expires }
   }
 
   private static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {

@@ -21,7 +21,7 @@ final class SharedMemoryBroker: Sendable {
   }
 
   /// The bytes of the mapped rings.
-  var bytesTaken: Int { self.budget.bytesTaken }
+  var bytesReserved: Int { self.budget.bytesReserved }
 
   /// Sets the path of the descriptor socket; `nil` grants no rings.
   func setSocketPath(_ path: String?) {
@@ -43,22 +43,22 @@ final class SharedMemoryBroker: Sendable {
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldViolation) -> Grant {
     guard Caller(peer: peer).isLocal else {
-      throw Self.fault(.failedPrecondition, "\(peer) is not on this host")
+      throw Self.violation(.failedPrecondition, "\(peer) is not on this host")
     }
     guard let path = self.socketPath.withLock({ $0 }) else {
-      throw Self.fault(.unavailable, "the descriptor socket is closed")
+      throw Self.violation(.unavailable, "the descriptor socket is closed")
     }
-    try self.budget.take(layout.byteCount)
+    try self.budget.reserve(layout.byteCount)
     let memory: OwnedDescriptor
     let ring: SharedMemoryRing
     do throws(SharedMemoryError) {
       memory = try SharedMemoryRing.makeMemory(layout)
       ring = try SharedMemoryRing(mapping: memory, layout) { [budget] in
-        budget.giveBack(layout.byteCount)
+        budget.release(layout.byteCount)
       }
     } catch {
-      self.budget.giveBack(layout.byteCount)
-      throw Self.fault(.unavailable, "\(error)")
+      self.budget.release(layout.byteCount)
+      throw Self.violation(.unavailable, "\(error)")
     }
     var random = SystemRandomNumberGenerator()
     let token = (0 ..< DescriptorHello.tokenBytes).map { _ in
@@ -80,12 +80,12 @@ final class SharedMemoryBroker: Sendable {
       })
   }
 
-  /// Redeems the token of a request on the descriptor socket.
+  /// Returns the ring for the token of a request on the descriptor socket, and removes the token.
   ///
   /// - Returns: The ring's memory; `nil` if the token is invalid.
-  func redeem(_ hello: DescriptorHello) -> OwnedDescriptor? {
+  func take(_ hello: DescriptorHello) -> OwnedDescriptor? {
     let now = self.clock.now()
-    return self.tokens.withLock { $0.redeem(hello, now: now) }
+    return self.tokens.withLock { $0.take(hello, now: now) }
   }
 
   /// Revokes the token of a session that has ended.
@@ -93,7 +93,7 @@ final class SharedMemoryBroker: Sendable {
     self.tokens.withLock { $0.revoke(sessionID) }
   }
 
-  private static func fault(_ code: RPCError.Code, _ reason: String) -> FieldViolation {
+  private static func violation(_ code: RPCError.Code, _ reason: String) -> FieldViolation {
     FieldViolation(code: code, field: "open.shared_memory", reason: reason)
   }
 }
@@ -101,8 +101,8 @@ final class SharedMemoryBroker: Sendable {
 extension Engine {
   /// Grants a ring to a session.
   ///
-  /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED if
-  ///   this server has no shared memory.
+  /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED
+  ///   if this server has no shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldViolation) -> SharedMemoryBroker.Grant {
@@ -115,12 +115,12 @@ extension Engine {
   }
 }
 
-/// The memory that the rings of a server may take. A ring gives its memory back when it is
+/// Bounds the memory of all rings of a server. The memory of a ring is released when the ring is
 /// unmapped: after its session, when the last frame in a slot is gone.
 final class RingBudget: Sendable {
   private let maxSessionBytes: Int
   private let maxBytes: Int
-  private let taken = Mutex(0)
+  private let reserved = Mutex(0)
 
   init(maxSessionBytes: Int, maxBytes: Int) {
     self.maxSessionBytes = maxSessionBytes
@@ -128,33 +128,34 @@ final class RingBudget: Sendable {
   }
 
   /// The bytes of the mapped rings.
-  var bytesTaken: Int { self.taken.withLock { $0 } }
+  var bytesReserved: Int { self.reserved.withLock { $0 } }
 
-  /// Takes the memory of a ring that is about to be mapped.
+  /// Reserves the memory of a ring that is about to be mapped, until ``release(_:)``.
   ///
   /// - Throws: ``FieldViolation``, RESOURCE_EXHAUSTED, beyond a limit.
-  func take(_ byteCount: Int) throws(FieldViolation) {
+  func reserve(_ byteCount: Int) throws(FieldViolation) {
     guard byteCount <= self.maxSessionBytes else {
-      throw Self.fault("it would have \(byteCount) bytes, the limit is \(self.maxSessionBytes)")
+      throw Self.violation("it would have \(byteCount) bytes, the limit is \(self.maxSessionBytes)")
     }
-    let rest = self.taken.withLock { taken in
-      let rest = self.maxBytes - taken
-      if byteCount <= rest { taken += byteCount }
-      return rest
+    let available = self.reserved.withLock { reserved in
+      let available = self.maxBytes - reserved
+      if byteCount <= available { reserved += byteCount }
+      return available
     }
-    guard byteCount <= rest else {
-      throw Self.fault(
-        "it would have \(byteCount) bytes, of the \(self.maxBytes) for all sessions \(rest) are left"
+    guard byteCount <= available else {
+      throw Self.violation(
+        "it would have \(byteCount) bytes, of the \(self.maxBytes) for all sessions "
+          + "\(available) are left"
       )
     }
   }
 
-  /// Gives back the memory of a ring that was unmapped.
-  func giveBack(_ byteCount: Int) {
-    self.taken.withLock { $0 -= byteCount }
+  /// Releases the memory of a ring that was unmapped.
+  func release(_ byteCount: Int) {
+    self.reserved.withLock { $0 -= byteCount }
   }
 
-  private static func fault(_ reason: String) -> FieldViolation {
+  private static func violation(_ reason: String) -> FieldViolation {
     FieldViolation(code: .resourceExhausted, field: "open.shared_memory", reason: reason)
   }
 }

@@ -67,7 +67,7 @@ extension SessionHandle {
       pipeline: info.pipeline,
       picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
       age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,
-      made: history.delivered, dropped: history.dropped, latencies: history.latencies,
+      delivered: history.delivered, dropped: history.dropped, latencies: history.latencies,
       frames: ServerStatus.Frames(self.outcomes.counts))
   }
 }

@@ -201,7 +201,7 @@ struct ServerGauges: Sendable {
     self.connections.record(engine.observability.connections.counts.open)
     self.poolInUse.record(pool.bytesInUse)
     self.poolIdle.record(pool.bytesIdle)
-    self.rings.record(engine.rings?.bytesTaken ?? 0)
+    self.rings.record(engine.rings?.bytesReserved ?? 0)
     let assets = engine.assets.contents
     self.assets.record(assets.count)
     self.assetMemory.record(assets.bytes)
@@ -232,8 +232,8 @@ extension SidelightServer {
     "sidelight_guard_actions_total":
       "Actions of each guard.",
     "sidelight_output_age_seconds":
-      "Time since the arrival of the last frame that was sent; the maximum over all sessions in which "
-      + "a frame waits.",
+      "Time since the arrival of the last frame that was sent; the maximum over all sessions in "
+      + "which a frame waits.",
     "sidelight_pass_seconds": "Duration of a pass over a frame, by its filters.",
     "sidelight_pool_bytes": "Bytes of frame buffers, in use and idle.",
     "sidelight_pool_requests_total":

@@ -20,7 +20,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     /// The time from the last frame's arrival to its writing, in milliseconds.
     public var latency: Double
     /// The frames that were sent back in the last second.
-    public var made: UInt64
+    public var delivered: UInt64
     /// The frames that were dropped in the last second.
     public var dropped: UInt64
     /// The latency at the end of each second of the last minute, the oldest first; `nil` for
@@ -47,12 +47,12 @@ public struct ServerStatus: Sendable, Hashable, Codable {
   /// One second of the server's history.
   public struct Second: Sendable, Hashable, Codable {
     /// The frames that were sent back.
-    public var made: UInt64
+    public var delivered: UInt64
     /// The frames that were dropped.
     public var dropped: UInt64
     /// The median time from arrival to writing, in milliseconds; `nil` for seconds without frames.
     public var median: Double?
-    /// The 99th percentile of that time.
+    /// The 99th percentile of that time, in milliseconds.
     public var p99: Double?
     /// The work that arrived, relative to the capacity of the compute threads.
     public var load: Double

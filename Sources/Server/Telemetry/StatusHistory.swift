@@ -35,7 +35,7 @@ final class StatusHistory: Sendable {
       if state.seconds.count == Self.limit { state.seconds.removeFirst() }
       state.seconds.append(
         ServerStatus.Second(
-          made: frames.delivered - min(frames.delivered, state.delivered),
+          delivered: frames.delivered - min(frames.delivered, state.delivered),
           dropped: frames.allDropped - min(frames.allDropped, state.dropped),
           median: durations.percentile(50).map { $0 / .milliseconds(1) },
           p99: durations.percentile(99).map { $0 / .milliseconds(1) }, load: load))

@@ -9,8 +9,8 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// Uploads that are refused: each with a reason, a field, and nothing that stays behind. Broken pictures
-/// are tested from Python, which can make more kinds of them.
+/// Refused uploads: each has a reason and a field, and releases its memory. Tests in Python cover
+/// invalid pictures, because they can produce more kinds of them.
 @Suite(.timeLimit(.minutes(5))) struct AssetRefusalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -82,7 +82,7 @@ import Tracing
     return cases
   }()
 
-  @Test("An invalid upload is refused, and leaves nothing behind", arguments: cases)
+  @Test("An invalid upload is refused, and all of its memory is released", arguments: cases)
   func refuse(_ example: Case) async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -135,7 +135,7 @@ import Tracing
     }
   }
 
-  @Test("A caller has so many assets and so much memory, and all callers together too")
+  @Test("The number and the memory of assets are limited for each caller and in total")
   func quotas() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -175,7 +175,7 @@ import Tracing
     }
   }
 
-  @Test("A server may take none")
+  @Test("A limit of 0 disables uploads")
   func none() async throws {
     var configuration = ServerConfiguration()
     configuration.assets.maxAssetsPerCaller = 0
@@ -187,7 +187,7 @@ import Tracing
     }
   }
 
-  @Test("Files on their way are bounded by what their headers state")
+  @Test("The lengths that headers state count against the limit of uploads in progress")
   func uploads() async throws {
     var configuration = ServerConfiguration()
     configuration.assets.maxUploadBytesPerCaller = 1000
@@ -208,7 +208,7 @@ import Tracing
     }
   }
 
-  @Test("An upload that stalls ends when its time is over, and its memory comes back")
+  @Test("An upload that stalls ends after the timeout, and its memory is released")
   func stall() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -231,7 +231,7 @@ import Tracing
     }
   }
 
-  @Test("A caller that leaves in the midst of an upload leaves nothing behind")
+  @Test("The memory of an upload is released when the caller disconnects")
   func leave() async throws {
     try await withServer { server, address in
       await withTaskGroup(of: Void.self) { group in
@@ -285,7 +285,7 @@ import Tracing
       configuration, catalogue: catalogue, clock: ManualClock().sessionClock, body)
   }
 
-  @Test("Decoding waits for its turn on the threads that filter, and keeps nothing else waiting")
+  @Test("Decoding waits for a turn on the compute threads, and blocks no other call")
   func turns() async throws {
     let gate = Gate()
     try await Self.withOneThread(gate) { server, address in
@@ -311,7 +311,7 @@ import Tracing
     }
   }
 
-  @Test("A caller that leaves while its file waits to be decoded leaves nothing behind")
+  @Test("The memory of a file that waits to be decoded is released when the caller disconnects")
   func leaveInTheQueue() async throws {
     let gate = Gate()
     try await Self.withOneThread(gate) { server, address in

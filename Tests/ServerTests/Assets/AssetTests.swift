@@ -19,7 +19,7 @@ import Testing
   /// The colour of a picture's first pixel: blue, green, red.
   static func color(_ image: Sidelight_V1_Image) -> [UInt8] { Array(image.inline.prefix(3)) }
 
-  @Test("A caller puts a sticker, and selects it in the midst of a session")
+  @Test("A caller uploads an image, and selects it in an open session")
   func select() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("A table is an asset too, and stills and checks find what the caller has put")
+  @Test("Still images and CheckPipeline find a table that the caller has uploaded")
   func table() async throws {
     try await withServer { _, address in
       try await AssetClient.with(address) { client in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("An asset that is put again replaces the old one; a session keeps that until it selects")
+  @Test("A new upload replaces an asset; a session uses the old one until its next select")
   func replace() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -71,7 +71,7 @@ import Testing
           #expect(server.assetContents.count == 1)
           #expect(server.assetContents.bytes == 2 * one, "the session still holds the old one")
           #expect(try await session.color() == [0, 0, 255])
-          session.say(.select(Self.hat))
+          session.send(.select(Self.hat))
           #expect(try await session.color() == [255, 0, 0])
         }
         try await expectEventually("the old one's memory is back") {
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("A deleted asset stays with the session that uses it, and its memory comes back with that")
+  @Test("A deleted asset and its memory remain until the session that uses it ends")
   func delete() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
@@ -94,10 +94,10 @@ import Testing
           #expect(try await session.color() == [0, 0, 255])
           // A frame of another size needs another plan, with the same asset.
           #expect(try await session.color(of: .gray(32, 16)) == [0, 0, 255])
-          session.say(.select(Self.hat, requestID: 9))
-          let error = try await session.hearError()
+          session.send(.select(Self.hat, requestID: 9))
+          let error = try await session.receiveError()
           #expect(error.requestID == 9 && error.status.message.contains("\"hat\""))
-          #expect(try await session.color() == [0, 0, 255], "the old selection goes on")
+          #expect(try await session.color() == [0, 0, 255], "the old pipeline stays active")
         }
         // The cache may hold a plan of the session; another user of the memory can reclaim it.
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.blue))
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("Memory that plans hold of deleted assets is there for the next ones")
+  @Test("The memory of deleted assets in cached plans is available to the next upload")
   func memoryComesBack() async throws {
     var configuration = ServerConfiguration()
     // Room for three pictures of 64x64, and not for four.
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("No other caller finds, sees or deletes a caller's assets, and each has its own names")
+  @Test("A caller cannot use, list or delete another caller's assets, and may use the same names")
   func owners() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test("An operator's override does not find what the participant has put")
+  @Test("An operator's override cannot use the participant's assets")
   func overrides() async throws {
     try await withServer { _, address in
       try await AssetClient.with(address) { client in
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test("Assets outlive their owner's last session by the lifetime, and no longer")
+  @Test("Assets expire one lifetime after their owner's last session")
   func lifetime() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -228,11 +228,11 @@ import Testing
           clock.advance(by: .seconds(1000))
           let names = try await client.names()
           #expect(names == ["hat"])
-          session.say(.select(Self.hat))
+          session.send(.select(Self.hat))
           let color = try await session.color()
           #expect(color == [0, 0, 255])
         }
-        try await expectEventually("the session is over") { server.sessionCount == 0 }
+        try await expectEventually("the session has ended") { server.sessionCount == 0 }
         clock.advance(by: .seconds(99))
         #expect(try await client.names() == ["hat"])
         // Use is what counts, and not looking.
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("A session that resumes where its asset is missing gets an error; elsewhere it goes on")
+  @Test("A session that resumes without its asset gets an error; with it the session continues")
   func resume() async throws {
     let keys = [ResumeTests.key("a", 1)]
     let file = try AssetFiles.png(4, 4, AssetFiles.red)
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("The server reports its limits of assets, its holdings, and its support for them")
+  @Test("GetServerInfo reports the feature, the limits and the counts of assets")
   func information() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     try await withServer(metrics: registry) { server, address in
@@ -297,7 +297,7 @@ import Testing
     }
   }
 
-  @Test("The client library puts, lists and deletes, and reports errors")
+  @Test("The client library uploads, lists and deletes assets, and reports errors")
   func library() async throws {
     try await withServer { _, address in
       try await SidelightClient.connect(to: address) { client in

@@ -4,43 +4,43 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A session of generated code, in which a test says and hears one thing at a time.
+/// A session of generated code, in which a test sends and receives one message at a time.
 final class InteractiveSession: @unchecked Sendable {  // one task uses it at a time
   let opened: Sidelight_V1_Opened
   private var answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>.AsyncIterator
-  private let saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+  private let continuation: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
   private var sequence: UInt64 = 0
 
   fileprivate init(
     _ answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>,
-    _ saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+    _ continuation: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
   ) async throws {
     self.answers = answers.makeAsyncIterator()
-    self.saying = saying
+    self.continuation = continuation
     guard case .opened(let opened)? = try await self.answers.next()?.kind else {
       throw RPCError(code: .internalError, message: "The session did not open.")
     }
     self.opened = opened
   }
 
-  func say(_ message: Sidelight_V1_ClientMessage) { self.saying.yield(message) }
+  func send(_ message: Sidelight_V1_ClientMessage) { self.continuation.yield(message) }
 
   /// Sends a frame, and returns the first pixel of what comes back.
   func color(of image: Sidelight_V1_Image = AssetTests.gray) async throws -> [UInt8] {
     self.sequence += 1
-    self.say(.frame(self.sequence, image))
+    self.send(.frame(self.sequence, image))
     while let message = try await self.answers.next() {
       if case .frame(let frame)? = message.kind { return AssetTests.color(frame.image) }
     }
-    throw RPCError(code: .internalError, message: "The server says no more.")
+    throw RPCError(code: .internalError, message: "The server has closed the stream.")
   }
 
   /// The next error.
-  func hearError() async throws -> Sidelight_V1_Error {
+  func receiveError() async throws -> Sidelight_V1_Error {
     while let message = try await self.answers.next() {
       if case .error(let error)? = message.kind { return error }
     }
-    throw RPCError(code: .internalError, message: "The server says no more.")
+    throw RPCError(code: .internalError, message: "The server has closed the stream.")
   }
 }
 
@@ -50,13 +50,13 @@ extension AssetTests {
     _ client: AssetClient, _ pipeline: Pipeline,
     _ body: @escaping @Sendable (InteractiveSession) async throws -> Result
   ) async throws -> Result {
-    let (sayings, saying) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
+    let (requests, continuation) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
     return try await client.stub.process(options: largeMessages) { writer in
       try await writer.write(.open(pipeline))
-      for await message in sayings { try await writer.write(message) }
+      for await message in requests { try await writer.write(message) }
     } onResponse: { response in
-      defer { saying.finish() }
-      return try await body(try await InteractiveSession(response.messages, saying))
+      defer { continuation.finish() }
+      return try await body(try await InteractiveSession(response.messages, continuation))
     }
   }
 }

@@ -4,35 +4,35 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// An attack on a server, and the sign that shows whether the guard against it is active.
+/// An attack on a server, and the check whether the guard against it is active.
 struct Attack: Sendable {
-  /// The guard that it meets.
+  /// The guard that stops it.
   var target: Guard
-  /// Guards that would meet it too.
+  /// Other guards that would stop it too.
   var others: Set<Guard> = []
-  /// Sets times that are short, and limits that are low.
+  /// Sets short timeouts and low limits.
   var configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }
-  /// Sets a clock, where no guard is to act. Where the harm is that nothing happens, the server itself tells
-  /// that it has not for long: it asks a peer that says nothing for a sign of life.
+  /// Sets timeouts by which the test detects that no guard has acted. If the harm is that nothing
+  /// happens, the server's own keepalive PING shows that nothing has happened for long.
   var setClock: @Sendable (inout ServerConfiguration) -> Void = {
     $0.guards.keepaliveInterval = Self.longAfter
   }
-  /// Does it. Returns whether the server answered as it should: `false` is returned when the harm shows. If
-  /// neither comes, this takes for ever.
-  var isMet: @Sendable (SidelightServer, Address) async throws -> Bool
+  /// Performs the attack. Returns whether the guard has stopped it; `false` once the harm shows.
+  /// Does not return if neither happens.
+  var isStopped: @Sendable (SidelightServer, Address) async throws -> Bool
 
   static let process = "/sidelight.v1.FrameFilter/Process"
   static let info = "/sidelight.v1.FrameFilter/GetServerInfo"
-  /// Long enough to be noticed, short enough to be waited for.
-  static let moment = Duration.milliseconds(60)
-  /// The time after which an action due after `moment` counts as missing.
-  static let longAfter = moment * 10
+  /// The timeout of the guard under test.
+  static let shortTimeout = Duration.milliseconds(60)
+  /// The time after which an action due after `shortTimeout` counts as missing.
+  static let longAfter = shortTimeout * 10
 
-  /// One for each guard except the shutdown's, which has a separate test.
+  /// One attack for each guard, except that of the shutdown, which has a separate test.
   static let all: [Attack] = [
     Attack(
       target: .connectionCap, configure: { $0.guards.maxConnectionsPerAddress = 2 },
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { first in
           _ = await first.next { _ in true }
           return try await withRawPeer(address) { second in
@@ -46,8 +46,8 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .preface, configure: { $0.guards.prefaceTimeout = Self.moment },
-      isMet: { _, address in
+      target: .preface, configure: { $0.guards.prefaceTimeout = Self.shortTimeout },
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(ByteBuffer(string: "PRI * HTTP/2"))
           return await peer.next(where: \.isKeepalive) == nil
@@ -56,11 +56,11 @@ struct Attack: Sendable {
     Attack(
       target: .keepalive,
       configure: {
-        $0.guards.keepaliveInterval = Self.moment
-        $0.guards.keepaliveTimeout = Self.moment
+        $0.guards.keepaliveInterval = Self.shortTimeout
+        $0.guards.keepaliveTimeout = Self.shortTimeout
       },
       setClock: { $0.guards.lingerTimeout = Self.longAfter },
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.beginLingering()
@@ -75,15 +75,15 @@ struct Attack: Sendable {
     Attack(
       target: .connectionStall, others: [.callStall],
       configure: {
-        $0.guards.writeStallTimeout = Self.moment
+        $0.guards.writeStallTimeout = Self.shortTimeout
         $0.transport.streamWindowBytes = 64 << 20
       },
-      isMet: { server, address in
+      isStopped: { server, address in
         try await withRawPeer(address, reads: false) { peer in
           peer.send(RawPeer.preface)
           peer.openWindows()
           try peer.sendPictures()
-          try await expectEventually("the session stands") { server.sessionCount == 1 }
+          try await expectEventually("the session is open") { server.sessionCount == 1 }
           return try await withRawPeer(address) { clock in
             clock.send(RawPeer.preface)
             return try await firstOf {
@@ -97,7 +97,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .pings,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           for _ in 0 ..< 300 { peer.ping() }
@@ -111,7 +111,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .resets,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           for stream: UInt32 in stride(from: 1, to: 361, by: 2) {
@@ -125,11 +125,11 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .lateFrames,
-      isMet: { server, address in
+      isStopped: { server, address in
         try await Self.fillTheConnection(of: server, at: address) { peer in
-          // The call is given up, while the server waits to grant it more.
+          // The client resets the call while the server waits to grant it a larger window.
           peer.send(RawPeer.frame(3, flags: 0, stream: 1, ByteBuffer(integer: UInt32(8))))
-          try await expectEventually("the session is over") { server.sessionCount == 0 }
+          try await expectEventually("the session has ended") { server.sessionCount == 0 }
           peer.readOn()
           peer.call(Self.info, stream: 3)
           peer.data(RawPeer.message([]), stream: 3, isEnd: true)
@@ -138,9 +138,9 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .lateFrames,
-      isMet: { server, address in
+      isStopped: { server, address in
         try await Self.fillTheConnection(of: server, at: address) { peer in
-          // The call ends well, while the server waits to grant it more.
+          // The call ends with OK while the server waits to grant it a larger window.
           peer.data(ByteBuffer(), isEnd: true)
           try await expectEventually("both frames have arrived") {
             server.status.sessions.first?.frames.received == 2
@@ -151,7 +151,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .deadline,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process, headers: [("grpc-timeout", "60m")])
@@ -160,7 +160,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .messageSize, others: [.unfinishedMessages],
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process)
@@ -171,7 +171,7 @@ struct Attack: Sendable {
     Attack(
       target: .unfinishedMessages,
       configure: { $0.guards.maxUnfinishedBytesPerAddress = 1 << 20 },
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           for stream: UInt32 in [1, 3] {
@@ -183,7 +183,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .compression,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process)
@@ -193,7 +193,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .messageFields, configure: { $0.guards.maxMessageFields = 100 },
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process)
@@ -205,7 +205,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .truncatedMessage,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process)
@@ -215,7 +215,7 @@ struct Attack: Sendable {
       }),
     Attack(
       target: .emptyCall,
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.call(Self.process, isEnd: true)
@@ -225,10 +225,10 @@ struct Attack: Sendable {
     Attack(
       target: .callStall,
       configure: {
-        $0.guards.writeStallTimeout = Self.moment
+        $0.guards.writeStallTimeout = Self.shortTimeout
         $0.transport.streamWindowBytes = 64 << 20
       },
-      isMet: { _, address in
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           try peer.sendPictures()
@@ -236,8 +236,8 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .linger, configure: { $0.guards.lingerTimeout = Self.moment },
-      isMet: { _, address in
+      target: .linger, configure: { $0.guards.lingerTimeout = Self.shortTimeout },
+      isStopped: { _, address in
         try await withRawPeer(address) { peer in
           peer.send(RawPeer.preface)
           peer.beginLingering()
@@ -249,10 +249,10 @@ struct Attack: Sendable {
 }
 
 extension Attack {
-  /// Has a session write more than a connection takes, and sends so much that the server would grant
-  /// more, if it could write.
+  /// Makes a session write more than the connection accepts, and sends so much that the server
+  /// would grant a larger window if it could write.
   ///
-  /// - Parameter body: Goes on from there; the peer reads no more until it is released.
+  /// - Parameter body: Continues the test. The peer reads nothing until it is released.
   private static func fillTheConnection(
     of server: SidelightServer, at address: Address, _ body: (RawPeer) async throws -> Bool
   ) async throws -> Bool {
@@ -274,7 +274,7 @@ extension Attack {
   }
 }
 
-/// Returns the first result of two; the other is cancelled.
+/// Returns the first of two results, and cancels the other task.
 private func firstOf(
   _ one: @escaping @Sendable () async throws -> Bool,
   or other: @escaping @Sendable () async throws -> Bool
@@ -292,7 +292,7 @@ extension RawPeer {
   fileprivate enum Outcome: Equatable {
     case status(Int)
     case reset
-    /// The server has waited long for a sign of life, and nothing has come of the call.
+    /// The server has sent a keepalive PING, and nothing for the call.
     case none
     /// The connection is closed.
     case closed
@@ -307,13 +307,13 @@ extension RawPeer {
     return frame.status.map(Outcome.status) ?? (frame.isReset ? .reset : .none)
   }
 
-  /// Makes a call that has its status at once, and is not ended by the client.
+  /// Makes a call that gets its status immediately, and that the client does not end.
   fileprivate func beginLingering() {
     self.call(Attack.process)
     self.data(RawPeer.message([]))
   }
 
-  /// Lets the server send as much as it likes.
+  /// Opens the windows of the connection and of new streams to their maximum.
   fileprivate func openWindows() {
     var setting = ByteBuffer()
     setting.writeMultipleIntegers(UInt16(4), UInt32(0x7FFF_FFFF))
@@ -321,14 +321,14 @@ extension RawPeer {
     self.send(Self.frame(8, flags: 0, stream: 0, ByteBuffer(integer: UInt32(0x7FFF_0000))))
   }
 
-  /// Opens a session whose frames come back as they are, and sends some, 16 MB in all.
+  /// Opens a session without filters, and sends frames of 16 MB in total.
   fileprivate func sendPictures() throws {
     self.call(Attack.process)
     let picture = Sidelight_V1_Image.noise(.gray8, 2048, 2048)
     try self.send([.open()] + (1 ... 4).map { .frame($0, picture) })
   }
 
-  /// Sends messages of a session, whatever windows there are.
+  /// Sends messages of a session, regardless of the windows.
   fileprivate func send(_ messages: [Sidelight_V1_ClientMessage]) throws {
     for message in messages {
       let bytes: [UInt8] = try message.serializedBytes()

@@ -6,54 +6,57 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// Each guard against its attack, once active and once taken away.
+/// Each guard against its attack, with the guard active and without it.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct GuardTests {
-  /// The expected events come at once; this is for a machine that is busy with other tests.
-  private static let patience = Duration.seconds(60)
+  /// The limit for events that normally occur immediately, on a machine that is busy with other
+  /// tests.
+  private static let timeout = Duration.seconds(60)
 
-  @Test("Each guard meets its attack, and nothing else would", arguments: Attack.all)
+  @Test("Each guard stops its attack, and no other guard does", arguments: Attack.all)
   func guards(_ attack: Attack) async throws {
-    #expect(try await Self.isMet(attack) == true)
+    #expect(try await Self.isStopped(attack) == true)
     var bare = attack
     bare.others.insert(attack.target)
-    #expect(try await Self.isMet(bare) == false, "the harm shows")
+    #expect(try await Self.isStopped(bare) == false, "the harm shows")
   }
 
-  @Test("Each guard meets its attack over TLS too, and nothing else would", arguments: Attack.all)
+  @Test("Each guard stops its attack over TLS, and no other guard does", arguments: Attack.all)
   func guardsOverTLS(_ attack: Attack) async throws {
     try await TestSecurity.withTLS { try await self.guards(attack) }
   }
 
-  /// - Returns: Whether the server answered as it should; `nil` if it has not, and no harm shows either.
-  private static func isMet(_ attack: Attack) async throws -> Bool? {
+  /// - Returns: Whether the guard has stopped the attack; `nil` if neither that nor harm shows.
+  private static func isStopped(_ attack: Attack) async throws -> Bool? {
     var configuration = ServerConfiguration()
-    // No guard but the one that is meant may act because everything is slow.
-    configuration.guards.prefaceTimeout = Self.patience
-    configuration.guards.keepaliveInterval = Self.patience
-    configuration.guards.writeStallTimeout = Self.patience
-    configuration.guards.lingerTimeout = Self.patience
+    // On a slow machine no other guard may act.
+    configuration.guards.prefaceTimeout = Self.timeout
+    configuration.guards.keepaliveInterval = Self.timeout
+    configuration.guards.writeStallTimeout = Self.timeout
+    configuration.guards.lingerTimeout = Self.timeout
     attack.configure(&configuration)
     if attack.others.contains(attack.target) { attack.setClock(&configuration) }
     configuration.guards.active.subtract(attack.others)
     return try await withServer(configuration) { server, address in
-      let isMet = try await within(Self.patience) { try await attack.isMet(server, address) }
-      // By whom it was met is counted. PINGs that are answered are nothing to count.
-      if isMet == true, attack.target != .pings {
+      let isStopped = try await within(Self.timeout) { try await attack.isStopped(server, address) }
+      // The count names the guard that acted. PINGs with a response are not counted.
+      if isStopped == true, attack.target != .pings {
         #expect(server.guardCounts[attack.target, default: 0] > 0)
       }
-      if isMet == true, attack.target != .connectionCap {
-        // And the server is there for others. Its times are so short that on a busy machine a guard may
-        // take even them for a silent peer; then they come again.
+      if isStopped == true, attack.target != .connectionCap {
+        // The server still serves others. Its timeouts are so short that on a busy machine a guard
+        // may close their connection too; they then retry.
         try await expectEventually("others are served") {
           do {
-            try await withStub(address) { stub in try await SessionLifetimeTests.expectService(of: stub) }
+            try await withStub(address) { stub in
+              try await SessionLifetimeTests.expectService(of: stub)
+            }
             return true
           } catch let error as RPCError where error.code == .unavailable {
             return false
           }
         }
       }
-      return isMet
+      return isStopped
     }
   }
 
@@ -64,20 +67,20 @@ import Testing
       Set(Attack.all.map(\.target)).union([.drain, .messageBatches]) == Set(Guard.allCases))
   }
 
-  @Test("A peer that takes no part in a shutdown does not hold it up")
+  @Test("A peer that ignores a shutdown does not delay it")
   func drain() async throws {
     #expect(try await Self.isDrained(with: Set(Guard.allCases)) == true)
     #expect(try await Self.isDrained(with: Set(Guard.allCases).subtracting([.drain])) == false)
   }
 
-  /// - Returns: Whether the server has ended, or long after still asks for a sign of life.
+  /// - Returns: Whether the server has ended; `false` if it still sends keepalive PINGs long after.
   private static func isDrained(with guards: Set<Guard>) async throws -> Bool? {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     configuration.guards.active = guards
-    configuration.guards.drainTimeout = Attack.moment
+    configuration.guards.drainTimeout = Attack.shortTimeout
     configuration.guards.keepaliveInterval =
-      guards.contains(.drain) ? Self.patience : Attack.longAfter
+      guards.contains(.drain) ? Self.timeout : Attack.longAfter
     let server = SidelightServer(configuration: configuration)
     return try await testGracefulShutdown { trigger in
       let (ended, end) = AsyncStream<Never>.makeStream()
@@ -90,7 +93,7 @@ import Testing
           peer.send(RawPeer.preface)
           _ = await peer.next { _ in true }
           trigger.triggerGracefulShutdown()
-          return try await within(Self.patience) {
+          return try await within(Self.timeout) {
             if await peer.next(where: \.isKeepalive) != nil { return false }
             for await _ in ended {}
             return true
@@ -102,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("A peer that answers is left alone, however often it is asked")
+  @Test("A peer that responds to keepalives stays connected")
   func livingPeer() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.keepaliveInterval = .milliseconds(5)
@@ -119,13 +122,13 @@ import Testing
     }
   }
 
-  @Test("A connection that goes makes room for another")
+  @Test("A closed connection releases its slot")
   func roomAgain() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.maxConnections = 1
     try await withServer(configuration) { _, address in
       for _ in 0 ..< 3 {
-        // The server learns a little later that the one before has gone.
+        // The server detects a little later that the previous connection is closed.
         try await expectEventually("there is room") {
           try await withRawPeer(address) { peer in
             peer.send(RawPeer.preface)
@@ -137,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("Messages that end make room for others, however many they are")
+  @Test("Complete messages release their bytes from the budget")
   func finishedMessages() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.maxUnfinishedBytesPerAddress = 600_000
@@ -151,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "Whatever grpc-timeout says, the call is answered",
+    "A call with any grpc-timeout gets a response",
     arguments: [
       "-1S", "-9999999H", "+1S", "1", "S", "", "1s", "1.5S", "100000000S", "99999999999999999999S",
       "99999999H", "99999999u",
@@ -167,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("PINGs beyond the budget are left to the stack, which closes the connection")
+  @Test("For PINGs beyond the budget the HTTP/2 stack closes the connection")
   func pingFlood() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.pingBurst = 10
@@ -182,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("A frame of a call after the peer's last one is no late frame: the connection is closed")
+  @Test("A frame after the end of a stream closes the connection")
   func afterTheEnd() async throws {
     try await withServer { server, address in
       try await withRawPeer(address) { peer in
@@ -199,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("A deadline ends the call although the handler is stuck, and late by little")
+  @Test("A deadline ends a call in time although its handler is stuck")
   func stuckHandler() async throws {
     let gate = Gate()
     try await withServer(catalogue: gate.catalogue) { _, address in
@@ -239,7 +242,7 @@ import Testing
   }
 }
 
-/// Waits for a result no longer than it may take.
+/// Waits for a result for a limited time.
 ///
 /// - Returns: `nil` if it took longer.
 func within<Result: Sendable>(
@@ -248,6 +251,7 @@ func within<Result: Sendable>(
   try await withThrowingTaskGroup(of: Result?.self) { group in
     group.addTask { try await body() }
     group.addTask {
+      // Throws only on cancellation, when `body` has returned first.
       try? await Task.sleep(for: limit)
       return nil
     }

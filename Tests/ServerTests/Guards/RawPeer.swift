@@ -4,8 +4,8 @@ import NIOPosix
 import NIOSSL
 import SidelightWire
 
-/// A client that speaks HTTP/2 byte by byte, so that it can speak it badly. It answers nothing by
-/// itself.
+/// A client that writes HTTP/2 byte by byte, so that it can violate the protocol. It sends no
+/// response by itself.
 struct RawPeer {
   /// A frame that the server sent.
   struct Frame {
@@ -13,13 +13,13 @@ struct RawPeer {
     var flags: UInt8
     var stream: UInt32
     var payload: ByteBuffer
-    /// Of a frame of headers, what is in it.
+    /// The fields of a HEADERS frame.
     var headers = HPACKHeaders()
 
     /// The status with which a call ends; `nil` if it does not.
     var status: Int? { self.headers.first(name: "grpc-status").flatMap { Int($0) } }
     var isPing: Bool { self.kind == 6 }
-    /// Whether the server asks for a sign of life, as nothing below it does.
+    /// Whether it is a keepalive PING of the server, not of the HTTP/2 stack.
     var isKeepalive: Bool { self.isPing && self.flags == 0 && self.payload == .init(integer: 0) }
     var isPingAnswer: Bool { self.kind == 6 && self.flags & 1 == 1 }
     var isReset: Bool { self.kind == 3 }
@@ -27,7 +27,7 @@ struct RawPeer {
     var isData: Bool { self.kind == 0 }
   }
 
-  /// The connection, as the server has it.
+  /// The server's view of the connection.
   let channel: any Channel
   /// The frames that the server sends; ends when it has closed the connection.
   let frames: AsyncStream<Frame>
@@ -36,12 +36,12 @@ struct RawPeer {
   static let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").appending(
     Self.frame(4, flags: 0, stream: 0))
 
-  /// Sends bytes, whatever they are.
+  /// Sends arbitrary bytes.
   func send(_ bytes: ByteBuffer) {
     self.channel.writeAndFlush(bytes, promise: nil)
   }
 
-  /// Begins a call; more is to come unless `isEnd`.
+  /// Begins a call. `isEnd` closes the client's side.
   func call(
     _ path: String, stream: UInt32 = 1, isEnd: Bool = false, headers: [(String, String)] = []
   ) {
@@ -51,7 +51,7 @@ struct RawPeer {
       ("content-type", "application/grpc"), ("te", "trailers"),
     ]
     for (name, value) in always + headers {
-      // A literal that is not kept, with its own name: HPACK at its plainest.
+      // A literal without indexing and with a new name, the simplest form of HPACK.
       block.writeInteger(UInt8(0))
       block.writeLiteral(name)
       block.writeLiteral(value)
@@ -64,7 +64,7 @@ struct RawPeer {
     self.send(Self.frame(0, flags: isEnd ? 1 : 0, stream: stream, bytes))
   }
 
-  /// Asks for an answer.
+  /// Sends a PING.
   func ping() {
     self.send(Self.frame(6, flags: 0, stream: 0, ByteBuffer(integer: UInt64(1))))
   }
@@ -90,18 +90,19 @@ struct RawPeer {
     return frame.appending(payload)
   }
 
-  /// Reads until a frame comes that is as wished; `nil` if the server closes the connection first.
+  /// Returns the next frame that meets a condition; `nil` if the server closes the connection
+  /// first.
   func next(where isWished: (Frame) -> Bool) async -> Frame? {
     for await frame in self.frames where isWished(frame) { return frame }
     return nil
   }
 
-  /// The status with which a call ends; `nil` if the server closes the connection without.
+  /// The status with which a call ends; `nil` if the server closes the connection first.
   func status(stream: UInt32 = 1) async -> Int? {
     await self.next { $0.stream == stream && $0.status != nil }?.status
   }
 
-  /// Reads on, after the limit given to ``withRawPeer(_:reads:readsFirst:isPlain:_:)``.
+  /// Continues to read, after the limit given to ``withRawPeer(_:reads:readsFirst:isPlain:_:)``.
   func readOn() {
     self.channel.triggerUserOutboundEvent(ReadValve.Open(), promise: nil)
   }
@@ -131,11 +132,11 @@ extension ByteBuffer {
 /// Connects to a server, and closes the connection when `body` is done.
 ///
 /// - Parameters:
-///   - reads: Whether it takes the server's bytes off its socket; `false` with TLS takes effect
+///   - reads: Whether it reads the server's bytes from its socket; `false` with TLS takes effect
 ///     after the handshake.
 ///   - readsFirst: The approximate number of bytes after which it reads no more until released;
 ///     `nil` disables the limit.
-///   - isPlain: Whether it speaks no TLS, whatever the test's security is.
+///   - isPlain: Whether it uses no TLS, even if the test does.
 func withRawPeer<Result: Sendable>(
   _ address: Address, reads: Bool = true, readsFirst: Int? = nil, isPlain: Bool = false,
   _ body: (RawPeer) async throws -> Result
@@ -161,7 +162,7 @@ func withRawPeer<Result: Sendable>(
     }
     .connect(host: host, port: port).get()
   if tls != nil, !reads {
-    // The write completes when the handshake is over.
+    // The write completes after the handshake.
     try await channel.writeAndFlush(ByteBuffer()).get()
     try await channel.setOption(.autoRead, value: false).get()
   }
@@ -175,7 +176,7 @@ func withRawPeer<Result: Sendable>(
   return try result.get()
 }
 
-/// Lets so much be read, and the rest when it is opened. It is next to the socket.
+/// Reads a number of bytes, and the rest once it is opened. It is next to the socket.
 private final class ReadValve: ChannelDuplexHandler {
   struct Open {}
   typealias InboundIn = ByteBuffer

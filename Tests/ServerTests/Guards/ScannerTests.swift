@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the guards' parsing of the bytes that pass them.
 struct ScannerTests {
-  @Test("PINGs are found and everything else passes as it came, in whatever pieces")
+  @Test("The scanner finds PINGs in any fragmentation, and changes nothing")
   func pings() {
     let pings: [UInt64] = [1, 0x0102_0304_0506_0708, .max]
     let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
@@ -42,7 +42,7 @@ struct ScannerTests {
     }
   }
 
-  @Test("Messages are followed in whatever pieces, and the first that is too long is found")
+  @Test("The scanner finds the first message that is too long, in any fragmentation")
   func messages() {
     let stream = [[], [1], [1, 2, 3], Array(repeating: 7, count: 100)]
       .map { RawPeer.message($0) }.reduce(ByteBuffer()) { $0.appending($1) }
@@ -68,7 +68,7 @@ struct ScannerTests {
     }
   }
 
-  @Test("A budget of PINGs is a burst, and then so many a second")
+  @Test("The budget of PINGs allows a burst, then a rate")
   func budget() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var budget = RateBudget(perSecond: 10, burst: 3, at: start)
@@ -82,7 +82,7 @@ struct ScannerTests {
   }
 
   @Test(
-    "Deadlines are read as the protocol has them, and nothing else is one",
+    "Valid values of grpc-timeout are parsed, and others are rejected",
     arguments: [
       ("1H", .seconds(3600)), ("2M", .seconds(120)), ("3S", .seconds(3)),
       ("4m", .milliseconds(4)), ("5u", .microseconds(5)), ("6n", .nanoseconds(6)),

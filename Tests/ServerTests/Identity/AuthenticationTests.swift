@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("Without credentials only health is available")
+  @Test("Without credentials only the health service is available")
   func withoutCredentials() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withConnection(address) { connection in
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("An invalid token is refused, and no other proof makes up for it")
+  @Test("An invalid token is refused, even with a valid certificate")
   func badCredentials() async throws {
     let values = [
       "Bearer unknown", "Bearer", "Bearer ", "alice", "Basic alice", "Bearer  alice",
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("Each method asks for its scope")
+  @Test("Each method requires its scope")
   func scopes() async throws {
     let operators: Set = ["ListSessions", "WatchSessions", "OverrideSession"]
     let everybodys: Set = ["ListFilters", "DescribeFilter", "GetServerInfo"]
@@ -162,14 +162,14 @@ import Testing
     }
   }
 
-  @Test("An unlisted method is only for operators")
+  @Test("An unlisted method requires the scope operate")
   func unlistedMethods() {
     #expect(MethodAccess(service: "sidelight.v1.FrameFilter", method: "New") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v9.New", method: "Get") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v1.Assets", method: "PutAsset") == .anyOf([.assets]))
   }
 
-  @Test("A refused caller has no session, and its further messages are not kept")
+  @Test("A refused caller has no session, and its further messages are discarded")
   func nothingIsAllocated() async throws {
     try await withServer(authenticator: TokenTable.three) { server, address in
       try await withRawPeer(address) { peer in
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("Neither logs nor spans ever have a token in them")
+  @Test("Neither logs nor spans contain a token")
   func redaction() async throws {
     let secret = "very.secret.token"
     var table = TokenTable.three
@@ -216,7 +216,7 @@ import Testing
     #expect(!spans.contains { $0.contains(secret) })
   }
 
-  @Test("Over Unix sockets users and groups are known by their numbers")
+  @Test("On Unix sockets callers are identified by user and group id")
   func unixPeers() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("A caller's own claims do not make it local to this host")
+  @Test("A caller cannot claim to be on this host")
   func localNames() {
     for name in ["unix:uid=0", "ipv4:127.0.0.1", "sub:x ipv4:127.0.0.1:1@test"] {
       let far = Caller(
@@ -261,7 +261,7 @@ import Testing
     #expect(near.isLocal && Caller(peer: near.description).isLocal)
   }
 
-  @Test("Rules that change hold for the calls that follow")
+  @Test("Changed rules apply to later calls")
   func changedRules() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }

@@ -39,8 +39,8 @@ import Testing
       try await withStub(address, security: .trusting(self.old)) { stub in
         let answers = try await stub.converseInTurn(
           .open(), (1 ... 30).map { .frame($0, .noise(.gray8, 64, 64)) },
-          before: { place in
-            guard place == 10 else { return }
+          before: { index in
+            guard index == 10 else { return }
             #expect(throws: Never.self) {
               try self.files.write(try self.new.issueServer())
               try server.reloadCertificates()
@@ -57,13 +57,13 @@ import Testing
   @Test(
     "Errors in the new files are reported, and the old ones stay in use",
     arguments: ["certificate", "key", "another's key", "nothing", "a folder", "expired", "large"])
-  func brokenFiles(fault: String) async throws {
+  func brokenFiles(defect: String) async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
     let tls = try self.files.write(try self.old.issueServer())
     configuration.tls = tls
     try await withServer(configuration) { server, address in
-      switch fault {
+      switch defect {
       case "certificate": try self.files.write("-----BEGIN CERTIFICATE-----", as: "server.pem")
       case "key": try self.files.write("no key", as: "server.key")
       case "another's key":
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Other authorities of clients count from the next connection on")
+  @Test("Changed client authorities apply to the next connection")
   func clientAuthorities() async throws {
     defer { self.files.remove() }
     var tls = try self.files.write(try self.old.issueServer())
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A server whose certificate is invalid does not begin to serve")
+  @Test("A server with an invalid certificate does not start")
   func start() async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()

@@ -55,7 +55,7 @@ import Testing
         let info = try error?.unpackGoogleRPCStatus()?.details.compactMap(\.errorInfo).first
         #expect(info?.reason == "CREDENTIALS_EXPIRED")
         #expect(answers.messages.frames.count == 4)
-        try await expectEventually("the session is over") { server.sessionCount == 0 }
+        try await expectEventually("the session has ended") { server.sessionCount == 0 }
         // A token that has expired is not valid for another call.
         let again = await #expect(throws: RPCError.self) {
           _ = try await stub.getServerInfo(
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("A watch ends too")
+  @Test("A watch ends when its token expires")
   func watch() async throws {
     let clock = self.clock
     try await withServer(
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("An end in the year 9999 is waited for in steps")
+  @Test("An expiry in the year 9999 is waited for in steps")
   func farEnd() async throws {
     let table = TokenTable([
       "alice": Principal(
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("A resume token is valid only for the caller that it was given to")
+  @Test("A resume token is valid only for the caller that it was issued to")
   func resumeTokens() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withStub(address) { stub in

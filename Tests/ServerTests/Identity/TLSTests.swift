@@ -62,7 +62,7 @@ import X509
     #expect(isServed == isExpected, sourceLocation: sourceLocation)
   }
 
-  @Test("Clients that trust the server's authority are served, others turn away")
+  @Test("Clients that trust the server's authority are served, others disconnect")
   func authorities() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
@@ -72,7 +72,7 @@ import X509
     }
   }
 
-  @Test("A session over TLS is as any other")
+  @Test("A session works over TLS")
   func session() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
@@ -98,7 +98,7 @@ import X509
     }
   }
 
-  @Test("Without HTTP/2 in the handshake there is no connection")
+  @Test("Without HTTP/2 in ALPN the handshake fails")
   func withoutALPN() async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
@@ -115,7 +115,7 @@ import X509
     }
   }
 
-  @Test("TLS below the minimum is not spoken")
+  @Test("TLS versions below the minimum are refused")
   func versions() async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
@@ -138,7 +138,7 @@ import X509
   }
 
   @Test(
-    "Of TLS 1.2 only what HTTP/2 allows is spoken",
+    "With TLS 1.2 only the cipher suites that HTTP/2 allows are accepted",
     arguments: [("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES128-SHA", false)])
   func ciphers(_ ciphers: String, isSpoken: Bool) async throws {
     defer { self.files.remove() }
@@ -156,25 +156,25 @@ import X509
     }
   }
 
-  @Test("Silence in place of a handshake is met by the guard of the preface, and by nothing else")
+  @Test("Only the preface guard closes a connection without a handshake")
   func silentPeer() async throws {
     defer { self.files.remove() }
     // Nothing at all, and the head of a record whose rest never comes.
     for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
-      let isMet = try await self.isCutOff(
+      let isStopped = try await self.isClosed(
         opening, guards: Set(Guard.allCases), within: .seconds(60))
-      #expect(isMet)
-      let isMetWithout = try await self.isCutOff(
+      #expect(isStopped)
+      let isStoppedWithout = try await self.isClosed(
         opening, guards: Set(Guard.allCases).subtracting([.preface]), within: .milliseconds(600))
-      #expect(!isMetWithout)
+      #expect(!isStoppedWithout)
     }
   }
 
-  private func isCutOff(
+  private func isClosed(
     _ opening: [UInt8], guards: Set<Guard>, within limit: Duration
   ) async throws -> Bool {
     var configuration = try self.configuration()
-    configuration.guards.prefaceTimeout = Attack.moment
+    configuration.guards.prefaceTimeout = Attack.shortTimeout
     configuration.guards.active = guards
     return try await withServer(configuration) { server, address in
       try await within(limit) {
@@ -187,7 +187,7 @@ import X509
     }
   }
 
-  @Test("Where certificates are required, only those of the authority get in")
+  @Test("Required certificates must be from the configured authority")
   func clientCertificates() async throws {
     defer { self.files.remove() }
     let good = try self.authority.issue("alice")
@@ -258,7 +258,7 @@ import X509
     }
   }
 
-  @Test("A session ends when the certificate of its connection does")
+  @Test("A session ends when the certificate of its connection expires")
   func certificateEnd() async throws {
     defer { self.files.remove() }
     let clock = ManualClock()
@@ -293,7 +293,7 @@ import X509
     }
   }
 
-  @Test("A certificate that is shown where none is required must be good; none may be shown")
+  @Test("An optional certificate may be absent, but must be valid")
   func optionalCertificates() async throws {
     defer { self.files.remove() }
     var configuration = try self.requiringCertificates()

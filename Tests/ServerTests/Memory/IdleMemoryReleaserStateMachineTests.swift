@@ -2,7 +2,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// When free memory goes back, without tasks or time.
+/// The decisions to release memory, without tasks or time.
 @Suite struct IdleMemoryReleaserStateMachineTests {
   typealias Machine = IdleMemoryReleaser.StateMachine
 
@@ -15,7 +15,7 @@ import Testing
   static let used = 80 << 20
   static let atRest = Self.heap(used: 1 << 20)
 
-  /// A server that is looked at.
+  /// A server whose memory is checked.
   final class Server {
     private var machine: Machine
     private var activity: UInt64 = 7
@@ -24,13 +24,13 @@ import Testing
       self.machine = Machine(activity: 7, heap: heap)
     }
 
-    /// Whether it is due at a look before which something happened.
+    /// Whether a release is due at a check after activity.
     func isDueUnderLoad(_ heap: HeapUsage?) -> Bool {
       self.activity += 1
       return self.isDueAfterNothing(heap)
     }
 
-    /// Whether it is due at a look before which nothing happened.
+    /// Whether a release is due at a check without activity.
     func isDueAfterNothing(_ heap: HeapUsage?) -> Bool {
       self.machine.isDue(activity: self.activity, heap: heap)
     }
@@ -42,13 +42,13 @@ import Testing
     }
   }
 
-  @Test("A server of which nothing was ever asked gives nothing back")
+  @Test("A server without any activity releases no memory")
   func untouched() {
     let server = Server()
     for _ in 0 ..< 3 { #expect(!server.isDueAfterNothing(Self.atRest)) }
   }
 
-  @Test("When nothing happens any more everything goes, once, however little it is")
+  @Test("When activity ends, all free memory is released once")
   func idle() {
     let server = Server()
     for _ in 0 ..< 2 {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("Memory freed after everything was given back is given back too")
+  @Test("Memory that is freed after a release is released too")
   func freedLate() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.atRest))
@@ -72,7 +72,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Under load what is free goes if it is more than an eighth of what is in memory")
+  @Test("Under load free memory is released if it exceeds an eighth of the resident memory")
   func underLoad() {
     let server = Server()
     let resident = Self.used + Self.beside
@@ -99,7 +99,7 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 2 * Self.used)))
   }
 
-  @Test("Pages outside the heap are tried for once when they come, and forgotten when they go")
+  @Test("Pages outside the heap cause one release when they appear, and none when they disappear")
   func besideTheHeap() {
     let server = Server()
     let pictures = Self.heap(used: Self.used, beside: 5 * Self.beside)
@@ -110,7 +110,7 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 4 * Self.beside)))
   }
 
-  @Test("After a release under load the rest goes when nothing happens any more")
+  @Test("After a release under load the remaining free memory is released when activity ends")
   func idleAfterLoad() {
     let server = Server()
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: Self.used)))
@@ -120,7 +120,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Where the free amount is unknown, memory is released only when nothing happens any more")
+  @Test("Without heap statistics memory is released only when activity ends")
   func unknown() {
     let server = Server(heap: nil)
     #expect(!server.isDueUnderLoad(nil))

@@ -16,7 +16,7 @@ import Testing
     #expect(answers.frames.count == 1)
   }
 
-  @Test("Idle buffers are given back when there were no frames for the time that is set, each time")
+  @Test("Idle buffers are released after each idle interval")
   func released() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("While frames come the buffers that they need are kept")
+  @Test("Buffers that arriving frames need are kept")
   func kept() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("Buffers of a load that has gone are given back while other frames still come")
+  @Test("Buffers of an ended load are released while other frames arrive")
   func releasedUnderLoad() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()

@@ -44,7 +44,7 @@ enum BadFrame: CaseIterable {
       frame.image.format = .jpeg
       frame.image.planes = []
     case .otherSize:
-      // A file that is sound, but not what the message says.
+      // A valid file that does not match the message.
       let file = try? Sidelight_V1_Image.jpeg(8, 8)
       frame.image = file ?? .init()
       frame.image.width = 9

@@ -1,15 +1,15 @@
 import SidelightWire
 import SwiftProtobuf
 
-/// A change of the pipeline that a client asks for, good or not.
+/// A change of the pipeline that a client requests, valid or not.
 enum ModelChange: Sendable {
   case select(ModelPipeline)
   case update(stage: String, by: Int)
   case activate([String: Bool])
-  case selectFault(Fault)
+  case invalidSelect(InvalidSelect)
 
-  /// Pipelines that cannot be.
-  enum Fault: CaseIterable, Sendable {
+  /// Invalid pipelines.
+  enum InvalidSelect: CaseIterable, Sendable {
     case unknownFilter
     case unknownParameter
     case notANumber
@@ -18,11 +18,11 @@ enum ModelChange: Sendable {
     case tooManyStages
   }
 
-  /// Returns the changed pipeline; `nil` if the change has to be refused.
+  /// Returns the changed pipeline; `nil` if the server must refuse the change.
   func result(from old: ModelPipeline) -> ModelPipeline? {
     switch self {
     case .select(let pipeline): return pipeline
-    case .selectFault: return nil
+    case .invalidSelect: return nil
     case .update(let id, let by):
       var new = old
       guard let index = new.stages.firstIndex(where: { $0.id == id }),
@@ -46,7 +46,7 @@ enum ModelChange: Sendable {
     switch self {
     case .select(let pipeline):
       Self.select(Sidelight_V1_Pipeline(pipeline.pipeline), requestID, revision)
-    case .selectFault(let fault): Self.select(fault.pipeline, requestID, revision)
+    case .invalidSelect(let fault): Self.select(fault.pipeline, requestID, revision)
     case .update(let stage, let by):
       .with {
         $0.update.stages = [
@@ -78,7 +78,7 @@ enum ModelChange: Sendable {
   }
 }
 
-extension ModelChange.Fault {
+extension ModelChange.InvalidSelect {
   fileprivate var pipeline: Sidelight_V1_Pipeline {
     func stage(_ name: String, _ parameters: [String: Double] = [:]) -> Sidelight_V1_Stage {
       .with {

@@ -14,7 +14,7 @@ extension FilterCatalogue {
   }
 }
 
-/// Adds a number to every sample, whatever it means. So an output tells which revision made it.
+/// Adds a number to every sample, so that an output shows the revision that filtered it.
 struct ShiftFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "shift", summary: "Adds to every sample.", category: .custom, reach: .frame,

@@ -4,7 +4,7 @@ import SidelightKernels
 struct ModelPipeline: Sendable, Hashable {
   struct Stage: Sendable, Hashable {
     enum Content: Sendable, Hashable {
-      /// ``ShiftFilter``: a filter of the server's own, which runs under supervision.
+      /// ``ShiftFilter``: a custom filter, which has a timeout.
       case shift(by: Int, rounds: Int)
       /// `colorInvert`: built in.
       case invert
@@ -20,10 +20,10 @@ struct ModelPipeline: Sendable, Hashable {
 
   var stages: [Stage] = []
 
-  /// The stages that do something.
+  /// The stages that change a frame.
   var active: [Stage] { self.stages.filter(\.isActive) }
 
-  /// Whether filters of the server's own are among them.
+  /// Whether custom filters are among them.
   var isCustom: Bool { self.active.contains { $0.content != .invert } }
 
   /// The first stage that fails.

@@ -5,18 +5,18 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// The ring of a session, from its client's side: puts frames into slots, and takes pictures out of them,
-/// so that the model sees what it would have seen inline.
+/// The client's side of a session's ring: writes frames into slots and reads pictures from them, so
+/// that the model receives the same messages as inline.
 ///
-/// One task puts, another takes.
+/// One task writes, another reads.
 final class ModelRing: Sendable {
   private struct State {
     var ring: SharedMemoryRing?
-    /// Input slots that are the client's.
+    /// The input slots that belong to the client.
     var free: [Int] = []
-    /// Where the frames without outcome lie, in order; `nil`: inline.
+    /// The slots of the frames without outcome, in order; `nil` for inline frames.
     var sent: [Int?] = []
-    /// The last picture that came in an output slot and was not acknowledged.
+    /// The last unacknowledged picture in an output slot.
     var unacknowledged: UInt64?
     var inputs: UInt64 = 0
     var outputs: UInt64 = 0
@@ -24,18 +24,18 @@ final class ModelRing: Sendable {
 
   private let state = Mutex(State())
 
-  /// Frames that were put into slots, and pictures that came in slots of the server's choice.
+  /// The number of frames that were sent in slots, and of pictures received in output slots.
   var counts: (inputs: UInt64, outputs: UInt64) {
     self.state.withLock { ($0.inputs, $0.outputs) }
   }
 
-  /// Fetches the ring that the server offers. Blocks until it is handed over.
+  /// Fetches the ring that the server offers. Blocks until it is received.
   private func fetch(_ opened: Sidelight_V1_Opened) throws {
     guard opened.hasSharedMemory else { return }
     let offer = opened.sharedMemory
     let answer = try DescriptorSocket.fetch(
       offer.hello(of: opened.sessionID), at: offer.socketPath)
-    // A short session may be over before its client comes to fetch the ring.
+    // A short session may end before its client has fetched the ring.
     if answer.answer == .refused { return }
     guard let memory = answer.memory else {
       throw SessionModel.Violation(description: "the ring was not handed over: \(answer)")
@@ -47,9 +47,9 @@ final class ModelRing: Sendable {
     }
   }
 
-  /// A message is about to be sent: if it is a frame, it goes into a slot, if there is one.
+  /// Moves the pixels of a frame that is about to be sent into a slot, if one is free.
   ///
-  /// - Parameter isSound: Whether its image is what it says.
+  /// - Parameter isSound: Whether its image matches its description.
   func put(_ message: Sidelight_V1_ClientMessage, isSound: Bool) -> Sidelight_V1_ClientMessage {
     guard case .frame(var frame)? = message.kind else { return message }
     let pixels = [UInt8](frame.image.inline)
@@ -74,17 +74,17 @@ final class ModelRing: Sendable {
     return .with { $0.frame = frame }
   }
 
-  /// A message came: if its pixels are in a slot, they are read, and the slot of a frame that has its
-  /// outcome is the client's again.
+  /// Reads the pixels of a received message from their slot, and takes back the slots of frames
+  /// that have their outcome.
   ///
-  /// - Throws: `SessionModel.Violation` for a slot in which no picture can be.
+  /// - Throws: `SessionModel.Violation` for an invalid slot.
   func take(_ message: Sidelight_V1_ServerMessage) throws -> Sidelight_V1_ServerMessage {
     switch message.kind {
     case .opened(let opened)?:
       try self.fetch(opened)
       return message
     case .frame(var frame)?:
-      // The sender of the next frame may reuse a slot once it is free: not before it is read.
+      // The sender may reuse a slot as soon as it is free, so the slot is read first.
       defer { self.release(1) }
       guard case .sharedMemory(let reference)? = frame.image.pixels else { return message }
       let pixels = try self.state.withLock { state in
@@ -112,14 +112,14 @@ final class ModelRing: Sendable {
     }
   }
 
-  /// The acknowledgement of pictures that were taken out of their slots; `nil` if there are none.
+  /// The acknowledgement of the pictures that were read from their slots; `nil` if there are none.
   func acknowledgement() -> Sidelight_V1_ClientMessage? {
     self.state.withLock { $0.unacknowledged.take() }.map { last in
       .with { $0.ack.sequence = last }
     }
   }
 
-  /// The next frames have their outcome: the slots that they lay in are the client's.
+  /// Takes back the slots of the next frames, which have their outcome.
   private func release(_ count: Int) {
     self.state.withLock { state in
       state.free += state.sent.prefix(count).compactMap(\.self)

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 
 /// A client's actions in one session, from the first message to the last. Depends on its seed
-/// alone; ``ModelScriptWriter`` writes it.
+/// only; ``ModelScriptWriter`` writes it.
 struct ModelScript: Sendable {
   /// The message that opens the session.
   struct Opening: Sendable {
@@ -16,7 +16,7 @@ struct ModelScript: Sendable {
     var maxFPS = 0.0
     var hasStatsInterval = false
     var outputWindow = 0
-    /// Slots each way of the ring that is asked for; 0: none.
+    /// The number of input and of output slots of the requested ring; 0 requests none.
     var slots: UInt32 = 0
   }
 
@@ -24,7 +24,7 @@ struct ModelScript: Sendable {
     case newestWins, keepOldest, neverDrop
   }
 
-  /// Which revision a change asks to be in force.
+  /// The revision that a change requires in `if_revision`.
   enum Condition: Sendable {
     case none, met, unmet
   }
@@ -37,14 +37,14 @@ struct ModelScript: Sendable {
     case ping(id: UInt64)
     /// A message of a kind that the server does not know.
     case unknownKind
-    /// An acknowledgement of what was never sent.
+    /// An acknowledgement of a picture that was never sent.
     case staleAck
     /// Waits until every frame has its outcome.
     case settle
-    /// Reads nothing until so many steps later.
-    case rest(steps: Int)
+    /// Reads nothing for a number of steps.
+    case pauseReading(steps: Int)
 
-    /// Whether it is a frame that can be read.
+    /// Whether it is a valid frame.
     var isSound: Bool { if case .frame(_, true) = self { true } else { false } }
   }
 

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Writes scripts: a little of all that a client may do, in a random order.
+/// Writes scripts: the actions that a client may take, in a random order.
 struct ModelScriptWriter {
   private var dice: SeededRandom
   private var nextSequence: UInt64 = 1
@@ -23,13 +23,13 @@ struct ModelScriptWriter {
     var script = ModelScript(seed: seed)
     self.hasBudgets = self.dice.chance(0.4)
     script.opening = self.opening()
-    // A client held back for frames beyond its credit cannot acknowledge those that would go on.
+    // A client that is delayed for frames beyond its credit cannot acknowledge.
     let mayBeHeldBack = script.opening.dropPolicy == .neverDrop && script.opening.outputWindow > 0
     script.isPatient = self.dice.chance(0.5) || mayBeHeldBack
     script.acknowledgesAtOnce = self.dice.chance(0.5)
-    let faultRate = self.dice.pick(0, 0, 0.02, 0.05, 0.2, 0.7)
+    let errorRate = self.dice.pick(0, 0, 0.02, 0.05, 0.2, 0.7)
     for _ in 0 ..< self.dice.pick(5, 60, 250, 250) {
-      script.steps.append(self.step(faultRate: faultRate))
+      script.steps.append(self.step(errorRate: errorRate))
     }
     if self.dice.chance(0.3) { script.steps.append(.settle) }
     script.ending =
@@ -59,17 +59,17 @@ struct ModelScriptWriter {
       slots: self.dice.pick(0, 0, 0, 1, 3, 8))
   }
 
-  private mutating func step(faultRate: Double) -> ModelScript.Step {
+  private mutating func step(errorRate: Double) -> ModelScript.Step {
     switch self.dice.number(0 ... 99) {
-    case 0 ..< 80: self.frame(isSound: !self.dice.chance(faultRate))
-    case 80 ..< 88: self.change(isSound: !self.dice.chance(faultRate))
+    case 0 ..< 80: self.frame(isSound: !self.dice.chance(errorRate))
+    case 80 ..< 88: self.change(isSound: !self.dice.chance(errorRate))
     case 88: .pause(passThrough: self.dice.chance(0.5))
     case 89 ... 91: .resume
     case 92 ... 93: .ping(id: self.dice.next())
     case 94: .unknownKind
     case 95: .staleAck
     case 96 ... 97: .settle
-    default: .rest(steps: self.dice.number(1 ... 40))
+    default: .pauseReading(steps: self.dice.number(1 ... 40))
     }
   }
 
@@ -94,7 +94,7 @@ struct ModelScriptWriter {
       return .frame(frame, isSound: true)
     }
     if self.dice.chance(0.3) {
-      // Numbers that were used already. Sound but for that; the model knows. Never 0, which stale
+      // Numbers that were used already, in frames that are otherwise valid. Never 0, which stale
       // acknowledgements name.
       frame.sequence = max(1, self.dice.pick(1, frame.sequence / 2, frame.sequence - 1))
       return .frame(frame, isSound: true)
@@ -140,8 +140,9 @@ struct ModelScriptWriter {
       case 0 ... 3:
         isSound
           ? .select(self.pipeline())
-          : .selectFault(ModelChange.Fault.allCases.randomElement(using: &self.dice) ?? .noContent)
-      // Whether the stage is there, and has the parameter, is the model's to say.
+          : .invalidSelect(
+            ModelChange.InvalidSelect.allCases.randomElement(using: &self.dice) ?? .noContent)
+      // The model decides whether the stage exists and has the parameter.
       case 4 ... 6: .update(stage: self.dice.pick("a", "b", "c"), by: self.dice.number(0 ... 255))
       default:
         .activate(

@@ -7,7 +7,7 @@ import Synchronization
 final class ModelTally: Sendable {
   private let counts = Mutex<[String: UInt64]>([:])
 
-  /// Adds what a session came to.
+  /// Adds the results of a session.
   func add(_ session: SessionModel) {
     self.counts.withLock { counts in
       counts["sent", default: 0] += UInt64(session.frames.count)
@@ -16,7 +16,7 @@ final class ModelTally: Sendable {
       counts["degraded", default: 0] += session.counts.degraded
       if session.counts.filtered > 0 {
         counts["files", default: 0] += UInt64(
-          session.frames.count { $0.standing == .admitted && $0.message.image.format == .jpeg })
+          session.frames.count { $0.status == .admitted && $0.message.image.format == .jpeg })
       }
       counts["input slots", default: 0] += session.slotCounts.inputs
       counts["output slots", default: 0] += session.slotCounts.outputs
@@ -34,7 +34,7 @@ final class ModelTally: Sendable {
     }
   }
 
-  /// Outcomes that must come up among many frames. Drains have separate tests, and so have frames
+  /// Outcomes that must occur among many frames. Drains have separate tests, and so have frames
   /// that are late on arrival, which are rare where pipelines are cheap.
   static var expected: Set<String> {
     let reasons: [Sidelight_V1_DropReason] = [

@@ -3,15 +3,16 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Random clients against a real server over real HTTP/2: ``ModelScriptWriter`` says what a client
-/// does, ``SessionDriver`` does it, ``SessionModel`` says whether what comes back may be.
+/// Random clients against a real server over real HTTP/2: ``ModelScriptWriter`` writes the actions
+/// of a client, ``SessionDriver`` performs them, ``SessionModel`` checks the messages that it
+/// receives.
 ///
-/// `SIDELIGHT_MODEL_FRAMES` says how many frames are sent (default: 100,000); `SIDELIGHT_MODEL_SEED`
-/// plays the one session of that seed.
+/// `SIDELIGHT_MODEL_FRAMES` is the number of frames (default: 100,000); `SIDELIGHT_MODEL_SEED`
+/// plays only the session of that seed.
 @Suite(.timeLimit(.minutes(30))) struct ModelTests {
-  /// Sessions that are open at a time.
+  /// The number of sessions that are open at the same time.
   private static let clients = 8
-  /// Sessions that share a connection, one after the other, before there is a new one.
+  /// The number of sessions that use a connection, one after the other.
   private static let sessionsPerConnection = 12
 
   private static func environment(_ name: String) -> UInt64? {
@@ -21,13 +22,13 @@ import Testing
   private static var configuration: ServerConfiguration {
     var configuration = ServerConfiguration.withSharedMemory()
     configuration.framesInFlight = 6
-    // A busy machine is no reason to refuse sessions here, nor to give up filters.
+    // A busy machine must not lead to refused sessions or filter timeouts.
     configuration.maxLoad = nil
     configuration.customFilterTimeout = .seconds(60)
     return configuration
   }
 
-  @Test("Whatever a client does, every guarantee of the stream holds")
+  @Test("Random client behaviour never violates the guarantees of the stream")
   func randomSessions() async throws {
     let repeated = Self.environment("SIDELIGHT_MODEL_SEED")
     let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  /// Plays one session after the other.
+  /// Plays sessions one after the other.
   private static func play(
     _ queue: ModelScriptQueue, to address: Address, _ tally: ModelTally
   ) async throws {
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  /// A window that a few pictures fill, so that resting readers are felt.
+  /// A window that a few pictures fill, so that a paused reader causes back-pressure.
   private static var clientTransport: TransportConfiguration {
     var transport = TransportConfiguration()
     transport.streamWindowBytes = 1 << 16

@@ -25,7 +25,7 @@ struct SeededRandom: RandomNumberGenerator {
 
   /// One of several, each as likely as the others.
   mutating func pick<Element>(_ first: Element, _ others: Element...) -> Element {
-    let place = self.number(0 ... others.count)
-    return place == 0 ? first : others[place - 1]
+    let index = self.number(0 ... others.count)
+    return index == 0 ? first : others[index - 1]
   }
 }

@@ -4,17 +4,17 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Plays a script to a server, and asks the model at each message whether it may be.
+/// Plays a script to a server, and checks each message with the model.
 final class SessionDriver: Sendable {
   /// The time without a message in either direction after which a session of tiny frames counts as
   /// stuck. The total time depends on the machine.
-  private static let patience = Duration.seconds(60)
+  private static let hangTimeout = Duration.seconds(60)
 
   private let script: ModelScript
   private let model: Mutex<SessionModel>
-  private let meeting = StepSynchronizer()
+  private let synchronizer = StepSynchronizer()
   private let ring = ModelRing()
-  private let (resets, resetTeller) = AsyncStream<Never>.makeStream()
+  private let (resets, resetContinuation) = AsyncStream<Never>.makeStream()
 
   init(_ script: ModelScript, for configuration: ServerConfiguration) {
     self.script = script
@@ -27,11 +27,11 @@ final class SessionDriver: Sendable {
   /// Plays the script to its end.
   ///
   /// - Returns: The model's state at the end.
-  /// - Throws: ``SessionModel/Violation`` for what must not be.
+  /// - Throws: ``SessionModel/Violation`` if the server violates the model.
   func play(to stub: Stub) async throws -> SessionModel {
     let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
-        try await self.talk(to: stub)
+        try await self.run(to: stub)
         return true
       }
       group.addTask {
@@ -42,7 +42,7 @@ final class SessionDriver: Sendable {
         var before: Int
         repeat {
           before = self.progress
-          try await Task.sleep(for: Self.patience)
+          try await Task.sleep(for: Self.hangTimeout)
         } while self.progress > before
         throw self.hung
       }
@@ -56,12 +56,12 @@ final class SessionDriver: Sendable {
     }
   }
 
-  /// Grows with each step, and with each message that is read.
-  private var progress: Int { self.meeting.currentStep + self.meeting.readCount }
+  /// A count that grows with each step and each received message.
+  private var progress: Int { self.synchronizer.currentStep + self.synchronizer.readCount }
 
-  /// The session did not come to its end.
+  /// The error of a session that does not end.
   private var hung: SessionModel.Violation {
-    let (step, count) = (self.meeting.currentStep, self.script.steps.count)
+    let (step, count) = (self.synchronizer.currentStep, self.script.steps.count)
     let state = self.model.withLock { model in
       "\(model.outstanding) of \(model.frames.count) frames without outcome, "
         + "\(model.controls.count) answers due, \(model.unacknowledged.count) unacknowledged"
@@ -71,31 +71,31 @@ final class SessionDriver: Sendable {
         + "patient: \(self.script.isPatient); \(self.script.opening)")
   }
 
-  private func talk(to stub: Stub) async throws {
+  private func run(to stub: Stub) async throws {
     let started = ContinuousClock.now
     do {
       try await stub.process(options: largeMessages) { writer in
         try await self.send(to: writer)
       } onResponse: { response in
-        defer { self.meeting.stopReading() }
+        defer { self.synchronizer.stopReading() }
         for try await message in response.messages {
-          // In one step: between the two a picture could be acknowledged that the model does not know.
+          // Under one lock, so that no picture is acknowledged before the model has received it.
           try self.model.withLock { try $0.receive(try self.ring.take(message)) }
-          self.meeting.tell()
-          await self.meeting.restIfAsked()
+          self.synchronizer.notify()
+          await self.synchronizer.pauseIfRequested()
         }
       }
     } catch let error as RPCError {
-      return try self.judge(error)
+      return try self.check(error)
     }
     let seconds = started.duration(to: .now) / .seconds(1)
     try self.model.withLock { try $0.endWell(after: seconds) }
   }
 
-  /// The call ended with an error. It must be the one that the client asked for.
-  private func judge(_ error: RPCError) throws {
+  /// Checks that the error of a call is the one that the client provoked.
+  private func check(_ error: RPCError) throws {
     let expected: RPCError.Code? =
-      if self.model.withLock({ $0.hasTooManyFaults }) {
+      if self.model.withLock({ $0.hasTooManyErrors }) {
         .invalidArgument
       } else {
         switch self.script.ending {
@@ -113,13 +113,13 @@ final class SessionDriver: Sendable {
   // MARK: Sending
 
   private func send(to writer: RPCWriter<Sidelight_V1_ClientMessage>) async throws {
-    defer { self.meeting.stopSending() }
+    defer { self.synchronizer.stopSending() }
     try await writer.write(self.script.opening.message)
     for step in self.script.steps {
-      self.meeting.step()
+      self.synchronizer.step()
       if self.script.acknowledgesAtOnce { try await self.acknowledge(writer) }
       switch step {
-      case .rest(let steps): self.meeting.rest(steps: steps)
+      case .pauseReading(let steps): self.synchronizer.pauseReader(steps: steps)
       case .settle: try await self.wait(writer) { $0.outstanding == 0 }
       case .frame where self.script.isPatient:
         try await self.wait(writer) { $0.outstanding < $0.framesInFlight }
@@ -128,14 +128,14 @@ final class SessionDriver: Sendable {
       if let message = self.model.withLock({ $0.send(step) }) {
         try await writer.write(self.ring.put(message, isSound: step.isSound))
       }
-      if self.model.withLock({ $0.hasTooManyFaults }) { return await self.waitForEnd() }
+      if self.model.withLock({ $0.hasTooManyErrors }) { return await self.waitForEnd() }
     }
     switch self.script.ending {
     case .halfClose: self.model.withLock { $0.isClosing = true }
     case .reset:
-      self.resetTeller.finish()
+      self.resetContinuation.finish()
       await self.waitForEnd()
-      // To return would close this side first, in good order.
+      // A return would close this side in order first.
       throw CancellationError()
     case .secondOpen:
       try await writer.write(self.script.opening.message)
@@ -157,13 +157,13 @@ final class SessionDriver: Sendable {
   ) async throws {
     while !self.model.withLock({ condition($0) }) {
       try await self.acknowledge(writer)
-      guard await self.meeting.waitForNews() else { return }
+      guard await self.synchronizer.waitForMessage() else { return }
     }
   }
 
   private func waitForEnd() async {
-    self.meeting.stopSending()
-    while await self.meeting.waitForNews() {}
+    self.synchronizer.stopSending()
+    while await self.synchronizer.waitForMessage() {}
   }
 }
 

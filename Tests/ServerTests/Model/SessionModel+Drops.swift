@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Frames that did not come back.
+/// Checks of dropped frames.
 extension SessionModel {
   mutating func receive(_ drop: Sidelight_V1_Dropped) throws(Violation) {
     let name = "\(drop.count) from \(drop.firstSequence) to \(drop.lastSequence), \(drop.reason)"
@@ -39,15 +39,15 @@ extension SessionModel {
 }
 
 extension SessionModel.SentFrame {
-  /// Where the frame may end for a reason; nowhere if it must not.
+  /// Returns the stages at which the frame may be dropped for a reason; empty if it must not be.
   ///
   /// - Parameters:
   ///   - session: The session's other messages.
-  ///   - index: The frame's place.
+  ///   - index: The frame's index.
   fileprivate func stagesOfDrop(
     for reason: Sidelight_V1_DropReason, in session: SessionModel, at index: Int
   ) -> Set<Sidelight_V1_DropStage> {
-    switch self.standing {
+    switch self.status {
     case .invalid: return reason == .invalidFrame ? [.arrival] : []
     case .paused: return reason == .paused ? [.arrival] : []
     case .admitted: break
@@ -62,7 +62,7 @@ extension SessionModel.SentFrame {
       return mayGo && opening.dropPolicy == .newestWins && others.contains(where: self.yields)
         ? [.mailbox] : []
     case .queueFull:
-      // Newest wins, but for one that is less important than all that wait.
+      // Newest wins, unless the new frame has a lower priority than all waiting ones.
       let others = session.frames[..<index]
       return mayGo && (opening.dropPolicy == .keepOldest || others.contains(where: self.yields))
         ? [.mailbox] : []
@@ -77,15 +77,15 @@ extension SessionModel.SentFrame {
     case .stageFailed:
       let stated = isComputed ? self.pipeline.broken : nil
       let isBroken = stated.map { ($0.failurePolicy ?? opening.failurePolicy) == .drop } ?? false
-      let isStuck = self.mayFindLaneStuck && opening.failurePolicy == .drop
+      let isStuck = self.mayFindWorkerStuck && opening.failurePolicy == .drop
       return isBroken || isStuck ? [.pipeline] : []
     case .paused, .invalidFrame, .draining, .unspecified, .UNRECOGNIZED: return []
     }
   }
 
-  /// Whether a frame may stay in this one's place.
+  /// Returns whether another frame may stay while this one is evicted.
   private func yields(to other: SessionModel.SentFrame) -> Bool {
-    other.standing == .admitted
+    other.status == .admitted
       && (other.message.mustProcess || other.message.priority >= self.message.priority)
   }
 }

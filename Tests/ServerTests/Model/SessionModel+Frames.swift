@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// Frames that came back.
+/// Checks of frames that came back.
 extension SessionModel {
   mutating func receive(_ frame: Sidelight_V1_FilteredFrame) throws(Violation) {
     try self.check(self.outstanding > 0, "frame \(frame.sequence), and none is due")
@@ -10,7 +10,7 @@ extension SessionModel {
     let name = "frame \(sent.message.sequence) (the \(self.nextOutcome + 1)th)"
     try self.check(
       sent.message.sequence == frame.sequence, "\(frame.sequence) came back instead of \(name)")
-    try self.check(sent.standing == .admitted, "\(name) came back; it is \(sent.standing)")
+    try self.check(sent.status == .admitted, "\(name) came back; it is \(sent.status)")
     try self.checkApplied(sent, frame, name)
     try self.checkEcho(sent, frame, name)
     try self.checkContent(sent, frame, name)
@@ -29,7 +29,7 @@ extension SessionModel {
   ) throws(Violation) {
     try self.check(
       frame.revision == sent.revision,
-      "\(name) has revision \(frame.revision), \(sent.revision) was in force")
+      "\(name) has revision \(frame.revision), \(sent.revision) was active")
     try self.check(
       self.applied?.revision == frame.revision,
       "\(name) has revision \(frame.revision), applied was \(self.applied?.revision ?? 0)")
@@ -56,7 +56,7 @@ extension SessionModel {
         && frame.image.orientation == message.image.orientation,
       "\(name): another format, size or orientation")
     let timing = frame.timing
-    // Each is rounded down by itself.
+    // Each time is rounded down separately.
     try self.check(
       UInt64(timing.queueUs) + UInt64(timing.processUs) <= UInt64(timing.totalUs),
       "\(name): parts of its time are longer than the whole: \(timing)")
@@ -104,7 +104,7 @@ extension SessionModel {
         !sent.passes && sent.pipeline.broken != nil, "\(name) failed: \(frame.failure.message)")
       policy = sent.pipeline.broken?.failurePolicy ?? self.opening.failurePolicy
     case .deadlineExceeded?:
-      try self.check(sent.mayFindLaneStuck, "\(name) overran a time that it did not have")
+      try self.check(sent.mayFindWorkerStuck, "\(name) overran a time that it did not have")
       policy = self.opening.failurePolicy
     default: throw Violation(description: "\(name) failed with \(frame.failure)")
     }

@@ -2,9 +2,9 @@ import SidelightWire
 import SwiftProtobuf
 
 extension SessionModel {
-  /// The server said something.
+  /// Checks a message of the server.
   ///
-  /// - Throws: ``Violation`` if it must not say that now.
+  /// - Throws: ``Violation`` if the message is not allowed now.
   mutating func receive(_ message: Sidelight_V1_ServerMessage) throws(Violation) {
     guard let kind = message.kind else { throw Violation(description: "a message of no kind") }
     try self.check(self.finalStats == nil, "after the final stats: \(message)")
@@ -24,17 +24,17 @@ extension SessionModel {
     }
   }
 
-  /// The call ended.
+  /// Checks the end of a call with OK.
   ///
-  /// - Parameter seconds: How long it took.
-  /// - Throws: ``Violation`` if it must not end with OK, or something is still owed.
+  /// - Parameter seconds: The duration of the call.
+  /// - Throws: ``Violation`` if it must not end with OK, or a message is missing.
   func endWell(after seconds: Double) throws(Violation) {
-    try self.check(!self.hasTooManyFaults, "OK after too many faults in a row")
+    try self.check(!self.hasTooManyErrors, "OK after too many errors in a row")
     try self.check(self.outstanding == 0, "\(self.outstanding) frames without outcome at the end")
     try self.check(self.controls.isEmpty, "no \(self.controls) at the end")
     try self.check(
       self.states.isEmpty || self.lastState == self.states.last,
-      "the last state is \(String(describing: self.lastState)), \(self.states) were to be told")
+      "the last state is \(String(describing: self.lastState)), \(self.states) were expected")
     try self.check(self.finalStats != nil, "no final stats")
     guard self.opening.maxFPS > 0 else { return }
     // A schedule of one frame an interval, each at most a quarter of an interval early.
@@ -48,7 +48,7 @@ extension SessionModel {
     if !holds { throw Violation(description: what()) }
   }
 
-  // MARK: What is no frame's outcome
+  // MARK: Messages that are no outcomes
 
   private mutating func receive(_ opened: Sidelight_V1_Opened) throws(Violation) {
     try self.check(self.opened == nil, "opened twice")
@@ -64,11 +64,12 @@ extension SessionModel {
       opened.outputWindow == self.opening.outputWindow, "the window is \(opened.outputWindow)")
   }
 
-  /// A state tells of all changes up to its writing, so those before it may be skipped.
+  /// A state reports all changes up to its writing, so the server may skip earlier ones.
   private mutating func receive(_ state: Sidelight_V1_SessionState) throws(Violation) {
-    let index = self.states[self.statesTold...].firstIndex(of: state)
-    try self.check(index != nil, "\(state), and \(self.states[self.statesTold...]) are to be told")
-    if let index { self.statesTold = index + 1 }
+    let index = self.states[self.statesReceived...].firstIndex(of: state)
+    try self.check(
+      index != nil, "\(state), and \(self.states[self.statesReceived...]) are expected")
+    if let index { self.statesReceived = index + 1 }
     self.lastState = state
   }
 

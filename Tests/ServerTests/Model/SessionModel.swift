@@ -5,18 +5,18 @@ import SwiftProtobuf
 /// The rules of a session. Pure: its input is each message that the client sends, in order, and
 /// each that it receives; it reports violations. Nothing in it knows how the server works.
 ///
-/// The client's messages decide much, but not all: whether a frame is filtered or superseded is a
-/// matter of time. So a frame has either one outcome that it must have, or some that it may have.
+/// The client's messages do not determine every outcome: whether a frame is filtered or superseded
+/// depends on time. So a frame has either one required outcome or several possible ones.
 struct SessionModel {
-  /// Something that must not be.
+  /// A violation of the rules.
   struct Violation: Error, CustomStringConvertible {
     var description: String
   }
 
-  /// A frame that was sent, and what was in force then.
+  /// A frame that was sent, and the state of the session at that time.
   struct SentFrame {
     enum Status {
-      /// It cannot be read.
+      /// It is invalid.
       case invalid
       /// The session is paused.
       case paused
@@ -25,20 +25,20 @@ struct SessionModel {
     }
 
     var message: Sidelight_V1_Frame
-    var standing: Status
+    var status: Status
     var revision: UInt64
     var requestID: UInt64
     var pipeline: ModelPipeline
-    /// Whether it comes back as it is whatever the pipeline.
+    /// Whether it returns unchanged with any pipeline.
     var passes: Bool
-    /// The frames that had no outcome yet, as far as the client could know: never fewer than the
-    /// server then has.
+    /// The frames without an outcome that the client had received: never fewer than those of the
+    /// server at that time.
     var outstandingBefore: Int
-    /// Whether a filter of the server's own may by now have overrun its time.
-    var mayFindLaneStuck: Bool
+    /// Whether a custom filter may have exceeded its timeout by now.
+    var mayFindWorkerStuck: Bool
   }
 
-  /// Messages that must come in this order, whatever happens to frames.
+  /// Messages that must arrive in this order, independent of frames.
   enum Control: Equatable {
     case pong(UInt64)
     case error(requestID: UInt64, code: Int32)
@@ -60,16 +60,16 @@ struct SessionModel {
   private(set) var pause = Pause.running
   private(set) var ignoredMessages: UInt64 = 0
   private var lastSequence: UInt64?
-  private var faultsInARow = 0
-  private var mayFindLaneStuck = false
-  /// The client has closed its side, so it acknowledges nothing any more.
+  private var consecutiveErrors = 0
+  private var mayFindWorkerStuck = false
+  /// Whether the client has closed its side, after which it acknowledges nothing.
   var isClosing = false
 
   // Expected messages.
   var controls: ArraySlice<Control> = []
   /// The states that the session has had, and how many of them the server has reported or skipped.
   var states: [Sidelight_V1_SessionState] = []
-  var statesTold = 0
+  var statesReceived = 0
   var lastState: Sidelight_V1_SessionState?
   /// The first frame without outcome.
   var nextOutcome = 0
@@ -82,9 +82,9 @@ struct SessionModel {
   var dropCounts: [Sidelight_V1_DropReason: UInt64] = [:]
   var finalStats: Sidelight_V1_Stats?
   var unacknowledged: ArraySlice<UInt64> = []
-  /// Frames that were sent in slots, and pictures that came in output slots; the driver knows.
+  /// The frames sent in slots, and the pictures received in output slots; set by the driver.
   var slotCounts: (inputs: UInt64, outputs: UInt64) = (0, 0)
-  /// Frames that the decimator let through.
+  /// The frames within the session's frame rate.
   var framesWithinRate = 0
 
   init(opening: ModelScript.Opening, framesInFlight: Int, maxConsecutiveErrors: Int) {
@@ -97,8 +97,8 @@ struct SessionModel {
   /// Frames without outcome.
   var outstanding: Int { self.frames.count - self.nextOutcome }
 
-  /// Whether the server has to end the session for its faults.
-  var hasTooManyFaults: Bool { self.faultsInARow > self.maxConsecutiveErrors }
+  /// Whether the server must end the session for its errors.
+  var hasTooManyErrors: Bool { self.consecutiveErrors > self.maxConsecutiveErrors }
 
   /// Returns the client's next message.
   ///
@@ -125,7 +125,7 @@ struct SessionModel {
       return try? Sidelight_V1_ClientMessage(
         serializedBytes: [0xFA, 0x07, 0x03, 0x61, 0x62, 0x63] as [UInt8])
     case .staleAck: return .with { $0.ack.sequence = 0 }
-    case .settle, .rest: return nil
+    case .settle, .pauseReading: return nil
     }
   }
 
@@ -140,23 +140,23 @@ struct SessionModel {
     let isInOrder = self.lastSequence.map { frame.sequence > $0 } ?? true
     if isInOrder { self.lastSequence = frame.sequence }
     let isValid = isSound && isInOrder
-    self.faultsInARow = isValid ? 0 : self.faultsInARow + 1
+    self.consecutiveErrors = isValid ? 0 : self.consecutiveErrors + 1
     let passes = self.opening.analysisOnly || self.pause == .passing
     var sent = SentFrame(
       message: frame,
-      standing: !isValid ? .invalid : self.pause == .dropping ? .paused : .admitted,
+      status: !isValid ? .invalid : self.pause == .dropping ? .paused : .admitted,
       revision: self.revision, requestID: self.requestID, pipeline: self.pipeline, passes: passes,
-      outstandingBefore: self.outstanding, mayFindLaneStuck: false)
-    if sent.standing == .admitted, !passes, self.pipeline.isCustom,
+      outstandingBefore: self.outstanding, mayFindWorkerStuck: false)
+    if sent.status == .admitted, !passes, self.pipeline.isCustom,
       self.deadline(of: frame) != nil
     {
-      self.mayFindLaneStuck = true
+      self.mayFindWorkerStuck = true
     }
-    sent.mayFindLaneStuck = self.mayFindLaneStuck
+    sent.mayFindWorkerStuck = self.mayFindWorkerStuck
     self.frames.append(sent)
   }
 
-  /// The budget that counts for a frame, in microseconds.
+  /// The budget that applies to a frame, in microseconds.
   func deadline(of frame: Sidelight_V1_Frame) -> UInt32? {
     guard !frame.mustProcess, self.opening.dropPolicy != .neverDrop else { return nil }
     let budget = frame.hasBudgetUs ? frame.budgetUs : self.opening.budget
@@ -176,7 +176,7 @@ struct SessionModel {
       self.pipeline = new
       self.revision += 1
       self.requestID = requestID
-      self.faultsInARow = 0
+      self.consecutiveErrors = 0
     } else {
       self.refuse(requestID, code: .invalidArgument)
     }
@@ -185,7 +185,7 @@ struct SessionModel {
 
   private mutating func refuse(_ requestID: UInt64, code: StatusCode) {
     self.controls.append(.error(requestID: requestID, code: code.rawValue))
-    self.faultsInARow += 1
+    self.consecutiveErrors += 1
   }
 
   private mutating func setPause(_ pause: Pause) {
@@ -194,7 +194,7 @@ struct SessionModel {
     self.states.append(pause == .running ? .running : .paused)
   }
 
-  /// The codes that the model knows of `google.rpc.Code`.
+  /// The values of `google.rpc.Code` that the model expects.
   enum StatusCode: Int32 {
     case invalidArgument = 3
     case deadlineExceeded = 4

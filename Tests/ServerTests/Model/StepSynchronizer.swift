@@ -1,86 +1,86 @@
 import Synchronization
 
-/// Where the two sides of a client meet: the one that sends waits for what the other reads, and the
-/// one that reads may rest until the other has gone on.
+/// Synchronizes the two sides of a client: the sender waits until the reader has received messages,
+/// and the reader can pause until the sender has taken further steps.
 final class StepSynchronizer: Sendable {
   private struct State {
     var step = 0
-    var restsUntil = 0
+    var pauseEnd = 0
     var readCount = 0
-    /// Whether the sender needs to hear of something before it can go on.
+    /// Whether the sender waits for a message, or has ended. The reader then does not pause.
     var isSenderWaiting = false
-    var isOver = false
+    var hasEnded = false
   }
 
   private let state = Mutex(State())
-  private let (news, newsTeller) = AsyncStream.makeStream(
+  private let (messages, messageContinuation) = AsyncStream.makeStream(
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
-  private let (pace, paceTeller) = AsyncStream.makeStream(
+  private let (progress, progressContinuation) = AsyncStream.makeStream(
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-  /// How far the sender has come.
+  /// The number of steps that the sender has taken.
   var currentStep: Int { self.state.withLock { $0.step } }
 
   // MARK: The sender
 
-  /// The sender comes to its next step.
+  /// Records that the sender takes its next step.
   func step() {
     self.state.withLock { $0.step += 1 }
-    self.paceTeller.yield()
+    self.progressContinuation.yield()
   }
 
-  /// Stops reading for so many steps, unless the sender comes to wait.
-  func rest(steps: Int) {
-    self.state.withLock { $0.restsUntil = $0.step + steps }
+  /// Pauses the reader for a number of steps, or until the sender waits.
+  func pauseReader(steps: Int) {
+    self.state.withLock { $0.pauseEnd = $0.step + steps }
   }
 
-  /// Waits for something to be read.
+  /// Waits until the reader has received a message.
   ///
-  /// - Returns: Whether more may be read; if not, there is nothing to wait for any more.
-  func waitForNews() async -> Bool {
-    let isOver = self.state.withLock { state in
+  /// - Returns: `false` if the reader has ended.
+  func waitForMessage() async -> Bool {
+    let hasEnded = self.state.withLock { state in
       state.isSenderWaiting = true
-      return state.isOver
+      return state.hasEnded
     }
-    self.paceTeller.yield()
-    guard !isOver else { return false }
-    for await _ in self.news { break }
+    self.progressContinuation.yield()
+    guard !hasEnded else { return false }
+    for await _ in self.messages { break }
     return self.state.withLock { state in
       state.isSenderWaiting = false
-      return !state.isOver && !Task.isCancelled
+      return !state.hasEnded && !Task.isCancelled
     }
   }
 
-  /// The sender has sent its last.
+  /// Records that the sender has ended.
   func stopSending() {
     self.state.withLock { $0.isSenderWaiting = true }
-    self.paceTeller.yield()
+    self.progressContinuation.yield()
   }
 
   // MARK: The reader
 
-  /// How many messages were read.
+  /// The number of received messages.
   var readCount: Int { self.state.withLock { $0.readCount } }
 
-  /// Something was read.
-  func tell() {
+  /// Records a received message.
+  func notify() {
     self.state.withLock { $0.readCount += 1 }
-    self.newsTeller.yield()
+    self.messageContinuation.yield()
   }
 
-  /// Nothing is read any more.
+  /// Records that the reader has ended.
   func stopReading() {
-    self.state.withLock { $0.isOver = true }
-    self.newsTeller.finish()
+    self.state.withLock { $0.hasEnded = true }
+    self.messageContinuation.finish()
   }
 
-  /// Rests while the sender wants it.
-  func restIfAsked() async {
-    func rests() -> Bool {
-      self.state.withLock { $0.step < $0.restsUntil && !$0.isSenderWaiting }
+  /// Waits while the sender pauses the reader.
+  func pauseIfRequested() async {
+    func isPaused() -> Bool {
+      self.state.withLock { $0.step < $0.pauseEnd && !$0.isSenderWaiting }
     }
-    while rests(), !Task.isCancelled {
-      for await _ in self.pace { break }
+    while isPaused(), !Task.isCancelled {
+      for await _ in self.progress { break }
     }
   }
 }

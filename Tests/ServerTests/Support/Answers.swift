@@ -4,7 +4,7 @@ import Synchronization
 /// Collects what a server says, for calls that end with an error.
 final class Answers: Sendable {
   private let collected = Mutex<[Sidelight_V1_ServerMessage]>([])
-  /// Ends when the server has said its last.
+  /// Ends when the server closes the stream.
   let ended: AsyncStream<Never>
   private let ending: AsyncStream<Never>.Continuation
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once, and that tasks can wait for.
+/// An event that happens once, and that tasks can wait for.
 final class Event: Sendable {
   private let happened = Atomic(false)
   private let stream: AsyncStream<Never>

@@ -2,9 +2,9 @@ import Foundation
 import SidelightKernels
 import Synchronization
 
-/// A filter that holds each frame until the test lets it go, and tells when it has one.
+/// A filter that holds each frame until the test releases it, and reports when it receives one.
 final class Gate: Sendable {
-  /// Ticks when a frame has come in.
+  /// Has an element for each received frame.
   let entered: AsyncStream<Void>
   private let entering: AsyncStream<Void>.Continuation
   private let permits = DispatchSemaphore(value: 0)
@@ -31,17 +31,17 @@ final class Gate: Sendable {
       })
   }
 
-  /// Tells that something has come in, and waits until it may go.
+  /// Reports an arrival, and waits for its release.
   func hold() {
     self.entries.add(1, ordering: .sequentiallyConsistent)
     self.entering.yield()
     self.permits.wait()
   }
 
-  /// Frames that have come in so far.
+  /// The number of frames received so far.
   var entryCount: Int { self.entries.load(ordering: .sequentiallyConsistent) }
 
-  /// Lets so many frames go.
+  /// Releases a number of frames.
   func open(for count: Int) {
     for _ in 0 ..< count { self.permits.signal() }
   }

@@ -3,23 +3,23 @@ import NIOPosix
 import SidelightWire
 import Synchronization
 
-/// A proxy between clients and a server. After so many bytes from a client it takes no more of them
-/// until it is released. The server's bytes always pass.
+/// A proxy between clients and a server. After a number of bytes from a client it reads no more of
+/// them until it is released. The server's bytes always pass.
 struct HoldingProxy: Sendable {
-  /// Where it listens.
+  /// The address that it listens on.
   let address: Address
-  /// Ticks when it takes no more.
+  /// Has an element when it stops reading.
   let held: AsyncStream<Void>
   private let valves: Valves
 
-  /// Takes on.
+  /// Continues to read.
   func release() { self.valves.release() }
 
   /// Runs a proxy for as long as `body` runs.
   ///
   /// - Parameters:
-  ///   - server: Where the server listens.
-  ///   - byteCount: After how many bytes of a client, about, it takes no more.
+  ///   - server: The address of the server.
+  ///   - byteCount: The approximate number of bytes of a client after which it stops reading.
   static func withProxy<Result>(
     to server: Address, holdingAfter byteCount: Int,
     _ body: (HoldingProxy) async throws -> Result
@@ -67,7 +67,7 @@ private final class Valves: Sendable {
   }
 }
 
-/// Takes so much off a socket, and the rest when it is released.
+/// Reads a number of bytes from a socket, and the rest once it is released.
 private final class Valve: ChannelDuplexHandler {
   struct Release {}
   typealias InboundIn = ByteBuffer
@@ -105,7 +105,7 @@ private final class Valve: ChannelDuplexHandler {
   }
 }
 
-/// Writes what comes to another connection of the same event loop, and closes it in the end.
+/// Writes received bytes to another connection of the same event loop, and closes it at the end.
 private final class Forwarder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

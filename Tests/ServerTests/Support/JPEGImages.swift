@@ -8,7 +8,7 @@ import SwiftProtobuf
 let testCodec = JPEGCodec(pool: BufferPool())
 
 extension Sidelight_V1_Image {
-  /// A JPEG of slopes, which is what they like.
+  /// A JPEG of gradients, which compress well.
   static func jpeg(
     _ width: Int, _ height: Int, quality: Int = 90, subsampling: JPEGSubsampling = .quarter,
     seed: Int = 0
@@ -57,7 +57,7 @@ extension Frame {
     return try await PlanExecutor(pool: BufferPool(), compute: compute).run(plan, on: self)
   }
 
-  /// The file that the server makes of it.
+  /// The file that the server encodes from it.
   func jpeg(_ settings: JPEGSettings = JPEGSettings()) throws -> Data {
     try testCodec.withEncoded(self, settings) { file in file.withUnsafeBytes { Data($0) } }
   }

@@ -28,8 +28,8 @@ extension Pipeline {
   static let longParameters: [(String, count: Int)] =
     (0 ..< 7).map { ("v\($0)", 1000) } + (0 ..< 20).map { ("w\($0)", 100) }
 
-  /// A pipeline that takes exactly so many bytes as a message: one stage of `long`, and stages of
-  /// nothing with ids that fill the rest.
+  /// A pipeline whose message has a given number of bytes: one stage of `long`, and empty stages
+  /// with ids that fill the rest.
   static func long(bytes: Int) -> Pipeline {
     var call = FilterCall(name: "long")
     func pipeline(_ call: FilterCall) -> Pipeline { [Stage(.filter(call))] }
@@ -42,13 +42,13 @@ extension Pipeline {
     var filled = pipeline(call)
     while count(filled) < bytes, filled.stages.count < Pipeline.maxStages {
       let left = bytes - count(filled)
-      let place = "\(filled.stages.count)"
-      // A stage of nothing takes 6 bytes and its id.
-      let room = left > 140 ? 64 : left > 70 ? left / 2 - 6 : left - 6
+      let index = "\(filled.stages.count)"
+      // An empty stage has 6 bytes and its id.
+      let length = left > 140 ? 64 : left > 70 ? left / 2 - 6 : left - 6
       filled.stages.append(
         Stage(
           .pipeline([]),
-          id: place + String(repeating: "i", count: max(0, room - place.utf8.count))))
+          id: index + String(repeating: "i", count: max(0, length - index.utf8.count))))
     }
     return filled
   }

@@ -2,7 +2,7 @@ import SidelightServer
 import SidelightWire
 import Synchronization
 
-/// A clock that only the test moves.
+/// A clock that only the test advances.
 final class ManualClock: Sendable {
   private struct State {
     var now = Duration.seconds(1000)
@@ -32,7 +32,7 @@ final class ManualClock: Sendable {
 
   var now: Duration { self.state.withLock { $0.now } }
 
-  /// For the server.
+  /// The clock for the server.
   var sessionClock: SessionClock {
     SessionClock(
       now: { self.now },
@@ -43,7 +43,7 @@ final class ManualClock: Sendable {
       wait: { await self.wait($0) })
   }
 
-  /// Time passes.
+  /// Advances the clock.
   func advance(by duration: Duration) {
     let due = self.state.withLock { state in
       state.now += duration
@@ -74,7 +74,8 @@ final class ManualClock: Sendable {
     }
   }
 
-  /// Lets the given time pass whenever a task waits for no more than that; until cancelled.
+  /// Advances the clock by the given time whenever a task waits for no more than that, until
+  /// cancelled.
   func tick(by duration: Duration) async {
     while !Task.isCancelled {
       await self.awaited(within: duration)
@@ -89,7 +90,8 @@ final class ManualClock: Sendable {
     }
   }
 
-  /// Lets the given time pass whenever a task waits for no more than that, for as long as `body` runs.
+  /// Advances the clock by the given time whenever a task waits for no more than that, while `body`
+  /// runs.
   func ticking<Result>(
     by duration: Duration, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -104,7 +106,7 @@ final class ManualClock: Sendable {
     let number = self.state.withLock { $0.number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The tasks that go on now: watchers of such a wait, or one that would have waited.
+        // The tasks that continue now: watchers of such a wait, or one that would have waited.
         let ready: [CheckedContinuation<Void, Never>] = self.state.withLock { state in
           guard !Task.isCancelled, duration > .zero else { return [continuation] }
           state.waiters[number] = (state.now + duration, continuation)

@@ -75,8 +75,8 @@ extension Sidelight_V1_Image {
 }
 
 extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
-  /// Sends messages, closes its side, and returns what the server said; throws how the call ended if
-  /// not with OK.
+  /// Sends messages, closes the client's side, and returns the server's messages. Throws the status
+  /// of the call unless it is OK.
   func converse(
     _ messages: [Sidelight_V1_ClientMessage]
   ) async throws -> [Sidelight_V1_ServerMessage] {
@@ -89,10 +89,10 @@ extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
     }
   }
 
-  /// Opens a session and sends frames, each when the one before has its outcome; returns what the
-  /// server said.
+  /// Opens a session and sends frames, each when the one before has its outcome; returns
+  /// the server's messages.
   ///
-  /// - Parameter before: Called before each frame is sent, with its place.
+  /// - Parameter before: Called before each frame is sent, with its index.
   func converseInTurn(
     _ open: Sidelight_V1_ClientMessage, _ messages: [Sidelight_V1_ClientMessage],
     before: @escaping @Sendable (Int) -> Void = { _ in }
@@ -101,8 +101,8 @@ extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
     return try await self.process(options: largeMessages) { writer in
       try await writer.write(open)
       var iterator = turns.makeAsyncIterator()
-      for (place, message) in messages.enumerated() {
-        before(place)
+      for (index, message) in messages.enumerated() {
+        before(index)
         try await writer.write(message)
         if case .frame? = message.kind { await iterator.next() }
       }

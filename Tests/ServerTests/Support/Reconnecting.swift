@@ -7,7 +7,7 @@ import SidelightServer
 import SidelightWire
 import SwiftProtobuf
 
-/// Code that tests of sessions that lose their server share.
+/// Helpers of tests in which sessions lose their server.
 enum Reconnecting {
   static let key = ResumeKey(id: "a", secret: Data(repeating: 1, count: 32))
 
@@ -26,7 +26,7 @@ enum Reconnecting {
       reconnect: ReconnectPolicy(failOpen: failOpen, maxAttempts: maxAttempts))
   }
 
-  /// The first wait at a chance of a half.
+  /// The first wait with a random factor of one half.
   static let firstDelay = Duration.milliseconds(50)
 
   /// Two servers that share a key, for as long as `body` runs.

@@ -6,20 +6,21 @@ import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// A client of generated code that holds a session's ring, and says and hears one thing at a time.
+/// A client of generated code that holds a session's ring. It sends and receives one message at a
+/// time.
 final class RingClient: @unchecked Sendable {  // one task uses it at a time
   typealias Answers = RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>
 
   let opened: Sidelight_V1_Opened
   let ring: SharedMemoryRing
   private var answers: Answers.AsyncIterator
-  private let saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+  private let continuation: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
 
   fileprivate init(
-    _ answers: Answers, _ saying: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
+    _ answers: Answers, _ continuation: AsyncStream<Sidelight_V1_ClientMessage>.Continuation
   ) async throws {
     self.answers = answers.makeAsyncIterator()
-    self.saying = saying
+    self.continuation = continuation
     guard case .opened(let opened)? = try await self.answers.next()?.kind else {
       throw RPCError(code: .internalError, message: "The session did not open.")
     }
@@ -28,30 +29,30 @@ final class RingClient: @unchecked Sendable {  // one task uses it at a time
     let answer = try DescriptorSocket.fetch(
       offer.hello(of: opened.sessionID), at: offer.socketPath)
     guard let memory = answer.memory else {
-      throw RPCError(code: .internalError, message: "The ring was not handed over.")
+      throw RPCError(code: .internalError, message: "The server did not send the ring.")
     }
     self.ring = try SharedMemoryRing(mapping: memory, try RingLayout(offer))
   }
 
-  func say(_ message: Sidelight_V1_ClientMessage) {
-    self.saying.yield(message)
+  func send(_ message: Sidelight_V1_ClientMessage) {
+    self.continuation.yield(message)
   }
 
-  /// Returns when the server has read all that was said. It must have nothing else to say meanwhile.
+  /// Returns when the server has read all messages. It must send no outcome meanwhile.
   func settle() async throws {
-    self.say(.with { $0.ping.id = 1 })
+    self.send(.with { $0.ping.id = 1 })
     while let message = try await self.answers.next() {
       switch message.kind {
       case .pong?: return
       case .frame?, .dropped?:
-        throw RPCError(code: .internalError, message: "The server said \(message).")
+        throw RPCError(code: .internalError, message: "The server sent \(message).")
       default: break
       }
     }
   }
 
-  /// The next message that is a frame's outcome, a fault's answer or an analysis.
-  func hear() async throws -> Sidelight_V1_ServerMessage.OneOf_Kind {
+  /// The next message that is a frame's outcome, an error or an analysis.
+  func receive() async throws -> Sidelight_V1_ServerMessage.OneOf_Kind {
     while let message = try await self.answers.next() {
       switch message.kind {
       case .frame(let frame)?: return .frame(frame)
@@ -61,28 +62,28 @@ final class RingClient: @unchecked Sendable {  // one task uses it at a time
       default: break
       }
     }
-    throw RPCError(code: .internalError, message: "The server says no more.")
+    throw RPCError(code: .internalError, message: "The server has closed the stream.")
   }
 
   /// The next message, which must be a frame that came back.
-  func hearFrame() async throws -> Sidelight_V1_FilteredFrame {
-    switch try await self.hear() {
+  func receiveFrame() async throws -> Sidelight_V1_FilteredFrame {
+    switch try await self.receive() {
     case .frame(let frame): return frame
-    case let other: throw RPCError(code: .internalError, message: "The server said \(other).")
+    case let other: throw RPCError(code: .internalError, message: "The server sent \(other).")
     }
   }
 
   /// The next message, which must be a drop.
-  func hearDrop() async throws -> Sidelight_V1_Dropped {
-    switch try await self.hear() {
+  func receiveDrop() async throws -> Sidelight_V1_Dropped {
+    switch try await self.receive() {
     case .dropped(let dropped): return dropped
-    case let other: throw RPCError(code: .internalError, message: "The server said \(other).")
+    case let other: throw RPCError(code: .internalError, message: "The server sent \(other).")
     }
   }
 
-  /// Says that there is no more, and returns the last that the server says.
+  /// Closes the client's side, and returns the final counts.
   func finish() async throws -> Sidelight_V1_Stats {
-    self.saying.finish()
+    self.continuation.finish()
     var last = Sidelight_V1_Stats()
     while let message = try await self.answers.next() {
       if case .stats(let stats)? = message.kind { last = stats }
@@ -124,7 +125,7 @@ extension Stub {
     _ configure: @escaping @Sendable (inout Sidelight_V1_Open) -> Void = { _ in },
     _ body: @escaping @Sendable (RingClient) async throws -> Result
   ) async throws -> Result {
-    let (sayings, saying) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
+    let (requests, continuation) = AsyncStream<Sidelight_V1_ClientMessage>.makeStream()
     return try await self.process(options: largeMessages) { writer in
       try await writer.write(
         .open(pipeline, policy: policy) {
@@ -133,10 +134,10 @@ extension Stub {
           $0.sharedMemory.outputSlots = outputs
           configure(&$0)
         })
-      for await message in sayings { try await writer.write(message) }
+      for await message in requests { try await writer.write(message) }
     } onResponse: { response in
-      defer { saying.finish() }
-      return try await body(try await RingClient(response.messages, saying))
+      defer { continuation.finish() }
+      return try await body(try await RingClient(response.messages, continuation))
     }
   }
 }
@@ -147,8 +148,8 @@ extension PixelBuffer {
 }
 
 extension SharedMemoryRing {
-  /// Writes where it must not be written.
-  func scribble(_ value: UInt8, over slot: Int) {
+  /// Writes to a slot against the protocol.
+  func overwrite(_ value: UInt8, over slot: Int) {
     let bytes = self.buffer(slot: slot, byteCount: self.layout.slotBytes).bytes
     for offset in stride(from: 0, to: bytes.count, by: 13) {
       bytes[offset] = value &+ UInt8(truncatingIfNeeded: offset)

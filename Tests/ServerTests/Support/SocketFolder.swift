@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, for Unix sockets.
+/// A folder for the Unix sockets of one test.
 struct SocketFolder: Sendable {
   let path: String
 
@@ -17,7 +17,7 @@ struct SocketFolder: Sendable {
     try? FileManager.default.removeItem(atPath: self.path)
   }
 
-  /// Makes a socket file without a listener, as a process that was killed leaves one.
+  /// Creates a socket file without a listener, as a process that was killed leaves one.
   func leaveStaleSocket(_ name: String = "socket") throws {
     close(try self.bindSocket(name, kind: Self.streamSocket))
   }

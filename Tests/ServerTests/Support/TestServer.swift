@@ -20,7 +20,7 @@ func withServer<Result: Sendable>(
 ) async throws -> Result {
   var configuration = configuration
   configuration.addresses = addresses
-  // On a busy machine a filter that takes long is not stuck. Tests of stuck filters set the clock.
+  // On a busy machine a slow filter is not stuck. Tests of stuck filters set the clock.
   if clock == nil { configuration.customFilterTimeout = .seconds(600) }
   configuration.guards.extendTimeouts()
   var silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -39,8 +39,8 @@ func withServer<Result: Sendable>(
 }
 
 extension GuardConfiguration {
-  /// Extends the timeouts that a test has not set. On a busy machine a client may get no processor for
-  /// seconds, and must not be taken for a peer that is silent, dead or stalled.
+  /// Extends the timeouts that a test has not set. On a busy machine a client may get no processor
+  /// for seconds, and must not count as silent, dead or stalled.
   mutating func extendTimeouts() {
     let usual = GuardConfiguration()
     if self.prefaceTimeout == usual.prefaceTimeout { self.prefaceTimeout = .seconds(600) }
@@ -50,7 +50,7 @@ extension GuardConfiguration {
   }
 }
 
-/// A client made of nothing but generated code, as another language would have it.
+/// A client of generated code only, as in another language.
 func withStub<Result: Sendable>(
   _ address: Address, transport: TransportConfiguration = TransportConfiguration(),
   security: HTTP2ClientTransport.Posix.TransportSecurity? = nil,

@@ -55,7 +55,7 @@ struct FrameAdmission: ~Copyable {
     return isAllowed ? nil : .rateLimited
   }
 
-  /// Returns the time from which on a frame is useless; `nil` if there is none.
+  /// Returns the time after which a frame is useless; `nil` if there is none.
   func deadline(of frame: Sidelight_V1_Frame, received: Duration) -> Duration? {
     let options = self.session.options
     guard !frame.mustProcess, options.dropPolicy != .neverDrop else { return nil }

@@ -79,8 +79,10 @@ struct FramePictureReader: Sendable {
   /// memory, whose slot then belongs to the client again.
   ///
   /// - Throws: `CancellationError`.
-  func lastingPicture(of frame: IncomingFrame) async throws -> IncomingPicture {
-    guard frame.isInPlace, case .frame(let picture) = frame.picture else { return frame.picture }
+  func retainablePicture(of frame: IncomingFrame) async throws -> IncomingPicture {
+    guard frame.isInSharedMemory, case .frame(let picture) = frame.picture else {
+      return frame.picture
+    }
     return try await withTaskExecutorPreference(self.processing.compute) {
       try Task.checkCancellation()
       return .frame(picture.copy(in: self.processing.pool))

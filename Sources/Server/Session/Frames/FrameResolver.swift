@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Synchronization
 
 /// Gives the frames of a session their outcomes: ends a frame's span, releases its input slot, and
-/// resolves its place in the outcome queue. The reader and the worker share it.
+/// resolves its entry in the outcome queue. The reader and the worker share it.
 struct FrameResolver: Sendable {
   private let outcomes: Session.FrameOutcomeQueue
   private let handle: SessionHandle
@@ -61,10 +61,10 @@ struct FrameResolver: Sendable {
 
   /// Drops a frame whose file cannot be decoded although its header is valid, whatever the failure
   /// policy.
-  func drop(_ frame: IncomingFrame, undecodable fault: FieldViolation) {
-    let fault = fault.within("frame.image")
-    self.decodingErrors.count(fault)
-    self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: fault.status))
+  func drop(_ frame: IncomingFrame, undecodable violation: FieldViolation) {
+    let violation = violation.within("frame.image")
+    self.decodingErrors.count(violation)
+    self.drop(frame, Drop(reason: .invalidFrame, stage: .pipeline, diagnostic: violation.status))
   }
 
   private func lateness(of frame: IncomingFrame) -> Duration {
@@ -127,7 +127,7 @@ struct FrameResolver: Sendable {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.ring?.giveBack(inputOf: frame.arrival)
+    self.ring?.release(inputOf: frame.arrival)
     self.outcomes.resolve(
       frame.arrival,
       finished: FinishedFrame(
@@ -139,12 +139,11 @@ struct FrameResolver: Sendable {
           content: content, timing: timing, received: frame.received, span: frame.span)))
   }
 
-  // MARK: The place in the queue
+  // MARK: The entry in the queue
 
-  /// Resolves a frame as dropped. Its slot belongs to the client again, which learns so from the
-  /// outcome.
+  /// Resolves a frame as dropped. Its slot belongs to the client from the outcome on.
   private func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
-    self.ring?.giveBack(inputOf: arrival)
+    self.ring?.release(inputOf: arrival)
     self.outcomes.resolve(arrival, dropped: drop, lateness: lateness)
   }
 }
@@ -154,8 +153,8 @@ final class ConsecutiveErrorCounter: Sendable {
   private let state = Mutex<(count: Int, last: FieldViolation?)>((0, nil))
 
   /// Counts an error.
-  func count(_ fault: FieldViolation) {
-    self.state.withLock { $0 = ($0.count + 1, fault) }
+  func count(_ violation: FieldViolation) {
+    self.state.withLock { $0 = ($0.count + 1, violation) }
   }
 
   /// Starts again from zero, after a success.

@@ -18,7 +18,7 @@ struct IncomingFrame: Sendable {
   let compiledPipeline: CompiledPipeline?
   /// The time of arrival, on the session's clock.
   let received: Duration
-  /// The time from which on the frame is useless. `nil` disables the deadline.
+  /// The time after which the frame is useless. `nil` disables the deadline.
   let deadline: Duration?
   /// The span from arrival to outcome.
   let span: FrameSpan
@@ -51,7 +51,7 @@ struct IncomingFrame: Sendable {
 
   /// Whether the picture is in a slot of shared memory, which belongs to the client again once the
   /// outcome is sent. Files are copied out of their slots on arrival.
-  var isInPlace: Bool {
+  var isInSharedMemory: Bool {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 

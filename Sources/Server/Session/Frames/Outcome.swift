@@ -11,7 +11,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var revision: Revision
   /// The bytes of pixels.
   package var byteCount: Int
-  /// The time from which on it is useless, on the session's clock. `nil` disables the deadline.
+  /// The time after which it is useless, on the session's clock. `nil` disables the deadline.
   package var deadline: Duration?
   /// Whether no other frame may displace it, however long it waits.
   package var mustStay: Bool

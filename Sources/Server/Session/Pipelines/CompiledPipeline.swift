@@ -52,10 +52,10 @@ final class CompiledPipeline: Sendable {
 
   /// The cheaper variant, unless it is known not to be cheaper for these pictures.
   var cheaperVariant: CompiledPipeline? {
-    guard let reduced, let own = self.cost.expected, let its = reduced.cost.expected else {
+    guard let reduced, let full = self.cost.expected, let cheaper = reduced.cost.expected else {
       return self.reduced
     }
-    return its < own ? reduced : nil
+    return cheaper < full ? reduced : nil
   }
 }
 

@@ -3,7 +3,7 @@ import GRPCProtobuf
 package import SidelightKernels
 import Synchronization
 
-/// The operators' overrides, which outlive the sessions that they were made for.
+/// The operators' overrides, which outlive the sessions that they apply to.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
 /// override, or without a token. So the store keeps a decision by lineage, which tokens name, and
@@ -69,7 +69,7 @@ package final class OverrideStore: Sendable {
   package func record(
     _ decision: Decision, for lineage: SessionLineage, track: Track?, at now: Duration
   ) throws {
-    let isRoom = self.state.withLock { state in
+    let hasCapacity = self.state.withLock { state in
       if state.entries[lineage] == nil, state.entries.count >= Self.capacity {
         state.removeExpired(at: now)
         guard state.entries.count < Self.capacity else { return false }
@@ -78,7 +78,7 @@ package final class OverrideStore: Sendable {
       if let track { state.lineages[track] = lineage }
       return true
     }
-    guard isRoom else {
+    guard hasCapacity else {
       throw GoogleRPCStatus(
         code: .resourceExhausted,
         message: "\(Self.capacity) overrides are in effect, which is the limit; end one first.")

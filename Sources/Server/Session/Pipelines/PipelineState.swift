@@ -58,8 +58,8 @@ package struct PipelineState: Sendable {
     self.overrideCatalogue = overrideCatalogue ?? catalogue
   }
 
-  /// Returns the active pipeline and its revision.
-  package func selection() -> ActivePipeline {
+  /// The active pipeline and its revision.
+  package var activePipeline: ActivePipeline {
     ActivePipeline(
       pipeline: self.override?.resolved ?? self.resolved,
       revision: Revision(
@@ -74,7 +74,7 @@ package struct PipelineState: Sendable {
   }
 
   /// The active pipeline before resolution.
-  package var pipelineInForce: Pipeline { self.override?.pipeline ?? self.pipeline }
+  package var effectivePipeline: Pipeline { self.override?.pipeline ?? self.pipeline }
 
   // MARK: The participant
 
@@ -84,8 +84,8 @@ package struct PipelineState: Sendable {
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
   ///   - change: Changes the pipeline.
-  /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of `change`; or
-  ///   that of the catalogue. The pipeline then stays as it was.
+  /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
+  ///   `change`; or that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64,
     _ change: (inout Pipeline) throws(FieldViolation) -> Void
@@ -97,7 +97,9 @@ package struct PipelineState: Sendable {
     }
     var pipeline = self.pipeline
     try change(&pipeline)
-    do throws(FieldViolation) { try pipeline.checkByteCount() } catch { throw error.within("pipeline") }
+    do throws(FieldViolation) { try pipeline.checkByteCount() } catch {
+      throw error.within("pipeline")
+    }
     do throws(PipelineError) {
       self.resolved = try self.catalogue.resolve(pipeline)
     } catch {

@@ -52,8 +52,8 @@ package struct ResumeTokens: Sendable {
 
   /// Returns a signed token; empty if tokens are disabled.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
-    guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes()
-    else {
+    // Messages without required fields can always be serialized.
+    guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes() else {
       return Data()
     }
     let token = Sidelight_V1_ResumeToken.with {
@@ -69,10 +69,11 @@ package struct ResumeTokens: Sendable {
   /// Verifies a token and returns its state.
   ///
   /// - Parameter now: The time in nanoseconds since 1970.
-  /// - Throws: ``FieldViolation`` with FAILED_PRECONDITION for a token that has expired or is invalid.
-  ///   The error does not say why a token is invalid.
-  package func verify(_ token: Data, at now: UInt64) throws(FieldViolation) -> Sidelight_V1_ResumeState
-  {
+  /// - Throws: ``FieldViolation`` with FAILED_PRECONDITION for a token that has expired or is
+  ///   invalid. The error does not state why a token is invalid.
+  package func verify(
+    _ token: Data, at now: UInt64
+  ) throws(FieldViolation) -> Sidelight_V1_ResumeState {
     let refused = FieldViolation(
       code: .failedPrecondition, field: "open.resume_token",
       reason: "is not one of this server's; open a session with a pipeline")

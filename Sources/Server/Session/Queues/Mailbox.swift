@@ -78,7 +78,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// Removes the oldest element if there is one and the condition holds for it.
   package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
     let (element, producer) = self.state.withLock { state in
-      if case .take(let element, _) = state.look(), isWanted(element),
+      if case .take(let element, _) = state.peek(), isWanted(element),
         case .take(let element, let producer) = state.take()
       {
         return (Element?.some(element), producer)
@@ -93,7 +93,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let action = self.state.withLock { state in
-          let action = takes ? state.take() : state.look()
+          let action = takes ? state.take() : state.peek()
           if case .wait = action {
             state.suspendConsumer(.init(takes: takes, continuation: continuation))
           }
@@ -216,13 +216,13 @@ extension Mailbox {
         return .accept
       }
       guard self.policy != .neverDrop else { return .wait }
-      guard let victim = self.evictionCandidate(for: element) else { return .wait }
+      guard let evicted = self.evictionCandidate(for: element) else { return .wait }
       let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
-      guard victim < self.elements.count else {
+      guard evicted < self.elements.count else {
         // The offered element has the lowest priority.
         return .reject(Displaced(element: element, reason: .queueFull))
       }
-      let displaced = self.elements.remove(at: victim)
+      let displaced = self.elements.remove(at: evicted)
       self.elements.append(element)
       return .reject(Displaced(element: displaced, reason: reason))
     }
@@ -231,10 +231,10 @@ extension Mailbox {
     /// or the newest, depending on the policy. The index after the last is the offered element.
     /// `nil` if all must stay.
     private func evictionCandidate(for element: Element) -> Int? {
-      let standings = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
-      let droppable = standings.indices.filter { !standings[$0].mustStay }
-      guard let lowest = droppable.map({ standings[$0].priority }).min() else { return nil }
-      let candidates = droppable.filter { standings[$0].priority == lowest }
+      let priorities = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
+      let droppable = priorities.indices.filter { !priorities[$0].mustStay }
+      guard let lowest = droppable.map({ priorities[$0].priority }).min() else { return nil }
+      let candidates = droppable.filter { priorities[$0].priority == lowest }
       return self.policy == .newestWins ? candidates.first : candidates.last
     }
 
@@ -257,7 +257,7 @@ extension Mailbox {
 
     /// Returns the first element without removing it. A newer one may displace it before
     /// ``take()``.
-    package mutating func look() -> TakeAction {
+    package mutating func peek() -> TakeAction {
       guard let element = self.elements.first else { return self.isFinished ? .finish : .wait }
       self.isFirstAwaited = true
       return .take(element, resume: nil)

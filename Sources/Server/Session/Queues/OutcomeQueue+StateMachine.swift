@@ -44,7 +44,7 @@ extension OutcomeQueue {
 
     /// - Parameters:
     ///   - pictureLimit: The finished frames that may wait to be written, at least 1.
-    ///   - backlogLimit: The entries of any kind from which on the reader should wait.
+    ///   - backlogLimit: The entries of any kind at which the reader should wait.
     ///   - creditLimit: The frames that may be without an outcome.
     ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
     ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
@@ -74,7 +74,7 @@ extension OutcomeQueue {
       self.isFinished || self.picturesWaiting < self.pictureLimit
     }
 
-    /// Reserves the place of a frame that arrives.
+    /// Adds an entry for a frame that arrives.
     ///
     /// - Returns: The arrival number, by which the frame is resolved, and whether the client had
     ///   the credit to send it.
@@ -307,7 +307,7 @@ extension OutcomeQueue {
     }
   }
 
-  /// The place of a frame in the order of outcomes.
+  /// The entry of a frame in the queue.
   package struct Reservation: Sendable, Hashable {
     /// The number by which the frame is resolved.
     package var arrival: UInt64

@@ -44,7 +44,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// - Parameters:
   ///   - pictureLimit: The finished frames that may wait to be written.
-  ///   - backlogLimit: The entries of any kind from which on ``waitForCapacity()`` waits.
+  ///   - backlogLimit: The entries of any kind at which ``waitForCapacity()`` waits.
   ///   - creditLimit: The frames that may be without an outcome.
   ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
   ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
@@ -67,7 +67,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   /// The counts so far.
   package var counts: FrameCounts { self.state.withLock { $0.machine.counts } }
 
-  /// Reserves a place for the outcome of a frame that arrives.
+  /// Adds an entry for the outcome of a frame that arrives.
   package func reserve(sequence: UInt64, byteCount: Int) -> Reservation {
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }

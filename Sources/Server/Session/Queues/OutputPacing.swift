@@ -25,7 +25,7 @@ package struct NoticePacer: Sendable {
   /// Whether the rate is known: after two finished frames.
   package var isKnown: Bool { self.interval != nil }
 
-  /// The time from which on the next notice may be sent.
+  /// The earliest time of the next notice.
   package var next: Duration {
     guard let interval = self.interval, let last = self.lastNotice else { return .zero }
     return last + interval / self.noticesPerFrame

@@ -1,0 +1,168 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightKernels
+import SidelightServer
+import SidelightTelemetry
+import SidelightWire
+import Synchronization
+import Testing
+
+/// Custom filters that do not return, next to sessions that do not use them.
+@Suite(.timeLimit(.minutes(5))) struct IsolationTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
+
+  @Test("With more stuck filters than threads, other sessions still get every frame")
+  func moreStuckThanThreads() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    var configuration = ServerConfiguration()
+    configuration.computeThreads = 2
+    let registry = PrometheusRegistry()
+    try await withServer(
+      configuration, catalogue: catalogue, metrics: registry, clock: clock.sessionClock
+    ) { server, address in
+      try await withThrowingTaskGroup(of: [Sidelight_V1_ServerMessage].self) { group in
+        let (ends, end) = AsyncStream<Never>.makeStream()
+        let (failures, fail) = AsyncStream<Void>.makeStream()
+        for _ in 1 ... 3 {
+          group.addTask {
+            try await withStub(address) { stub in
+              try await stub.process { writer in
+                try await writer.write(.open([.filter("gate")]))
+                try await writer.write(.frame(1, Self.image))
+                for await _ in ends {}
+              } onResponse: { response in
+                var answers: [Sidelight_V1_ServerMessage] = []
+                for try await message in response.messages {
+                  answers.append(message)
+                  if case .frame? = message.kind { fail.yield() }
+                }
+                return answers
+              }
+            }
+          }
+        }
+        // The third has its turn when that of another is over.
+        async let _ = clock.tick(by: FrameScheduler.unknownTurnLimit)
+        var entered = gate.entered.makeAsyncIterator()
+        for _ in 1 ... 3 { await entered.next() }
+        server.updateMetrics()
+        let standIns = MetricsTests.value("sidelight_stand_in_threads", in: registry) ?? 0
+        #expect(standIns >= 1)
+
+        let others = try await withStub(address) { stub in
+          try await stub.converseInTurn(
+            .open([.filter("gaussianBlur")]), (1 ... 50).map { .frame($0, Self.image) })
+        }
+        #expect(others.frames.map(\.sequence) == Array(1 ... 50))
+        #expect(others.frames.allSatisfy { $0.disposition == .filtered })
+
+        // Ten times the budget of sessions without one: the configuration's two seconds.
+        async let _ = clock.tick(by: .seconds(3))
+        var failed = failures.makeAsyncIterator()
+        for _ in 1 ... 3 { await failed.next() }
+        gate.open(for: 3)
+        end.finish()
+        for try await answers in group {
+          #expect(answers.frames.map(\.disposition) == [.passedThrough])
+          #expect(answers.frames.first?.failure.message.contains("custom filter") == true)
+        }
+      }
+    }
+  }
+
+  /// A scheduler of two threads whose work is held, and what it is held by.
+  static func withHeldWork(
+    turns: Int, _ body: (FrameScheduler, ComputePool, ManualClock) async throws -> Void
+  ) async throws {
+    let clock = ManualClock()
+    let compute = ComputePool(threadCount: 2)
+    let scheduler = FrameScheduler(compute: compute, clock: clock.sessionClock)
+    let (ends, end) = AsyncStream<Never>.makeStream()
+    let (begins, begin) = AsyncStream<Void>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var started = begins.makeAsyncIterator()
+      for session in 0 ..< turns {
+        group.addTask {
+          try await scheduler.withTurn(
+            session: UInt64(session), deadline: .zero, limit: .milliseconds(20)
+          ) { _, _ in
+            begin.yield()
+            for await _ in ends {}
+          }
+        }
+        await started.next()
+        await clock.awaited(within: .milliseconds(20))
+        clock.advance(by: .milliseconds(20))
+        // The first had both threads, alone as it was; from then on there are others.
+        try await scheduler.withTurn(session: .max, deadline: .zero) { _, _ in }
+        try await expectEventually("others stand in") {
+          compute.currentThreadCount == 2 + 2 + session
+        }
+      }
+      try await body(scheduler, compute, clock)
+      end.finish()
+      while try await group.next() != nil {}
+    }
+    try await expectEventually("the replacement threads have ended") {
+      compute.currentThreadCount == 2
+    }
+    compute.shutdown()
+  }
+
+  @Test("Blocked threads are replaced until their work returns")
+  func standIns() async throws {
+    try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
+      #expect(compute.currentThreadCount == 2 + 6)
+      #expect(scheduler.overdueThreadCount == 6)
+    }
+  }
+
+  @Test("When too many threads are blocked, only custom filters are refused")
+  func tooMany() async throws {
+    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 1) { scheduler, _, _ in
+      await #expect(throws: GoogleRPCStatus.self) {
+        try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _, _ in }
+      }
+      try await scheduler.withTurn(session: 1000, deadline: .zero) { _, _ in }
+    }
+  }
+
+  @Test(
+    "Custom filters that waited for a turn are refused if too many threads are blocked meanwhile")
+  func tooManyMeanwhile() async throws {
+    try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) {
+      scheduler, _, clock in
+      #expect(scheduler.overdueThreadCount == FrameScheduler.maxOverdueThreads - 1)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let (ends, end) = AsyncStream<Never>.makeStream()
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+        // All turns are taken: one for a time, the others for as long as it takes.
+        for limit in [Duration.milliseconds(20), nil] {
+          group.addTask {
+            try await scheduler.withTurn(session: 1000, deadline: .zero, limit: limit) { _, _ in
+              begin.yield()
+              for await _ in ends {}
+            }
+          }
+        }
+        var started = begins.makeAsyncIterator()
+        for _ in 1 ... 2 { await started.next() }
+        group.addTask {
+          await #expect(throws: GoogleRPCStatus.self) {
+            try await scheduler.withTurn(
+              session: 1001, deadline: .zero, limit: .seconds(1)
+            ) { _, _ in }
+          }
+          end.finish()
+        }
+        try await expectEventually("it waits") { scheduler.waitingCount == 1 }
+        await clock.awaited(within: .milliseconds(20))
+        clock.advance(by: .milliseconds(20))
+        while try await group.next() != nil {}
+      }
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// Frames with a budget. The filter advances a manual clock.
+@Suite(.timeLimit(.minutes(5))) struct BudgetTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
+
+  /// A catalogue whose filter `slow` advances the clock by 30 ms.
+  static func catalogue(_ clock: ManualClock) -> FilterCatalogue {
+    var catalogue = FilterCatalogue()
+    catalogue.register(
+      CustomFilter(
+        "slow", "Takes its time.",
+        frame: { input, output, _ in
+          clock.advance(by: .milliseconds(30))
+          copy(input, into: &output)
+        }))
+    return catalogue
+  }
+
+  /// Sends the frames one after the other, each when the one before has its outcome.
+  static func converse(
+    _ pipeline: Pipeline, _ frames: [Sidelight_V1_ClientMessage],
+    _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let clock = ManualClock()
+    var open = Sidelight_V1_ClientMessage.open(pipeline, policy: .keepOldest)
+    configure(&open.open)
+    return try await withServer(
+      catalogue: Self.catalogue(clock), clock: clock.sessionClock
+    ) { [open] _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(open, frames)
+      }
+    }
+  }
+
+  @Test("A budget that is spent between two passes stops the frame there")
+  func lateInPipeline() async throws {
+    let answers = try await Self.converse(
+      [.filter("slow"), .filter("slow")], [.frame(1, Self.image) { $0.budgetUs = 20_000 }])
+    let drop = try #require(answers.drops.first)
+    #expect(drop.reason == .lateInPipeline)
+    #expect(drop.stage == .pipeline)
+    #expect(drop.lateUs == 10_000)
+  }
+
+  @Test("A frame whose budget is spent by the last pass is not written")
+  func lateOnOutput() async throws {
+    let answers = try await Self.converse(
+      [.filter("slow")], [.frame(1, Self.image)]
+    ) { $0.budgetUs = 20_000 }
+    let drop = try #require(answers.drops.first)
+    #expect(drop.reason == .lateOnOutput)
+    #expect(drop.stage == .outbox)
+    #expect(drop.lateUs == 10_000)
+  }
+
+  @Test("A frame whose expected work exceeds its budget is dropped before it is filtered")
+  func lateOnArrival() async throws {
+    let answers = try await Self.converse(
+      [.filter("slow")],
+      [
+        .frame(1, Self.image) { $0.budgetUs = 40_000 },
+        .frame(2, Self.image) { $0.budgetUs = 20_000 },
+        .frame(3, Self.image) { $0.budgetUs = 40_000 },
+      ])
+    #expect(answers.frames.map(\.sequence) == [1, 3])
+    let drop = try #require(answers.drops.first)
+    #expect(drop.reason == .lateOnArrival)
+    #expect(drop.stage == .arrival)
+    #expect(drop.lateUs == 0, "it was not late yet")
+  }
+
+  @Test("After refusals a frame is tried again, because the pipeline may have become faster")
+  func estimatesSink() async throws {
+    let frames = (1 ... 40).map { sequence in
+      Sidelight_V1_ClientMessage.frame(sequence, Self.image) { $0.budgetUs = 20_000 }
+    }
+    let answers = try await Self.converse([.filter("slow")], frames)
+    let reasons = answers.drops.reduce(into: [:]) { $0[$1.reason, default: 0] += $1.count }
+    #expect(reasons[.lateOnOutput, default: 0] >= 2, "tried at first, and again")
+    #expect(reasons[.lateOnArrival, default: 0] >= 30)
+    #expect(answers.finalStats?.outcomes == 40)
+  }
+
+  @Test("One very slow frame does not cause the next ones to be refused")
+  func outliers() {
+    let estimate = CostEstimate()
+    estimate.record(.milliseconds(10))
+    estimate.record(.seconds(20))
+    #expect(estimate.expected == .milliseconds(13.75))
+  }
+
+  @Test("Refusals lower the expected time, but not the work that counts as load")
+  func timeAndWork() {
+    let estimate = CostEstimate()
+    estimate.record(.milliseconds(8), work: .milliseconds(32))
+    #expect(estimate.expected == .milliseconds(8))
+    #expect(estimate.work == .milliseconds(32))
+    estimate.record(.milliseconds(16), work: .milliseconds(16))
+    #expect(estimate.expected == .milliseconds(9))
+    #expect(estimate.work == .milliseconds(30))
+    estimate.record(atLeast: .milliseconds(32))
+    #expect(estimate.expected == .milliseconds(32))
+    #expect(estimate.work == .milliseconds(32), "it is no less than the time that one thread had")
+    estimate.recordRefusal()
+    #expect(estimate.expected == .milliseconds(31))
+    #expect(estimate.work == .milliseconds(32))
+  }
+
+  @Test("A frame's budget overrides the session's; 0 disables it, and so does must_process")
+  func whichBudget() async throws {
+    let answers = try await Self.converse(
+      [.filter("slow")],
+      [
+        .frame(1, Self.image) { $0.budgetUs = 40_000 },
+        .frame(2, Self.image) { $0.budgetUs = 0 },
+        .frame(3, Self.image) { $0.mustProcess = true },
+        .frame(4, Self.image),
+      ]
+    ) { $0.budgetUs = 1 }
+    #expect(answers.frames.map(\.sequence) == [1, 2, 3])
+    #expect(answers.drops.map(\.firstSequence) == [4])
+    #expect(answers.drops.first?.reason == .lateOnArrival)
+  }
+
+  @Test("A frame that waited too long in the mailbox is not filtered")
+  func lateInMailbox() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    let answers = Answers()
+    try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) { _, address in
+      try await withStub(address) { stub in
+        let read = AsyncStream<Never>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(.open([.filter("gate")], policy: .newestWins))
+          try await writer.write(.frame(1, Self.image))
+          for await _ in gate.entered { break }
+          try await writer.write(.frame(2, Self.image) { $0.budgetUs = 20_000 })
+          try await writer.write(.with { $0.ping.id = 1 })
+          for await _ in read.stream {}
+          clock.advance(by: .milliseconds(50))
+          gate.open(for: 2)
+        } onResponse: { response in
+          for try await message in response.messages {
+            answers.add(message)
+            if case .pong? = message.kind { read.continuation.finish() }
+          }
+        }
+      }
+    }
+    #expect(answers.messages.frames.map(\.sequence) == [1])
+    let drop = try #require(answers.messages.drops.first)
+    #expect(drop.firstSequence == 2)
+    #expect(drop.reason == .lateInPipeline)
+    #expect(drop.stage == .mailbox)
+    #expect(drop.lateUs == 30_000)
+  }
+
+  @Test("A frame rate drops frames evenly; frames with must_process are exempt")
+  func maxFPS() async throws {
+    let clock = ManualClock()
+    let answers = try await withServer(clock: clock.sessionClock) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open(policy: .keepOldest) { $0.maxFps = 10 },
+          (1 ... 12).map { sequence in
+            .frame(sequence, Self.image) { $0.mustProcess = sequence == 6 }
+          },
+          before: { _ in clock.advance(by: .milliseconds(50)) })
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 3, 5, 6, 7, 9, 11])
+    #expect(answers.drops.allSatisfy { $0.reason == .rateLimited && $0.stage == .arrival })
+    #expect(answers.finalStats?.outcomes == 12)
+  }
+
+  @Test("With NEVER_DROP the budgets of session and frame have no effect, which opened reports")
+  func neverDrop() async throws {
+    let clock = ManualClock()
+    let answers = try await withServer(
+      catalogue: Self.catalogue(clock), clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("slow"), .filter("slow")], policy: .neverDrop) { $0.budgetUs = 20_000 },
+          [.frame(1, Self.image), .frame(2, Self.image) { $0.budgetUs = 1 }])
+      }
+    }
+    #expect(answers.first?.opened.budgetUs == 0)
+    #expect(answers.frames.map(\.sequence) == [1, 2])
+    #expect(answers.finalStats?.filtered == 2)
+  }
+
+  @Test("With NEVER_DROP a frame rate is refused")
+  func neverDropAtRate() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let error = await #expect(throws: RPCError.self) {
+          try await stub.converse([.open(policy: .neverDrop) { $0.maxFps = 10 }])
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("max_fps") == true)
+      }
+    }
+  }
+
+  @Test("Frames beyond the granted credits are dropped with NO_CREDIT")
+  func noCredit() async throws {
+    let gate = Gate()
+    let answers = Answers()
+    var configuration = ServerConfiguration()
+    configuration.framesInFlight = 3
+    try await withServer(configuration, catalogue: gate.catalogue) { _, address in
+      try await withStub(address) { stub in
+        let read = AsyncStream<Never>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(.open([.filter("gate")], policy: .newestWins))
+          try await writer.write(.frame(1, Self.image))
+          for await _ in gate.entered { break }
+          for sequence: UInt64 in 2 ... 5 { try await writer.write(.frame(sequence, Self.image)) }
+          try await writer.write(.with { $0.ping.id = 1 })
+          for await _ in read.stream {}
+          gate.open(for: 5)
+        } onResponse: { response in
+          for try await message in response.messages {
+            answers.add(message)
+            if case .pong? = message.kind { read.continuation.finish() }
+          }
+        }
+      }
+    }
+    #expect(answers.messages.frames.map(\.sequence) == [1, 3])
+    #expect(answers.messages.drops.map(\.reason) == [.superseded, .noCredit])
+    #expect(answers.messages.drops.last?.count == 2)
+  }
+}

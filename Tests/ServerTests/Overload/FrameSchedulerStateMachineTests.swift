@@ -1,0 +1,177 @@
+import SidelightServer
+import Testing
+
+/// Each transition of the scheduler, without tasks or time.
+@Suite struct FrameSchedulerStateMachineTests {
+  typealias Machine = FrameScheduler.StateMachine
+
+  @Test("One session has all threads; active sessions share them equally")
+  func bands() {
+    var machine = Machine(threads: 4)
+    #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .run(bands: 4))
+    #expect(machine.request(session: 2, deadline: .zero, at: .zero) == .run(bands: 2))
+    #expect(machine.request(session: 3, deadline: .zero, at: .zero) == .run(bands: 1))
+  }
+
+  @Test("A session without recent requests does not count as active")
+  func idleSessions() {
+    var machine = Machine(threads: 4)
+    for session: UInt64 in 1 ... 4 {
+      _ = machine.request(session: session, deadline: .zero, at: .zero)
+      _ = machine.finish(session: session, work: .zero, at: .zero)
+    }
+    let answer = machine.request(session: 1, deadline: .zero, at: .milliseconds(201))
+    #expect(answer == .run(bands: 4))
+  }
+
+  @Test("No more frames run than there are threads; the rest wait")
+  func limit() {
+    var machine = Machine(threads: 2)
+    _ = machine.request(session: 1, deadline: .zero, at: .zero)
+    _ = machine.request(session: 2, deadline: .zero, at: .zero)
+    #expect(machine.request(session: 3, deadline: .zero, at: .zero) == .wait(ticket: 0))
+    let granted = machine.finish(session: 1, work: .zero, at: .zero)
+    #expect(granted == .init(ticket: 0, bands: 1))
+    let none = machine.finish(session: 2, work: .zero, at: .zero)
+    #expect(none == nil)
+  }
+
+  @Test("Among sessions within their share the earliest deadline is first")
+  func earliestDeadline() {
+    var machine = Machine(threads: 1)
+    _ = machine.request(session: 1, deadline: .zero, at: .zero)
+    let deadlines: [Duration] = [.milliseconds(30), .milliseconds(10), .milliseconds(20)]
+    for (index, deadline) in deadlines.enumerated() {
+      let answer = machine.request(session: UInt64(index) + 2, deadline: deadline, at: .zero)
+      #expect(answer == .wait(ticket: UInt64(index)))
+    }
+    var order: [UInt64] = []
+    var running: UInt64 = 1
+    while let grant = machine.finish(session: running, work: .zero, at: .zero) {
+      order.append(grant.ticket)
+      running = grant.ticket + 2
+    }
+    #expect(order == [1, 2, 0])
+  }
+
+  @Test("Threads that a session has beyond its turn count as its share")
+  func charge() {
+    var machine = Machine(threads: 1)
+    for session: UInt64 in [2, 1] {
+      _ = machine.request(session: session, deadline: .zero, at: .zero)
+      _ = machine.finish(session: session, work: .zero, at: .zero)
+    }
+    machine.charge(session: 1, work: .seconds(2))
+    _ = machine.request(session: 3, deadline: .zero, at: .zero)
+    #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .wait(ticket: 0))
+    #expect(machine.request(session: 2, deadline: .seconds(9), at: .zero) == .wait(ticket: 1))
+    let first = machine.finish(session: 3, work: .zero, at: .zero)
+    #expect(first?.ticket == 1)
+  }
+
+  @Test("A session that has had more than its share waits, however early its deadline")
+  func fairness() {
+    var machine = Machine(threads: 1)
+    // Session 1 has used a second, session 2 nothing.
+    for session: UInt64 in [2, 1] {
+      _ = machine.request(session: session, deadline: .zero, at: .zero)
+      _ = machine.finish(
+        session: session, work: session == 1 ? .seconds(1) : .zero, at: .zero)
+    }
+    _ = machine.request(session: 3, deadline: .zero, at: .zero)
+    #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .wait(ticket: 0))
+    #expect(machine.request(session: 2, deadline: .seconds(9), at: .zero) == .wait(ticket: 1))
+    let first = machine.finish(session: 3, work: .zero, at: .zero)
+    #expect(first?.ticket == 1)
+    let second = machine.finish(session: 2, work: .zero, at: .zero)
+    #expect(second?.ticket == 0)
+  }
+
+  @Test("A session with many requests gets no more turns than the others")
+  func greedySession() {
+    var machine = Machine(threads: 1)
+    // Session 0 needs four times the time of the others for a frame; all want a turn at any time.
+    let costs: [Duration] = [.milliseconds(40)] + Array(repeating: .milliseconds(10), count: 3)
+    var service = Array(repeating: Duration.zero, count: costs.count)
+    var now = Duration.zero
+    var tickets: [UInt64: Int] = [:]
+    func ask(_ session: Int, _ machine: inout Machine) -> Bool {
+      switch machine.request(session: UInt64(session), deadline: now + costs[session], at: now) {
+      case .run: return true
+      case .wait(let ticket):
+        tickets[ticket] = session
+        return false
+      }
+    }
+    var running = 0
+    for session in costs.indices where ask(session, &machine) { running = session }
+    for _ in 0 ..< 1000 {
+      let session = running
+      now += costs[session]
+      service[session] += costs[session]
+      guard
+        let grant = machine.finish(
+          session: UInt64(session), work: costs[session], at: now)
+      else {
+        Issue.record("nobody's turn")
+        return
+      }
+      running = tickets.removeValue(forKey: grant.ticket) ?? 0
+      _ = ask(session, &machine)
+    }
+    let mean = service.reduce(.zero, +) / service.count
+    for time in service { #expect(abs(time / mean - 1) < 0.1, "\(service)") }
+  }
+
+  @Test("An idle session accumulates no share")
+  func noHoarding() {
+    var machine = Machine(threads: 1)
+    _ = machine.request(session: 1, deadline: .zero, at: .zero)
+    _ = machine.finish(session: 1, work: .zero, at: .zero)
+    for _ in 0 ..< 10 {
+      _ = machine.request(session: 2, deadline: .zero, at: .zero)
+      _ = machine.finish(session: 2, work: .seconds(1), at: .zero)
+    }
+    // Session 1 comes back: it is ahead by what session 2 just had, and not by ten seconds.
+    _ = machine.request(session: 3, deadline: .zero, at: .seconds(10))
+    _ = machine.request(session: 1, deadline: .seconds(10), at: .seconds(10))
+    _ = machine.request(session: 2, deadline: .seconds(20), at: .seconds(10))
+    let first = machine.finish(session: 3, work: .zero, at: .seconds(10))
+    #expect(first?.ticket == 0)
+    _ = machine.request(session: 1, deadline: .seconds(10), at: .seconds(10))
+    let second = machine.finish(session: 1, work: .seconds(2), at: .seconds(12))
+    #expect(second?.ticket == 1, "session 1 has had its two seconds")
+  }
+
+  @Test("A cancelled request is skipped; a granted one cannot be withdrawn")
+  func withdrawal() {
+    var machine = Machine(threads: 1)
+    _ = machine.request(session: 1, deadline: .zero, at: .zero)
+    _ = machine.request(session: 2, deadline: .zero, at: .zero)
+    _ = machine.request(session: 3, deadline: .zero, at: .zero)
+    let isWithdrawn = machine.withdraw(ticket: 0)
+    #expect(isWithdrawn)
+    let granted = machine.finish(session: 1, work: .zero, at: .zero)
+    #expect(granted?.ticket == 1)
+    let isTooLate = !machine.withdraw(ticket: 1)
+    #expect(isTooLate)
+  }
+
+  @Test("The load is the arriving work, done or not, relative to the capacity of the threads")
+  func load() {
+    var machine = Machine(threads: 2)
+    // 50 frames a second of 20 ms each are one thread's work.
+    for frame in 0 ..< 500 {
+      machine.recordArrival(work: .milliseconds(20), session: 1, at: .milliseconds(frame * 20))
+    }
+    let busy = machine.load(at: .seconds(10))
+    #expect(abs(busy - 0.5) < 0.02)
+    let half = machine.load(at: .seconds(11))
+    #expect(abs(half - 0.25) < 0.02)
+    let idle = machine.load(at: .seconds(20))
+    #expect(idle == 0)
+    machine.leave(session: 1)
+    let gone = machine.load(at: .seconds(10))
+    #expect(gone == 0)
+  }
+}

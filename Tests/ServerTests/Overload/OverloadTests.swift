@@ -1,0 +1,125 @@
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// Frames that arrive faster than they are filtered. A gate holds the pipeline, so that nothing
+/// depends on the speed of the machine.
+@Suite(.timeLimit(.minutes(5))) struct OverloadTests {
+  static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
+
+  /// Sends frame 1, and frames 2 to 10 while it is being filtered; releases all when the server has
+  /// read them. Returns the server's messages.
+  static func flood(
+    _ policy: Sidelight_V1_DropPolicy, mailboxDepth: UInt32 = 0
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let gate = Gate()
+    let answers = Answers()
+    let read = AsyncStream<Never>.makeStream()
+    var configuration = ServerConfiguration()
+    configuration.framesInFlight = 16
+    try await withServer(configuration, catalogue: gate.catalogue) { _, address in
+      try await withStub(address) { stub in
+        try await stub.process { writer in
+          try await writer.write(
+            .open([.filter("gate")], policy: policy) { $0.mailboxDepth = mailboxDepth })
+          try await writer.write(.frame(1, Self.image))
+          for await _ in gate.entered { break }
+          for sequence: UInt64 in 2 ... 10 { try await writer.write(.frame(sequence, Self.image)) }
+          // Messages are read in order: the answer to a ping says that the frames have been read.
+          try await writer.write(.with { $0.ping.id = 1 })
+          if policy == .neverDrop { gate.open(for: 10) }
+          for await _ in read.stream {}
+          gate.open(for: 10)
+        } onResponse: { response in
+          for try await message in response.messages {
+            answers.add(message)
+            if case .pong? = message.kind { read.continuation.finish() }
+          }
+        }
+      }
+    }
+    return answers.messages
+  }
+
+  @Test(
+    "With newest wins the newest frame is filtered next, the others are superseded in one notice"
+  )
+  func newestWins() async throws {
+    let answers = try await Self.flood(.newestWins)
+    #expect(answers.frames.map(\.sequence) == [1, 10])
+    let drop = try #require(answers.drops.first)
+    #expect(answers.drops.count == 1)
+    #expect(drop.firstSequence == 2)
+    #expect(drop.lastSequence == 9)
+    #expect(drop.count == 8)
+    #expect(drop.reason == .superseded)
+    #expect(drop.stage == .mailbox)
+    #expect(answers.finalStats?.outcomes == 10)
+  }
+
+  @Test("A deeper mailbox keeps as many of the newest")
+  func deeperMailbox() async throws {
+    let answers = try await Self.flood(.newestWins, mailboxDepth: 3)
+    #expect(answers.frames.map(\.sequence) == [1, 8, 9, 10])
+    #expect(answers.drops.map(\.count) == [6])
+  }
+
+  @Test("With keep oldest frames beyond the mailbox's depth are dropped with QUEUE_FULL")
+  func keepOldest() async throws {
+    let answers = try await Self.flood(.keepOldest)
+    #expect(answers.frames.map(\.sequence) == [1, 2])
+    #expect(answers.drops.map(\.reason) == [.queueFull])
+    #expect(answers.drops.map(\.count) == [8])
+    #expect(answers.finalStats?.outcomes == 10)
+  }
+
+  @Test("With never drop the sender gets back-pressure, and every frame is filtered")
+  func neverDrop() async throws {
+    let answers = try await Self.flood(.neverDrop)
+    #expect(answers.frames.map(\.sequence) == Array(1 ... 10))
+    #expect(answers.drops.isEmpty)
+  }
+
+  struct Broken: Error, CustomStringConvertible {
+    var description: String { "the filter is broken" }
+  }
+
+  static var brokenCatalogue: FilterCatalogue {
+    var catalogue = FilterCatalogue()
+    catalogue.register(CustomFilter("broken", "Throws.", frame: { _, _, _ in throw Broken() }))
+    return catalogue
+  }
+
+  @Test("A stage that fails returns the original, with the failure")
+  func failingStagePassesThrough() async throws {
+    let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([.open([.filter("broken")]), .frame(1, Self.image)])
+      }
+    }
+    let frame = try #require(answers.frames.first)
+    #expect(frame.disposition == .passedThrough)
+    #expect(frame.image == Self.image)
+    #expect(frame.failure.message.contains("the filter is broken"))
+    #expect(answers.finalStats?.passedThrough == 1)
+  }
+
+  @Test("With the policy drop a stage that fails drops the frame, and the session continues")
+  func failingStageDrops() async throws {
+    let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open([.filter("broken")]) { $0.failurePolicy = .drop }, .frame(1, Self.image),
+          .select([]), .frame(2, Self.image),
+        ])
+      }
+    }
+    #expect(answers.drops.map(\.reason) == [.stageFailed])
+    #expect(answers.drops.map(\.stage) == [.pipeline])
+    #expect(answers.drops.first?.diagnostic.message.contains("the filter is broken") == true)
+    #expect(answers.frames.map(\.sequence) == [2])
+  }
+}

@@ -1,0 +1,81 @@
+import SidelightServer
+import Testing
+
+/// Tests of token buckets and rate limiters.
+@Suite struct TokenBucketTests {
+  @Test(
+    "In any period the amount is at most the rate times that period plus one second",
+    arguments: 1 ... 20)
+  func bound(seed: Int) {
+    var dice = SeededRandom(seed: UInt64(seed))
+    let perSecond = Double(dice.number(1 ... 200))
+    var bucket = TokenBucket(perSecond: perSecond, at: .zero)
+    var now = Duration.zero
+    var taken: [(at: Duration, amount: Double)] = []
+    for _ in 0 ..< 400 {
+      now += .milliseconds(dice.number(0 ... 300))
+      let amount = Double(dice.number(1 ... 40))
+      guard bucket.delay(for: amount, at: now) == .zero else { continue }
+      bucket.take(amount)
+      taken.append((now, amount))
+    }
+    #expect(!taken.isEmpty)
+    for (first, begin) in taken.enumerated() {
+      var sum = 0.0
+      for end in taken[first...] {
+        sum += end.amount
+        let time = (end.at - begin.at) / .seconds(1)
+        #expect(sum <= time * perSecond + max(perSecond, 40) + 0.01)
+      }
+    }
+  }
+
+  @Test("A caller that waits for the stated delay is accepted")
+  func delays() {
+    var bucket = TokenBucket(perSecond: 3, at: .zero)
+    var now = Duration.zero
+    for amount in [1, 1, 1, 1, 2, 7, 1, 0.5] {
+      now += bucket.delay(for: amount, at: now)
+      #expect(bucket.delay(for: amount, at: now) == .zero)
+      bucket.take(amount)
+    }
+  }
+
+  @Test("A clock that stops or goes back adds nothing")
+  func clocks() {
+    var bucket = TokenBucket(perSecond: 2, at: .seconds(10))
+    bucket.take(2)
+    #expect(bucket.delay(for: 1, at: .seconds(10)) == .milliseconds(500))
+    #expect(bucket.delay(for: 1, at: .seconds(5)) == .milliseconds(500))
+    #expect(bucket.delay(for: 1, at: .seconds(11)) == .zero)
+  }
+
+  @Test("Changed limits apply immediately, also to known callers")
+  func change() async {
+    let limiters = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
+    let limiter = limiters.limiter(of: "alice")
+    for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
+    limiters.quotas.framesPerSecond = 1
+    #expect(await limiter.takeFrame(of: 1, waiting: false))
+    #expect(await !limiter.takeFrame(of: 1, waiting: false))
+    limiters.quotas.framesPerSecond = nil
+    for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
+  }
+
+  @Test("The limiters of inactive callers are removed")
+  func forgetting() async throws {
+    let clock = ManualClock()
+    var quotas = Quotas()
+    quotas.framesPerSecond = 1
+    let limiters = RateLimiter(quotas, clock: clock.sessionClock)
+    let held = limiters.limiter(of: "holder")
+    #expect(await held.takeFrame(of: 1, waiting: false))
+    for caller in 0 ..< 100_000 {
+      #expect(await limiters.limiter(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
+      clock.advance(by: .milliseconds(10))
+    }
+    #expect(limiters.count < 3000)
+    // A caller that is still there is not given a second limiter.
+    #expect(limiters.limiter(of: "holder") === held)
+  }
+}

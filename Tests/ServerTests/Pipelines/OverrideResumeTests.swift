@@ -1,0 +1,184 @@
+import Foundation
+import GRPCCore
+import SidelightKernels
+import SidelightServer
+import SidelightWire
+import Synchronization
+import SwiftProtobuf
+import Testing
+
+/// An operator's decision holds for the sessions with which a client comes back.
+@Suite(.timeLimit(.minutes(5))) struct OverrideResumeTests {
+  static let image = OverrideTests.image
+
+  /// A session from its client's side: the answer to its opening, and its first frame's outcome.
+  struct Visit {
+    var id = ""
+    var token = Data()
+    var states: [Sidelight_V1_State] = []
+    var pipeline = ""
+  }
+
+  /// Opens a session, looks at it as an operator does, and goes.
+  ///
+  /// - Parameter during: Called while the session runs, with its name.
+  static func visit(
+    _ address: Address, _ open: Sidelight_V1_ClientMessage,
+    during: @escaping @Sendable (String) async throws -> Void = { _ in }
+  ) async throws -> Visit {
+    try await OverrideTests.withOperators(address) { operators in
+      try await withStub(address) { stub in
+        let visit = Mutex(Visit())
+        let (received, continuation) = AsyncStream<Void>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(open)
+          var answers = received.makeAsyncIterator()
+          await answers.next()
+          let id = visit.withLock { $0.id }
+          try await during(id)
+          try await writer.write(.frame(1, Self.image))
+          await answers.next()
+          let info = try await operators.listSessions(.init()).sessions.first { $0.sessionID == id }
+          visit.withLock { $0.pipeline = info?.pipeline ?? "" }
+        } onResponse: { response in
+          var isFirst = true
+          for try await message in response.messages {
+            if isFirst {
+              isFirst = false
+              guard case .opened? = message.kind else {
+                Issue.record("\(message) is first")
+                continue
+              }
+            }
+            switch message.kind {
+            case .opened(let opened)?:
+              visit.withLock {
+                $0.id = opened.sessionID
+                $0.token = opened.resumeToken
+              }
+              continuation.yield()
+            case .state(let state)?: visit.withLock { $0.states.append(state) }
+            case .frame?, .dropped?: continuation.yield()
+            default: break
+            }
+          }
+        }
+        return visit.withLock { $0 }
+      }
+    }
+  }
+
+  static func override(_ id: String, at address: Address, with pipeline: Pipeline?) async throws {
+    try await OverrideTests.withOperators(address) { operators in
+      _ = try await operators.overrideSession(
+        .with {
+          $0.sessionID = id
+          if let pipeline { $0.pipeline = Sidelight_V1_Pipeline(pipeline) }
+          $0.timeToLive.seconds = 60
+          $0.reason = "privacy"
+        })
+    }
+  }
+
+  static func open(
+    resuming token: Data = Data(), label: String = ""
+  ) -> Sidelight_V1_ClientMessage {
+    .open([.filter("sepiaTone")]) {
+      $0.resumeToken = token
+      $0.label = label
+    }
+  }
+
+  @Test("A token from before an override does not end it")
+  func oldToken() async throws {
+    let clock = ManualClock()
+    try await withServer(clock: clock.sessionClock) { _, address in
+      let first = try await Self.visit(address, Self.open()) { id in
+        try await Self.override(id, at: address, with: [.filter("gaussianBlur")])
+      }
+      let second = try await Self.visit(address, Self.open(resuming: first.token))
+      #expect(second.pipeline == "gaussianBlur")
+      #expect(second.states.first?.state == .overridden)
+      #expect(second.states.first?.message == "privacy")
+      clock.advance(by: .seconds(61))
+      let third = try await Self.visit(address, Self.open(resuming: first.token))
+      #expect(third.pipeline == "sepiaTone")
+    }
+  }
+
+  @Test("A session without a token gets the override of its caller and label")
+  func withoutToken() async throws {
+    try await withServer { _, address in
+      _ = try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: [.filter("gaussianBlur")])
+      }
+      #expect(try await Self.visit(address, Self.open(label: "ana")).pipeline == "gaussianBlur")
+      #expect(try await Self.visit(address, Self.open(label: "ben")).pipeline == "sepiaTone")
+      #expect(try await Self.visit(address, Self.open()).pipeline == "sepiaTone")
+    }
+  }
+
+  @Test("An override that was ended early is not restored by a token that contains it")
+  func lifted() async throws {
+    try await withServer { _, address in
+      let first = try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: [.filter("gaussianBlur")])
+      }
+      let token = try #require(first.states.last?.resumeToken)
+      let second = try await Self.visit(address, Self.open(resuming: token)) { id in
+        try await Self.override(id, at: address, with: nil)
+      }
+      #expect(second.pipeline == "sepiaTone")
+      #expect(try await Self.visit(address, Self.open(resuming: token)).pipeline == "sepiaTone")
+      #expect(try await Self.visit(address, Self.open(label: "ana")).pipeline == "sepiaTone")
+    }
+  }
+
+  @Test("A session is refused if the pipeline of its override is no longer valid")
+  func invalidOverride() async throws {
+    let black = "LUT_3D_SIZE 2\n" + String(repeating: "0 0 0\n", count: 8)
+    let assets = AssetStore(["cover": .cube(try CubeFile.read(Array(black.utf8)))])
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.assets = assets
+    let cover: Pipeline = [.filter("colorCube", ["asset": .text("cover")])]
+    try await withServer(catalogue: catalogue) { _, address in
+      let first = try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: cover)
+      }
+      assets.remove(named: "cover")
+      for open in [Self.open(resuming: first.token), Self.open(label: "ana")] {
+        let error = await #expect(throws: RPCError.self) {
+          try await Self.visit(address, open)
+        }
+        #expect(error?.code == .failedPrecondition)
+        #expect(error?.message.contains("cover") == true)
+      }
+      #expect(try await Self.visit(address, Self.open(label: "ben")).pipeline == "sepiaTone")
+    }
+  }
+
+  @Test("An override applies to both sessions of a client that has reconnected")
+  func twoConnections() async throws {
+    try await withServer { _, address in
+      let first = try await Self.visit(address, Self.open())
+      _ = try await Self.visit(address, Self.open(resuming: first.token)) { old in
+        let new = try await Self.visit(address, Self.open(resuming: first.token)) { _ in
+          try await Self.override(old, at: address, with: [.filter("gaussianBlur")])
+        }
+        #expect(new.pipeline == "gaussianBlur")
+      }
+    }
+  }
+
+  @Test("The number of stored overrides is limited, and expired ones are removed")
+  func bound() throws {
+    let store = OverrideStore()
+    func force(until end: Duration, at now: Duration) throws {
+      try store.record(
+        .forced([], reason: "", until: end), for: SessionLineage(), track: nil, at: now)
+    }
+    for _ in 0 ..< OverrideStore.capacity { try force(until: .seconds(10), at: .zero) }
+    #expect(throws: (any Error).self) { try force(until: .seconds(20), at: .seconds(9)) }
+    try force(until: .seconds(20), at: .seconds(10))
+  }
+}

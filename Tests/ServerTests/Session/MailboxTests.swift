@@ -1,0 +1,179 @@
+import SidelightServer
+import SidelightWire
+import Testing
+
+@Suite struct MailboxTests {
+  @Test("Elements within the depth are returned oldest first")
+  func order() async {
+    let mailbox = Mailbox<Int>(depth: 2)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2) == nil)
+    #expect(await mailbox.next() == 1)
+    #expect(await mailbox.next() == 2)
+  }
+
+  @Test("With newest wins a full mailbox returns the oldest element")
+  func newestWins() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2)?.element == 1)
+    #expect(await mailbox.offer(3)?.element == 2)
+    #expect(await mailbox.next() == 3)
+  }
+
+  @Test("With keep oldest a full mailbox returns the offered element")
+  func keepOldest() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
+    #expect(await mailbox.offer(1) == nil)
+    #expect(await mailbox.offer(2)?.element == 2)
+    #expect(await mailbox.next() == 1)
+  }
+
+  @Test("With never drop the producer waits for the consumer, and no element is lost")
+  func neverDrop() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for number in 0 ..< 1000 { #expect(await mailbox.offer(number) == nil) }
+        mailbox.finish()
+      }
+      var received: [Int] = []
+      while let number = await mailbox.next() { received.append(number) }
+      #expect(received == Array(0 ..< 1000))
+    }
+  }
+
+  @Test("A finished mailbox delivers its elements, then ends, and rejects offers")
+  func finish() async {
+    let mailbox = Mailbox<Int>(depth: 2)
+    _ = await mailbox.offer(1)
+    mailbox.finish()
+    #expect(await mailbox.offer(2)?.element == 2)
+    #expect(await mailbox.next() == 1)
+    #expect(await mailbox.next() == nil)
+  }
+
+  @Test("A waiting consumer resumes on an element, on the end, and on cancellation")
+  func waiting() async {
+    for wake in 0 ..< 3 {
+      let mailbox = Mailbox<Int>()
+      let result = await withTaskGroup(of: Int?.self) { group in
+        group.addTask { await mailbox.next() }
+        switch wake {
+        case 0: _ = await mailbox.offer(7)
+        case 1: mailbox.finish()
+        default: group.cancelAll()
+        }
+        return await group.next() ?? nil
+      }
+      #expect(result == (wake == 0 ? 7 : nil))
+    }
+  }
+
+  @Test(
+    "A waiting producer gets its element back when the mailbox closes",
+    arguments: [
+      true, false,
+    ])
+  func producerIsReleased(byCancellation: Bool) async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
+    _ = await mailbox.offer(1)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.offer(2)?.element }
+      if byCancellation { group.cancelAll() } else { mailbox.finish() }
+      #expect(await group.next() == 2)
+    }
+  }
+
+  @Test("With newest wins the displaced and the delivered elements are all that were offered")
+  func nothingIsLost() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
+    let (displaced, received) = await withTaskGroup(of: [Int].self) { group in
+      group.addTask {
+        var displaced: [Int] = []
+        for number in 0 ..< 10_000 {
+          if let old = await mailbox.offer(number) { displaced.append(old.element) }
+        }
+        mailbox.finish()
+        return displaced
+      }
+      var received: [Int] = []
+      while let number = await mailbox.next() { received.append(number) }
+      return (await group.next() ?? [], received)
+    }
+    #expect((displaced + received).sorted() == Array(0 ..< 10_000))
+    #expect(received == received.sorted())
+    #expect(received.last == 9_999, "the newest always comes through")
+  }
+
+  @Test("A peeked element stays, does not count against the depth, and can be displaced")
+  func first() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    _ = await mailbox.offer(1)
+    #expect(await mailbox.first() == 1)
+    #expect(
+      await mailbox.offer(2) == nil, "the consumer would have removed the first without the wait")
+    #expect(await mailbox.offer(3)?.element == 1)
+    #expect(mailbox.take() == 2)
+    #expect(await mailbox.offer(4)?.element == 3, "the room is one again")
+    #expect(mailbox.take { $0 == 3 } == nil, "it is not what is wanted")
+    #expect(mailbox.take() == 4)
+    #expect(mailbox.take() == nil)
+  }
+
+  @Test("A waiting peek resumes on an element, which stays, and on the end")
+  func lookingAhead() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.first() }
+      _ = await mailbox.offer(7)
+      #expect(await group.next() == 7)
+      mailbox.finish()
+      #expect(await mailbox.first() == 7, "what is in can still be taken out")
+      #expect(mailbox.take() == 7)
+      #expect(await mailbox.first() == nil)
+    }
+  }
+
+  /// An element that states its own eviction priority.
+  struct Letter: Sendable, Hashable {
+    var number: Int
+    var priority: Int32 = 0
+    var mustStay = false
+    var evictionPriority: EvictionPriority {
+      EvictionPriority(priority: self.priority, mustStay: self.mustStay)
+    }
+  }
+
+  static func mailbox(depth: Int, _ policy: DropPolicy) -> Mailbox<Letter> {
+    Mailbox(depth: depth, policy: policy, evictionPriority: \.evictionPriority)
+  }
+
+  @Test("The lowest priority goes first; among equals the policy decides")
+  func priority() async {
+    let mailbox = Self.mailbox(depth: 2, .newestWins)
+    _ = await mailbox.offer(Letter(number: 1, priority: 5))
+    _ = await mailbox.offer(Letter(number: 2, priority: 1))
+    let second = await mailbox.offer(Letter(number: 3, priority: 1))
+    #expect(second?.element.number == 2)
+    #expect(second?.reason == .superseded)
+    let offered = await mailbox.offer(Letter(number: 4, priority: 0))
+    #expect(offered?.element.number == 4, "it has the least claim of all")
+    #expect(offered?.reason == .queueFull)
+    #expect(await mailbox.next()?.number == 1)
+    #expect(await mailbox.next()?.number == 3)
+  }
+
+  @Test("A required element is not displaced; if all are required, the producer waits")
+  func mustStay() async {
+    let mailbox = Self.mailbox(depth: 1, .newestWins)
+    _ = await mailbox.offer(Letter(number: 1, mustStay: true))
+    #expect(await mailbox.offer(Letter(number: 2))?.element.number == 2)
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask { await mailbox.offer(Letter(number: 3, mustStay: true))?.element.number }
+      #expect(await mailbox.next()?.number == 1)
+      #expect(await mailbox.next()?.number == 3)
+      #expect(await group.next() == .some(nil))
+    }
+  }
+}

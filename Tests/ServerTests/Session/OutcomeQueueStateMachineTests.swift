@@ -1,0 +1,305 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Tests of each transition of the outcome queue, without tasks or time.
+@Suite struct OutcomeQueueStateMachineTests {
+  typealias Machine = OutcomeQueue<String, String>.StateMachine
+
+  static func finished(
+    _ sequence: UInt64, revision: UInt64 = 1, disposition: FrameDisposition = .filtered
+  ) -> FinishedFrame<String> {
+    FinishedFrame(
+      sequence: sequence, disposition: disposition,
+      revision: Revision(number: revision, requestID: revision * 10), byteCount: 100,
+      payload: "frame \(sequence)")
+  }
+
+  static let superseded = Drop(reason: .superseded, stage: .mailbox)
+
+  /// Takes out everything that can go now, in words.
+  static func drain(_ machine: inout Machine, at now: Duration = .zero) -> [String] {
+    var items: [String] = []
+    while case .item(let item) = machine.next(at: now) {
+      switch item {
+      case .control(let control): items.append(control)
+      case .applied(let revision, let first): items.append("applied \(revision.number) at \(first)")
+      case .frame(let frame): items.append(frame.payload)
+      case .dropped(let run):
+        items.append("\(run.drop.reason) \(run.firstSequence)-\(run.lastSequence) x\(run.count)")
+      case .finalCounts: items.append("final")
+      }
+    }
+    return items
+  }
+
+  @Test("Outcomes are sent in the order of arrival, in any order of completion")
+  func order() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    _ = machine.resolve(arrivals[2], finished: Self.finished(3))
+    machine.resolve(arrivals[1], dropped: Self.superseded)
+    #expect(Self.drain(&machine) == [])
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "superseded 2-2 x1", "frame 3"])
+  }
+
+  @Test("Adjacent drops for the same reason become one notice")
+  func coalescing() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    for index in [3, 1, 2] { machine.resolve(arrivals[index], dropped: Self.superseded) }
+    machine.resolve(arrivals[4], dropped: Drop(reason: .queueFull, stage: .mailbox))
+    machine.resolve(arrivals[5], dropped: Self.superseded)
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "superseded 2-4 x3", "queueFull 5-5 x1", "superseded 6-6 x1",
+      ])
+  }
+
+  @Test("Drops with a diagnostic are reported one by one")
+  func diagnosticsStay() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let drop = Drop(
+      reason: .invalidFrame, stage: .arrival,
+      diagnostic: .init(code: .invalidArgument, message: "no", details: []))
+    for sequence: UInt64 in 1 ... 2 {
+      machine.resolve(
+        machine.reserve(sequence: sequence, byteCount: 1).arrival, dropped: drop)
+    }
+    #expect(Self.drain(&machine) == ["invalidFrame 1-1 x1", "invalidFrame 2-2 x1"])
+  }
+
+  @Test("A picture beyond the limit displaces the oldest waiting one")
+  func pictureLimit() {
+    var machine = Machine(pictureLimit: 2, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    #expect(machine.resolve(arrivals[0], finished: Self.finished(1)) == nil)
+    let hasRoomForPicture1 = machine.hasPictureCapacity
+    #expect(hasRoomForPicture1)
+    #expect(machine.resolve(arrivals[1], finished: Self.finished(2)) == nil)
+    let hasRoomForPicture2 = machine.hasPictureCapacity
+    #expect(!hasRoomForPicture2)
+    #expect(machine.resolve(arrivals[2], finished: Self.finished(3)) == "frame 1")
+    #expect(
+      Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 1 at 2", "frame 2", "frame 3"])
+  }
+
+  @Test("A revision is announced once, before its first frame")
+  func revisions() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      _ = machine.resolve(arrival, finished: Self.finished(sequence, revision: revision))
+    }
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "frame 2", "applied 4 at 3", "frame 3", "frame 4",
+      ])
+  }
+
+  @Test("Control messages overtake outcomes and are never dropped")
+  func controls() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
+    for number in 0 ..< 100 { machine.push("control \(number)") }
+    _ = machine.resolve(arrival, finished: Self.finished(1))
+    #expect(
+      Self.drain(&machine) == (0 ..< 100).map { "control \($0)" } + ["applied 1 at 1", "frame 1"])
+  }
+
+  @Test("After the end the queue delivers its items, then the final counts, then nothing")
+  func end() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7).arrival }
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2, disposition: .passedThrough))
+    for index in 2 ... 4 { machine.resolve(arrivals[index], dropped: Self.superseded) }
+    machine.finish()
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "frame 2", "superseded 3-5 x3", "final",
+      ])
+    guard case .finished = machine.next() else {
+      Issue.record("the machine continues after its end")
+      return
+    }
+    let counts = machine.counts
+    #expect(counts.received == 5)
+    #expect(counts.filtered == 1)
+    #expect(counts.passedThrough == 1)
+    #expect(counts.dropped == [.superseded: 3])
+    #expect(counts.inFlight == 0)
+    #expect(counts.bytesIn == 35)
+    #expect(counts.bytesOut == 200)
+  }
+
+  @Test("A frame is resolved once")
+  func oneOutcome() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
+    machine.resolve(arrival, dropped: Self.superseded)
+    _ = machine.resolve(arrival, finished: Self.finished(1))
+    machine.resolve(arrival, dropped: Drop(reason: .draining, stage: .arrival))
+    #expect(Self.drain(&machine) == ["superseded 1-1 x1"])
+  }
+
+  @Test("The reader waits while the backlog is long, and resumes when items are written")
+  func backlog() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 3)
+    for number in 0 ..< 3 { machine.push("\(number)") }
+    let hasRoom3 = machine.hasCapacity
+    #expect(!hasRoom3)
+    _ = machine.next()
+    let hasRoom4 = machine.hasCapacity
+    #expect(hasRoom4)
+  }
+
+  @Test("Repeated sequence numbers are distinguished by their arrival")
+  func repeatedNumbers() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let first = machine.reserve(sequence: 5, byteCount: 1).arrival
+    let second = machine.reserve(sequence: 5, byteCount: 1).arrival
+    machine.resolve(second, dropped: Drop(reason: .invalidFrame, stage: .arrival))
+    _ = machine.resolve(first, finished: Self.finished(5))
+    #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
+  }
+
+  @Test("A picture that is late when it is written becomes a drop with its lateness")
+  func lateOnOutput() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    for sequence: UInt64 in 1 ... 2 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      var frame = Self.finished(sequence)
+      frame.deadline = .milliseconds(10 * Int(sequence))
+      _ = machine.resolve(arrival, finished: frame)
+    }
+    guard case .late("frame 1") = machine.next(at: .milliseconds(15)) else {
+      Issue.record("frame 1 is not late")
+      return
+    }
+    guard case .item(.dropped(let run)) = machine.next(at: .milliseconds(15)) else {
+      Issue.record("frame 1 gets no notice")
+      return
+    }
+    #expect(run.drop == Drop(reason: .lateOnOutput, stage: .outbox))
+    #expect(run.lateness == .milliseconds(5))
+    #expect(Self.drain(&machine) == ["applied 1 at 2", "frame 2"])
+    #expect(machine.counts.dropped == [.lateOnOutput: 1])
+  }
+
+  @Test("A frame that was announced as the first of its revision is always sent")
+  func announcedFrame() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    var first = Self.finished(1)
+    first.deadline = .milliseconds(1)
+    _ = machine.resolve(arrivals[0], finished: first)
+    guard case .item(.applied) = machine.next() else {
+      Issue.record("revision 1 is not announced")
+      return
+    }
+    #expect(machine.resolve(arrivals[1], finished: Self.finished(2)) == "frame 2")
+    guard case .item(.frame(let frame)) = machine.next(at: .seconds(1)) else {
+      Issue.record("the announced frame does not follow")
+      return
+    }
+    #expect(frame.sequence == 1)
+  }
+
+  @Test("A credit is used on arrival and returned when the outcome is sent")
+  func credit() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256, creditLimit: 2)
+    let reservations = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
+    #expect(reservations.map(\.hasCredit) == [true, true, false])
+    machine.resolve(reservations[2].arrival, dropped: Drop(reason: .noCredit, stage: .arrival))
+    machine.resolve(reservations[1].arrival, dropped: Self.superseded)
+    let stillSpent = machine.reserve(sequence: 4, byteCount: 1)
+    #expect(!stillSpent.hasCredit)
+    _ = machine.resolve(reservations[0].arrival, finished: Self.finished(1))
+    #expect(
+      Self.drain(&machine) == [
+        "applied 1 at 1", "frame 1", "superseded 2-2 x1", "noCredit 3-3 x1",
+      ])
+    let again = machine.reserve(sequence: 5, byteCount: 1)
+    #expect(again.hasCredit)
+  }
+
+  @Test("A closed output window delays only pictures; an acknowledgement opens it")
+  func outputWindow() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 1)
+    let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1"])
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2))
+    machine.push("control")
+    #expect(Self.drain(&machine) == ["control"])
+    // The newest waits and displaces.
+    #expect(machine.resolve(arrivals[2], finished: Self.finished(3)) == "frame 2")
+    #expect(Self.drain(&machine) == ["outputSuperseded 2-2 x1"])
+    machine.acknowledge(1)
+    #expect(Self.drain(&machine) == ["frame 3"])
+    machine.acknowledge(99)
+    _ = machine.resolve(arrivals[3], finished: Self.finished(4))
+    #expect(Self.drain(&machine) == ["frame 4"])
+  }
+
+  @Test("Opening the window releases waiting outcomes")
+  func windowAfterTheEnd() {
+    var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
+    for sequence: UInt64 in 1 ... 3 {
+      let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
+      _ = machine.resolve(arrival, finished: Self.finished(sequence))
+    }
+    machine.openWindow()
+    machine.finish()
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
+  }
+
+  @Test("A picture filtered before an override is not sent, even if it was announced")
+  func discarding() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    for (arrival, sequence) in zip(arrivals, [1, 2] as [UInt64]) {
+      _ = machine.resolve(arrival, finished: Self.finished(sequence))
+    }
+    guard case .item(.applied) = machine.next() else {
+      Issue.record("revision 1 is not announced")
+      return
+    }
+    let discarded = machine.discardPictures(before: 2)
+    #expect(discarded.sorted() == ["frame 1", "frame 2"])
+    _ = machine.resolve(arrivals[2], finished: Self.finished(3, revision: 2))
+    #expect(
+      Self.drain(&machine) == ["outputSuperseded 1-2 x2", "applied 2 at 3", "frame 3"])
+    let hasCapacity = machine.hasPictureCapacity
+    #expect(hasCapacity)
+  }
+
+  @Test("A picture that is being filtered when an override begins is not sent")
+  func discardingLater() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    let discarded = machine.discardPictures(before: 2)
+    #expect(discarded.isEmpty)
+    let refused = machine.resolve(arrivals[0], finished: Self.finished(1))
+    #expect(refused == "frame 1")
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2, revision: 2))
+    #expect(Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 2 at 2", "frame 2"])
+  }
+
+  @Test("After the final counts nothing is counted or sent")
+  func afterTheEnd() {
+    var machine = Machine(pictureLimit: 8, backlogLimit: 256)
+    machine.finish()
+    #expect(Self.drain(&machine) == ["final"])
+    let late = machine.reserve(sequence: 1, byteCount: 1).arrival
+    machine.resolve(late, dropped: Drop(reason: .draining, stage: .mailbox))
+    machine.push("late")
+    #expect(Self.drain(&machine) == [])
+    #expect(machine.counts.received == 0)
+  }
+}

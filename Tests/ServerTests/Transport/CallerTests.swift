@@ -1,0 +1,88 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import SidelightServer
+import SidelightWire
+import Testing
+
+/// Tests of the identity of callers. The distinction between users is tested from Python, which can
+/// run as another user.
+@Suite(.timeLimit(.minutes(5))) struct CallerTests {
+  typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
+
+  /// Opens a session, and returns as whose operators see it.
+  static func peer(_ address: Address, metadata: Metadata = [:]) async throws -> String {
+    try await withStub(address) { stub in
+      let (end, ended) = AsyncStream<Never>.makeStream()
+      return try await stub.process(metadata: metadata) { writer in
+        try await writer.write(.open())
+        for await _ in end {}
+      } onResponse: { response in
+        var peer = ""
+        for try await message in response.messages {
+          guard case .opened(let opened)? = message.kind else { continue }
+          peer = try await withOperators(address) { operators in
+            try await operators.listSessions(.init()).sessions
+              .first { $0.sessionID == opened.sessionID }?.peer ?? "unknown"
+          }
+          ended.finish()
+        }
+        return peer
+      }
+    }
+  }
+
+  static func withOperators<Result: Sendable>(
+    _ address: Address, _ body: (Operators) async throws -> Result
+  ) async throws -> Result {
+    try await withConnection(address) { try await body(Operators(wrapping: $0)) }
+  }
+
+  @Test("The list of sessions names user, group and process of a Unix socket's peer")
+  func credentials() async throws {
+    let folder = try SocketFolder()
+    defer { folder.remove() }
+    try await withServer(listeningOn: [.unix(path: folder.file())]) { _, address in
+      let own = "unix:\(folder.file()) uid=\(geteuid()) gid=\(getegid()) pid=\(getpid())"
+      let peer = try await Self.peer(address)
+      #expect(peer == own)
+    }
+  }
+
+  @Test("A client cannot forge the identity of another connection", arguments: ["1", "2", "x", ""])
+  func forgedMark(mark: String) async throws {
+    try await withServer { _, address in
+      let peer = try await Self.peer(address, metadata: ["sidelight-connection": "\(mark)"])
+      #expect(peer.hasPrefix("ipv4:127.0.0.1:"))
+      #expect(!peer.contains("uid"))
+    }
+  }
+
+  @Test("Sessions over Unix sockets count by user, across connections and sockets")
+  func limitByUser() async throws {
+    let folder = try SocketFolder()
+    defer { folder.remove() }
+    var configuration = ServerConfiguration()
+    configuration.quotas.sessions = 1
+    let addresses = ["a", "b"].map { Address.unix(path: folder.file($0)) }
+    try await withServer(configuration, listeningOn: addresses) { _, first in
+      try await withStub(first) { stub in
+        let (end, ended) = AsyncStream<Never>.makeStream()
+        try await stub.process { writer in
+          try await writer.write(.open())
+          for await _ in end {}
+        } onResponse: { response in
+          for try await message in response.messages {
+            guard case .opened? = message.kind else { continue }
+            let error = await #expect(throws: RPCError.self) {
+              try await withStub(addresses[1]) { _ = try await $0.converse([.open()]) }
+            }
+            #expect(error?.code == .resourceExhausted)
+            #expect(error?.message.contains("unix:uid=\(geteuid())") == true)
+            ended.finish()
+          }
+        }
+      }
+    }
+  }
+}
