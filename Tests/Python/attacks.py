@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 
 import grpc
 
-import test_faults
-import test_jpeg_frames
-import test_odd_frames
-import test_peers_that_fall_silent
-import test_shared_memory
-import test_string_limits
+from filters import test_jpeg_frames
+from robustness import test_silent_peers
+from robustness.strings import test_long_strings
+from robustness.strings.pipelines import LONG_PIPELINES, named
+from sessions import test_odd_frames, test_session_errors, test_shared_memory
 from sidelight_testing import broken_calls, images
 from sidelight_testing.broken_calls import BROKEN_CALLS, HEADERS, OPEN
 from sidelight_testing.broken_connections import BROKEN_CONNECTIONS
@@ -47,7 +46,7 @@ SLOW = {"headers that are broken off"}
 
 
 class Attacker:
-    """Makes attacks on one server: `for name in attacker.attacks: attacker.make(name)`."""
+    """Runs attacks on one server: `for name in attacker.attacks: attacker.run(name)`."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -64,8 +63,8 @@ class Attacker:
             peer.__exit__()
         self._uploads.close()
 
-    def make(self, name: str) -> None:
-        """Makes one attack. However it ends is well: what it gets is for the tests to say."""
+    def run(self, name: str) -> None:
+        """Runs one attack. Any outcome is accepted here; the tests check it."""
         try:
             self.attacks[name]()
         except (grpc.RpcError, StopIteration, OSError):
@@ -84,11 +83,11 @@ class Attacker:
         yield "messages that never end", self._unfinished
         yield "a session that is left in a message", self._abandoned
 
-        for name, order in test_faults.BROKEN_ORDERS.items():
+        for name, order in test_session_errors.BROKEN_ORDERS.items():
             yield name, lambda order=order: self._session(order, opens=False)
-        for name, (image, _) in test_faults.INVALID_FRAMES.items():
+        for name, (image, _) in test_session_errors.INVALID_FRAMES.items():
             yield name, lambda image=image: self._frames(image)
-        for name, (wanted, *_) in test_faults.INVALID_SELECTIONS.items():
+        for name, (wanted, *_) in test_session_errors.INVALID_SELECTIONS.items():
             yield f"selection: {name}", lambda wanted=wanted: self._selections([wanted])
         yield (
             "a thousand selections",
@@ -96,18 +95,18 @@ class Attacker:
         )
         yield (
             "selections with stage ids of 8 MiB",
-            lambda: self._selections([test_string_limits.named("x" * (8 << 20))] * 3),
+            lambda: self._selections([named("x" * (8 << 20))] * 3),
         )
-        for name, wanted in test_string_limits.LONG_PIPELINES.items():
+        for name, wanted in LONG_PIPELINES.items():
             yield f"{name} of 1 MiB", lambda wanted=wanted: self._selections([wanted])
-        for name, change in test_string_limits.LONG_CHANGES.items():
+        for name, change in test_long_strings.LONG_CHANGES.items():
             yield f"{name} of 1 MiB", lambda change=change: self._changes(change)
         for name, flood in FLOODS.items():
             yield f"a flood of tiny messages: {name}", lambda flood=flood: self._flood(flood)
         yield "numbers that go back, budgets of a microsecond", self._odd_frames
         yield (
             "only faults",
-            lambda: self._frames(*[test_faults.changed(test_faults.SOUND, width=0)] * 40),
+            lambda: self._frames(*[test_session_errors.changed(test_session_errors.SOUND, width=0)] * 40),
         )
         for name, (kind, content) in test_odd_frames.BROKEN_FILES.items():
             yield name, lambda kind=kind, content=content: self._file(kind, content)
@@ -187,7 +186,7 @@ class Attacker:
 
     def _slow_reader(self) -> None:
         with self._peer(receive_buffer=4096) as peer:
-            test_peers_that_fall_silent.begin_session(peer, frame_count=6, side=512)
+            test_silent_peers.begin_session(peer, frame_count=6, side=512)
 
     def _flood(self, flood: Flood) -> None:
         class Hostile(Flooder):
@@ -207,7 +206,7 @@ class Attacker:
         for frame_count in (0, 2):
             peer = self._peer()
             self._silent.append(peer)
-            test_peers_that_fall_silent.begin_session(peer, frame_count)
+            test_silent_peers.begin_session(peer, frame_count)
 
     # By gRPC's own rules.
 

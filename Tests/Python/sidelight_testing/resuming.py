@@ -80,13 +80,13 @@ class ResumingClient:
             assert self._changed.wait_for(lambda: holds(self), seconds), "it took too long"
 
     def verify(self) -> None:
-        """Every frame has one outcome, and none was made by another selection than the client's."""
+        """Every frame has one outcome, and none was filtered by another selection than the client's."""
         assert not self.faults, self.faults
         assert not self._pending
         assert sorted(self.outcomes) == list(range(1, self._sequence + 1))
 
     @property
-    def made(self) -> int:
+    def filtered(self) -> int:
         """Frames that came back."""
         return sum(each == "frame" for each in list(self.outcomes.values()))
 
@@ -180,4 +180,4 @@ class ResumingClient:
     def _check_picture(self, frame: messages.FilteredFrame) -> None:
         is_later = self._selected_at is not None and frame.sequence >= self._selected_at
         if frame.image.inline != (self._inverted if is_later else self._picture.inline):
-            self.faults.append(f"{frame.sequence} was made by another selection")
+            self.faults.append(f"{frame.sequence} was filtered by another selection")

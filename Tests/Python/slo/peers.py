@@ -14,9 +14,9 @@ from pathlib import Path
 
 from hyperframe import frame as frames
 
-import test_drain
-import test_peers_that_fall_silent as silence
 from attacks import Attacker
+from operations import test_drain
+from robustness import test_silent_peers as silence
 from sidelight_testing import images
 from sidelight_testing.bystander import Bystander
 from sidelight_testing.contract import session as messages
@@ -53,7 +53,7 @@ def a_hostile_neighbour(settings: Settings) -> Row:
                     end = time.monotonic() + window_seconds
                     while time.monotonic() < end:
                         if kind == attacked:
-                            attacker.make(next(names))
+                            attacker.run(next(names))
                             made += 1
                         elif kind == busy:
                             hashlib.sha256(BUSY_WORK)

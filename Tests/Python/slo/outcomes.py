@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-import siege
+import stress
 from sidelight_testing.server import Server
 
 from .row import SWIFT_TESTS, Row, Settings, not_measured
@@ -12,10 +12,10 @@ from .row import SWIFT_TESTS, Row, Settings, not_measured
 
 def one_outcome_a_frame(settings: Settings) -> Row:
     """Row 1: the model-based client of the Swift tests."""
-    promise = "every accepted frame has exactly one outcome; received = sum of outcomes"
+    objective = "every accepted frame has exactly one outcome; received = sum of outcomes"
     limit = "no violation"
     if not SWIFT_TESTS.exists():
-        return not_measured(1, promise, limit, "the Swift tests are not built")
+        return not_measured(1, objective, limit, "the Swift tests are not built")
     frames = int(settings.either(30_000, 1_000_000))
     found = subprocess.run(
         [SWIFT_TESTS, "--testing-library", "swift-testing", "--filter", "ModelTests"],
@@ -33,7 +33,7 @@ def one_outcome_a_frame(settings: Settings) -> Row:
     misses = "no violation" if holds else f"sessions that violate it, by their seeds: {seeds}"
     return Row(
         1,
-        promise,
+        objective,
         f"{frames:,} frames of random clients{kinds}: {misses}",
         limit,
         holds,
@@ -45,7 +45,7 @@ def no_input_stops_it(settings: Settings) -> list[Row]:
     """Rows 2 and 4: the stress test."""
     minutes = settings.either(0.2, 1)
     with Server("--shared-memory") as server:
-        found = siege.besiege(server, sessions=60, minutes=minutes, rate=2)
+        found = stress.run_stress_test(server, sessions=60, minutes=minutes, rate=2)
     hurt = [each for each in found.failures if "memory" not in each]
     how = f'`make stress ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
     inputs = f"{found.attacks:,} attacks of {found.kinds} kinds next to 60 sessions: "
@@ -73,7 +73,7 @@ def no_input_stops_it(settings: Settings) -> list[Row]:
             "RSS within 20 % of the baseline 30 s after the load",
             memory,
             "1.2 times",
-            ratio <= siege.MOST_OF_BASELINE,
+            ratio <= stress.MAX_BASELINE_RATIO,
             how,
         ),
     ]

@@ -6,20 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from hyperframe import frame as frames
 
+from robustness.test_silent_peers import begin_session
 from sidelight_testing import images
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import TESTS, frame_filter, service
 from sidelight_testing.contract import session as messages
-from sidelight_testing.raw import PROCESS, RawPeer
+from sidelight_testing.raw import RawPeer
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
-from test_peers_that_fall_silent import begin_session
 
 GRACE_SECONDS = 3
 GRACE = ("--shutdown-grace", str(GRACE_SECONDS))
@@ -80,8 +79,8 @@ def silent(server: Server, stack: contextlib.ExitStack) -> None:
 def dead(server: Server, stack: contextlib.ExitStack) -> None:
     """Has a session, and is stopped."""
     client = subprocess.Popen(
-        [sys.executable, "test_peers_that_fall_silent.py", server.addresses["tcp"]],
-        cwd=Path(__file__).parent,
+        [sys.executable, "-m", "robustness.test_silent_peers", server.addresses["tcp"]],
+        cwd=TESTS,
         stdout=subprocess.PIPE,
     )
     stack.callback(client.wait)

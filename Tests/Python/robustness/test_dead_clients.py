@@ -6,13 +6,12 @@ Run as a program, this file is the client that is killed.
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import grpc
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import TESTS, frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.session import Session, pipeline
 
@@ -56,8 +55,8 @@ def test_a_client_that_is_killed_in_mid_frame_leaves_nothing_behind(server, stub
     before = load(stub)
     for _ in range(3):
         client = subprocess.Popen(
-            [sys.executable, __file__, server.addresses[kind]],
-            cwd=Path(__file__).parent,
+            [sys.executable, "-m", "robustness.test_dead_clients", server.addresses[kind]],
+            cwd=TESTS,
             stdout=subprocess.PIPE,
         )
         try:

@@ -32,7 +32,7 @@ class MemoryGroup:
 
     def __init__(self, limit: int) -> None:
         lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-        name = f"sidelight-promises-{os.getpid()}"
+        name = f"sidelight-slo-{os.getpid()}"
         ours = {kind: path.lstrip("/") for _, kind, path in lines}
         if "memory" in ours:
             self.path = Path("/sys/fs/cgroup/memory") / ours["memory"] / name
@@ -47,7 +47,7 @@ class MemoryGroup:
             self.path.rmdir()
             raise
 
-    def take(self, process_id: int) -> None:
+    def add(self, process_id: int) -> None:
         (self.path / "cgroup.procs").write_text(str(process_id))
 
     @property
@@ -75,7 +75,7 @@ def memory_of_a_session(settings: Settings) -> Row:
             server = stack.enter_context(Server(*options))
             try:
                 group = MemoryGroup(LIMIT)
-                group.take(server.process.pid)
+                group.add(server.process.pid)
             except OSError as error:
                 why = f"resident memory, because memory cgroups are not available here ({error.strerror})"
             before = resident_bytes(server.process)

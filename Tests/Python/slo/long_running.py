@@ -8,7 +8,8 @@ from pathlib import Path
 
 import grpc
 
-import endurance
+import soak as soak_test
+from sidelight_testing.contract import TESTS
 from sidelight_testing.resuming import LOST, ResumingClient
 from sidelight_testing.server import Server
 
@@ -20,7 +21,7 @@ IDENTITY_TESTS = ("test_identity*.py", "test_tls*.py", "test_quotas*.py")
 def resuming(settings: Settings) -> Row:
     """Row 12: kill -9 in mid-stream, again and again."""
     rounds = int(settings.either(4, 20))
-    gaps, lost, frames, faults = [], 0, 0, []
+    gaps, lost, frames, failures = [], 0, 0, []
     settings.scratch.mkdir(parents=True, exist_ok=True)
     keys = settings.scratch / "resume-keys"
     keys.touch(mode=0o600)
@@ -37,13 +38,13 @@ def resuming(settings: Settings) -> Row:
             ]
             with grpc.insecure_channel(both, options) as channel:
                 with ResumingClient(channel, rate=60) as client:
-                    client.wait_until(lambda client: client.made > 3, 30)
+                    client.wait_until(lambda client: client.filtered > 3, 30)
                     client.select_inversion()
                     client.wait_until(lambda client: client.is_selected, 30)
                     first.process.kill()
                     client.wait_until(lambda client: client.resumptions, 30)
-                    before = client.made
-                    client.wait_until(lambda client: client.made > before + 3, 30)
+                    before = client.filtered
+                    client.wait_until(lambda client: client.filtered > before + 3, 30)
             try:
                 client.verify()
                 [resumption] = client.resumptions
@@ -51,19 +52,19 @@ def resuming(settings: Settings) -> Row:
                 gaps.append(resumption.seconds)
                 lost += sum(each == LOST for each in client.outcomes.values())
             except AssertionError as fault:
-                faults.append(str(fault))
+                failures.append(str(fault))
             frames += len(client.outcomes)
     keys.unlink()
     return Row(
         12,
         "resume within 30 s restores the pipeline; every lost frame is reported",
-        f"{rounds - len(faults)} of {rounds} sessions resumed with their pipeline, "
+        f"{rounds - len(failures)} of {rounds} sessions resumed with their pipeline, "
         f"{max(gaps, default=0):.2f} s after "
         f"the loss at most; {frames:,} frames, each with its outcome or among the {lost} that the "
         "client "
-        f"reports as lost" + (f"; {faults}" if faults else ""),
+        f"reports as lost" + (f"; {failures}" if failures else ""),
         "all, 30 s",
-        not faults and max(gaps, default=99) < 30,
+        not failures and max(gaps, default=99) < 30,
         "`kill -9` of a server during a stream, another server with the same keys; with HAProxy: "
         "`test_haproxy.py`",
     )
@@ -71,30 +72,30 @@ def resuming(settings: Settings) -> Row:
 
 def identity(settings: Settings) -> Row:
     """Row 14: the tests of identity."""
-    promise = "authentication before allocation, on every RPC; it fails closed; certificates reload"
-    here = Path(__file__).parents[1]
-    files = sorted(str(path) for pattern in IDENTITY_TESTS for path in here.glob(pattern))
+    objective = "authentication before allocation, on every RPC; it fails closed; certificates reload"
+    folder = TESTS / "identity"
+    files = sorted(str(path) for pattern in IDENTITY_TESTS for path in folder.glob(pattern))
     if not files:
         return not_measured(
-            14, promise, "every row on identity", "there are no tests of identity here"
+            14, objective, "every row on identity", "there are no tests of identity here"
         )
     found = subprocess.run(
         [sys.executable, "-m", "pytest", *files],
-        cwd=here,
+        cwd=TESTS,
         capture_output=True,
         text=True,
         timeout=300,
     )
     last = found.stdout.strip().splitlines()[-1].strip("= ") if found.stdout.strip() else "no tests"
     names = ", ".join(f"`{Path(each).name}`" for each in files)
-    return Row(14, promise, last, "all pass", found.returncode == 0, names + "; `IdentityTests`")
+    return Row(14, objective, last, "all pass", found.returncode == 0, names + "; `IdentityTests`")
 
 
 def soak(settings: Settings) -> Row:
     """Row 15: a short form of `make soak-test`."""
     minutes = settings.either(0.25, 2)
     with Server() as server:
-        found = endurance.endure(server, minutes)
+        found = soak_test.run_soak_test(server, minutes)
     return Row(
         15,
         "soak at 70 %: RSS slope < 1 MiB/h, descriptors flat, p99 steady",
@@ -102,8 +103,8 @@ def soak(settings: Settings) -> Row:
         "descriptors "
         f"{found.descriptors_gained:+d}; p99 of the last third {found.drift:.2f} times that of the first"
         + "".join(f"; {each}" for each in found.failures),
-        f"1 MiB/h beyond two standard errors; {endurance.MOST_DESCRIPTORS}; "
-        f"{endurance.MOST_DRIFT:g} times",
+        f"1 MiB/h beyond two standard errors; {soak_test.MAX_DESCRIPTORS}; "
+        f"{soak_test.MAX_DRIFT:g} times",
         not found.failures,
         "a short form of `make soak-test`",
     )

@@ -7,17 +7,15 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
-import pytest
 from hyperframe import frame as frames
 
+from robustness.test_dead_clients import wait_until
 from sidelight_testing import images
 from sidelight_testing.bystander import Bystander
+from sidelight_testing.contract import TESTS
 from sidelight_testing.contract import session as messages
 from sidelight_testing.raw import PREFACE, PROCESS, RawPeer, message
-from sidelight_testing.server import Server
-from test_clients_that_die import wait_until
 
 # The guaranteed times, and what a busy machine may add.
 SILENT_SECONDS = 5
@@ -106,7 +104,9 @@ def test_stopped_and_stalled_peers_leave_no_session(server):
     address = server.addresses["tcp"]
     with Bystander(server) as bystander, contextlib.ExitStack() as stack:
         stopped = subprocess.Popen(
-            [sys.executable, __file__, address], cwd=Path(__file__).parent, stdout=subprocess.PIPE
+            [sys.executable, "-m", "robustness.test_silent_peers", address],
+            cwd=TESTS,
+            stdout=subprocess.PIPE,
         )
         stack.callback(stopped.wait)
         stack.callback(stopped.kill)

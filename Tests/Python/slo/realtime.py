@@ -12,6 +12,8 @@ from google.rpc import status_pb2
 from grpc_status import rpc_status
 from hyperframe import frame as frames
 
+from operations.test_drain import LONG
+from robustness.test_silent_peers import client_message
 from sidelight_testing import images
 from sidelight_testing.contract import error_details, service
 from sidelight_testing.contract import session as messages
@@ -19,12 +21,10 @@ from sidelight_testing.load import Load, percentile
 from sidelight_testing.raw import PROCESS, RawPeer
 from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session, pipeline
-from test_drain import LONG
-from test_peers_that_fall_silent import client_message
 
 from .row import REALTIME, Row, Settings
 
-DEAR = ["median", "zoomBlur"] * 4
+EXPENSIVE = ["median", "zoomBlur"] * 4
 BUDGET_US = 60_000
 
 
@@ -34,11 +34,11 @@ def overload(settings: Settings) -> list[Row]:
 
 
 def _curve(settings: Settings) -> Row:
-    promise = "at 4x capacity goodput >= 90 % of the peak, accepted p99 <= 2x unloaded"
+    objective = "at 4x capacity goodput >= 90 % of the peak, accepted p99 <= 2x unloaded"
     limit = "90 %; 2 times"
     if not REALTIME.exists():
         return Row(
-            5, promise, "", limit, None, "bench-realtime is not built: `make bench-realtime`"
+            5, objective, "", limit, None, "bench-realtime is not built: `make bench-realtime`"
         )
     folder = settings.scratch / "realtime"
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def _curve(settings: Settings) -> Row:
             f"window {window}: goodput {goodput[window, 4.0]:.0f} % of the peak, p99 "
             f"{p99[window, 4.0]:.0f} ms, {ratio:.1f} times that at {unloaded[1]:g}x"
         )
-    return Row(5, promise, "; ".join(figures), limit, holds, "`make bench-overload`")
+    return Row(5, objective, "; ".join(figures), limit, holds, "`make bench-overload`")
 
 
 def _refusals(settings: Settings) -> Row:
@@ -70,7 +70,7 @@ def _refusals(settings: Settings) -> Row:
     sessions = 8
     with (
         Server("--max-sessions", str(sessions)) as server,
-        Load(server.addresses["tcp"], sessions, rate=30, filters=DEAR),
+        Load(server.addresses["tcp"], sessions, rate=30, filters=EXPENSIVE),
     ):
         took = {
             "a raw client with one thread": _refused_raw(server.addresses["tcp"], count),
@@ -90,7 +90,7 @@ def _refusals(settings: Settings) -> Row:
     )
 
 
-def _says_when_to_come_back(details: list) -> bool:
+def _has_retry_info(details: list) -> bool:
     return any(each.Unpack(error_details.RetryInfo()) for each in details)
 
 
@@ -114,7 +114,7 @@ def _refused_raw(address: str, count: int) -> list[float]:
                 base64.b64decode(encoded + "=" * (-len(encoded) % 4))
             )
             assert status.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], status
-            assert _says_when_to_come_back(status.details), status
+            assert _has_retry_info(status.details), status
     return took
 
 
@@ -130,7 +130,7 @@ def _refused(address: str, count: int) -> list[float]:
             error = refused.fail()
             took.append(1000 * (time.perf_counter() - start))
             assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, error
-            assert _says_when_to_come_back(rpc_status.from_call(error).details), error
+            assert _has_retry_info(rpc_status.from_call(error).details), error
             refused.__exit__()
     return took
 
@@ -140,14 +140,14 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
     seconds = settings.either(4, 15)
     done = threading.Event()
     lock = threading.Lock()
-    totals = {"made": 0, "dropped": 0, "begun late": 0, "told late": 0}
-    depths, begun, late_us = set(), [], [0]
+    totals = {"filtered": 0, "dropped": 0, "started late": 0, "sent late": 0}
+    depths, started, late_us = set(), [], [0]
 
     def run(address: str) -> None:
         with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
             stub = service.FrameFilterStub(channel)
             picture = images.noise("I420", 320, 180)
-            with Session(stub, pipeline=pipeline(*DEAR), budget_us=BUDGET_US) as session:
+            with Session(stub, pipeline=pipeline(*EXPENSIVE), budget_us=BUDGET_US) as session:
                 while not done.wait(1 / 60):
                     session.send_frame(picture)
                 transcript = session.finish()
@@ -155,10 +155,10 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
             depths.add(session.opened.mailbox_depth)
             totals["dropped"] += sum(each.count for each in transcript.dropped)
             for frame in transcript.frames:
-                totals["made"] += 1
-                begun.append(frame.timing.queue_us / BUDGET_US)
-                totals["begun late"] += frame.timing.queue_us > BUDGET_US
-                totals["told late"] += frame.timing.total_us > BUDGET_US
+                totals["filtered"] += 1
+                started.append(frame.timing.queue_us / BUDGET_US)
+                totals["started late"] += frame.timing.queue_us > BUDGET_US
+                totals["sent late"] += frame.timing.total_us > BUDGET_US
                 late_us.append(frame.timing.total_us - BUDGET_US)
 
     with Server("--max-load", "0") as server:
@@ -169,18 +169,18 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
         done.set()
         for thread in threads:
             thread.join()
-    begun.sort()
+    started.sort()
     return Row(
         6,
         "no frame is computed after its deadline; mailbox depth 1",
-        f"{totals['made']:,} frames filtered and {totals['dropped']:,} dropped under overload: "
-        f"{totals['begun late']} were "
+        f"{totals['filtered']:,} frames filtered and {totals['dropped']:,} dropped under overload: "
+        f"{totals['started late']} were "
         f"started after their budget of {BUDGET_US / 1000:g} ms (the latest at "
-        f"{100 * percentile(begun, 100):.0f} % of it), "
+        f"{100 * percentile(started, 100):.0f} % of it), "
         f"{totals['told late']} were passed to the transport after it (by "
         f"{max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
         "no work started late, depth 1",
-        totals["begun late"] == 0 and depths == {1} and totals["made"] > 0,
+        totals["started late"] == 0 and depths == {1} and totals["filtered"] > 0,
         f"16 sessions at 60 fps for {seconds:g} s; manual clocks in "
         "`BudgetTests`",
     )

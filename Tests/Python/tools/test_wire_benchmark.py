@@ -1,11 +1,12 @@
 """The comparisons of `make bench-wire`; checking that they are the right ones needs no server."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[2] / "Benchmarks" / each) for each in ("Wire", "Shared")]
+from sidelight_testing.contract import REPOSITORY
+
+sys.path[:0] = [str(REPOSITORY / "Benchmarks" / each) for each in ("Wire", "Shared")]
 
 from cells import CPP, HD720, MEMORY, OURS, PARTS, TCP, Cell  # noqa: E402
 from driver import Result  # noqa: E402

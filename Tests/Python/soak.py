@@ -27,15 +27,15 @@ SESSIONS = 16
 # Small frames and much work: the server is the bottleneck, not the transport or the sender.
 FILTERS = ["median", "zoomBlur", "median", "zoomBlur"]
 SIZE = (320, 180)
-# Above its capacity.
+# Above the capacity of the server.
 FIRST_RATE = 40.0
 SETTLE_SECONDS = 4
 SAMPLE_SECONDS = 1
 # The fraction of the time that is ignored, while pools and the allocator fill.
 WARM_UP = 0.2
-MOST_SLOPE = 1.0  # MiB an hour
-MOST_DESCRIPTORS = 2
-MOST_DRIFT = 1.5
+MAX_SLOPE = 1.0  # MiB an hour
+MAX_DESCRIPTORS = 2
+MAX_DRIFT = 1.5
 
 
 @dataclass
@@ -52,11 +52,11 @@ class Minute:
 
 
 @dataclass
-class Endurance:
-    """The result."""
+class SoakTest:
+    """The result of a soak test."""
 
     minutes: float
-    asked_load: float
+    asked_load: float  # the name in the JSON file
     rate: float
     capacity: float
     sessions: int = SESSIONS
@@ -83,7 +83,7 @@ def slope(times: list[float], values: list[float]) -> tuple[float, float]:
     return float(found), float(np.sqrt(residual @ residual / (len(x) - 2) / (x @ x)))
 
 
-def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
+def run_soak_test(server: Server, minutes: float, load_ratio: float = 0.7) -> SoakTest:
     """Runs the soak test with a server."""
     options = [("grpc.use_local_subchannel_pool", 1)]
     address = server.addresses["tcp"]
@@ -102,13 +102,13 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
         load.window()
         time.sleep(SETTLE_SECONDS)
         capacity = load.window()["came"] / SETTLE_SECONDS
-        rate = asked * capacity / SESSIONS
+        rate = load_ratio * capacity / SESSIONS
         load.at_rate(rate)
-        # First the frames that wait have to finish.
+        # Waiting frames finish first.
         time.sleep(2 * SETTLE_SECONDS)
         load.window()
 
-        result = Endurance(minutes, asked, rate, capacity)
+        result = SoakTest(minutes, load_ratio, rate, capacity)
         seconds = 60 * minutes
         part = min(60, seconds / 6)
         times, resident = [], []
@@ -145,27 +145,27 @@ def endure(server: Server, minutes: float, asked: float = 0.7) -> Endurance:
     return result
 
 
-def judge(result: Endurance, times: list[float], resident: list[int]) -> None:
+def judge(result: SoakTest, times: list[float], resident: list[int]) -> None:
     """Adds a failure for each limit that is exceeded."""
     first = next(index for index, each in enumerate(times) if each >= WARM_UP * times[-1])
     found, error = slope(times[first:], [each / (1 << 20) for each in resident[first:]])
     result.slope, result.slope_error = 3600 * found, 3600 * error
     result.resident_first, result.resident_last = resident[first], resident[-1]
     # A rise within the scatter of the samples does not count.
-    if result.slope - 2 * result.slope_error > MOST_SLOPE:
+    if result.slope - 2 * result.slope_error > MAX_SLOPE:
         result.failures.append(f"resident memory rises by {result.slope:.1f} MiB/h")
-    if result.descriptors_gained > MOST_DESCRIPTORS:
+    if result.descriptors_gained > MAX_DESCRIPTORS:
         result.failures.append(f"{result.descriptors_gained} descriptors leaked")
     settled = [each for each in result.parts if each.end_seconds >= WARM_UP * times[-1]]
     third = max(1, len(settled) // 3)
     before = statistics.median(each.p99_ms for each in settled[:third])
     after = statistics.median(each.p99_ms for each in settled[-third:])
     result.drift = after / before if before else 1
-    if result.drift > MOST_DRIFT:
+    if result.drift > MAX_DRIFT:
         result.failures.append(f"the p99 of the last third is {result.drift:.2f} times that of the first")
 
 
-def report(result: Endurance) -> str:
+def report(result: SoakTest) -> str:
     """Returns the page with the result."""
     rows = "\n".join(
         f"| {each.end_seconds:.0f} | {each.frames} | {100 * each.load:.0f} % | {each.p50_ms:.1f} | "
@@ -187,9 +187,9 @@ process on the same machine.
 
 | | measured | limit |
 |---|---|---|
-| resident memory, least squares after the first {100 * WARM_UP:.0f} % of the time | {result.slope:+.2f} MiB/h, standard error {result.slope_error:.2f}; {result.resident_first / (1 << 20):.1f} to {result.resident_last / (1 << 20):.1f} MiB | {MOST_SLOPE:g} MiB/h, two standard errors allowed |
-| descriptors, end minus start | {result.descriptors_gained:+d} | {MOST_DESCRIPTORS} |
-| p99, ratio of the last third to the first | {result.drift:.2f} | {MOST_DRIFT:g} |
+| resident memory, least squares after the first {100 * WARM_UP:.0f} % of the time | {result.slope:+.2f} MiB/h, standard error {result.slope_error:.2f}; {result.resident_first / (1 << 20):.1f} to {result.resident_last / (1 << 20):.1f} MiB | {MAX_SLOPE:g} MiB/h, two standard errors allowed |
+| descriptors, end minus start | {result.descriptors_gained:+d} | {MAX_DESCRIPTORS} |
+| p99, ratio of the last third to the first | {result.drift:.2f} | {MAX_DRIFT:g} |
 | frames | {result.sent} sent, {result.came} returned by the last sample | each in order, none lost |
 
 A short run cannot show a rise that is smaller than the scatter of the samples; see the standard error.
@@ -211,7 +211,7 @@ def main() -> int:
     arguments = parser.parse_args()
     machine = Machine.now()
     with Server() as server:
-        result = endure(server, arguments.minutes, arguments.load)
+        result = run_soak_test(server, arguments.minutes, arguments.load)
     result.machine = asdict(machine)
     page = report(result)
     print(page)
@@ -221,7 +221,7 @@ def main() -> int:
     if arguments.report:
         arguments.report.write_text(page)
     for failure in result.failures:
-        print(f"endurance: {failure}", file=sys.stderr)
+        print(f"soak test: {failure}", file=sys.stderr)
     return 1 if result.failures else 0
 
 

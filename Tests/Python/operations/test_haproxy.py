@@ -82,7 +82,7 @@ def test_sessions_outlive_a_server_that_drains_and_one_that_is_killed(fleet):
             channel = stack.enter_context(grpc.insecure_channel(haproxy.address, options))
             clients.append(stack.enter_context(ResumingClient(channel, RATE)))
         for client in clients:
-            client.wait_until(lambda client: client.made > 0, WAIT_SECONDS)
+            client.wait_until(lambda client: client.filtered > 0, WAIT_SECONDS)
             client.select_inversion()
         for client in clients:
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
@@ -120,8 +120,8 @@ def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
     """Waits until every session is open at one of these servers, and receives frames again."""
     wait_until(lambda: sum(map(sessions, servers)) == len(clients))
     for client in clients:
-        before = client.made
-        client.wait_until(lambda client, before=before: client.made > before + 5, WAIT_SECONDS)
+        before = client.filtered
+        client.wait_until(lambda client, before=before: client.filtered > before + 5, WAIT_SECONDS)
 
 
 @needs("haproxy", "ffmpeg")

@@ -6,13 +6,13 @@ import ssl
 import grpc
 import pytest
 from cryptography import x509
+from operations.test_configuration_reload import Reloading
 from sidelight_testing import images
 from sidelight_testing.certificates import Authority
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.session import Session
 from sidelight_testing.tokens import Issuer
-from test_configuration_reload import Reloading
 
 REFUSED = "settings not reloaded"
 

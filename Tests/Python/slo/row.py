@@ -11,11 +11,11 @@ REALTIME = REPOSITORY / ".build/release/realtime"
 
 @dataclass
 class Settings:
-    """The amount of measurements."""
+    """The extent of the measurements."""
 
     quick: bool = False
     ping_minutes: float | None = None
-    scratch: Path = REPOSITORY / "out/promises"
+    scratch: Path = REPOSITORY / "out/slo"
 
     def either(self, quick: float, full: float) -> float:
         return quick if self.quick else full
@@ -26,7 +26,7 @@ class Row:
     """The result of a service-level objective."""
 
     number: int
-    promise: str
+    objective: str
     figure: str
     limit: str
     # None: not measured.
@@ -38,5 +38,5 @@ class Row:
         return {True: "ok", False: "**missed**", None: "not measured"}[self.holds]
 
 
-def not_measured(number: int, promise: str, limit: str, why: str) -> Row:
-    return Row(number, promise, "", limit, None, why)
+def not_measured(number: int, objective: str, limit: str, why: str) -> Row:
+    return Row(number, objective, "", limit, None, why)

@@ -13,11 +13,11 @@ from pathlib import Path
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.machine import Machine
 
-from . import lasting, memory, outcomes, peers, realtime, workers
+from . import long_running, memory, outcomes, peers, realtime, workers
 from .row import Row, Settings
 
 PAGE = REPOSITORY / "docs/design/reliability.md"
-BEGIN, END = "<!-- promises: begin -->", "<!-- promises: end -->"
+BEGIN, END = "<!-- slo: begin -->", "<!-- slo: end -->"
 
 MEASUREMENTS: dict[tuple[int, ...], Callable[[Settings], Row | list[Row]]] = {
     (1,): outcomes.one_outcome_a_frame,
@@ -30,10 +30,10 @@ MEASUREMENTS: dict[tuple[int, ...], Callable[[Settings], Row | list[Row]]] = {
     (9,): peers.pings,
     (10,): peers.drain,
     (11,): workers.workers,
-    (12,): lasting.resuming,
+    (12,): long_running.resuming,
     (13,): realtime.deadlines,
-    (14,): lasting.identity,
-    (15,): lasting.soak,
+    (14,): long_running.identity,
+    (15,): long_running.soak,
 }
 
 
@@ -72,7 +72,7 @@ def table(rows: list[Row], machine: Machine, command: str) -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        cells = (str(row.number), row.promise, row.verdict, row.figure, row.limit, row.how)
+        cells = (str(row.number), row.objective, row.verdict, row.figure, row.limit, row.how)
         lines.append("| " + " | ".join(map(cell, cells)) + " |")
     return "\n".join(lines)
 
@@ -82,20 +82,20 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="all rows in six minutes, with fewer samples"
     )
-    parser.add_argument("--minutes", type=float, help="how long clients ping (row 9)")
+    parser.add_argument("--minutes", type=float, help="duration of the pings of row 9")
     parser.add_argument(
         "--only", type=int, action="append", default=[], help="this row; may be repeated"
     )
     parser.add_argument(
         "--output",
         type=Path,
-        help="where the table goes (default: the page, if all rows are measured)",
+        help="write the table to this file (default: the page, if all rows are measured)",
     )
     arguments = parser.parse_args()
     machine = Machine.now()
     rows = measure(Settings(arguments.quick, arguments.minutes), arguments.only)
-    told = [each for each in sys.argv[1:] if not each.startswith("--output")]
-    command = "make slo" + (f' ARGUMENTS="{" ".join(told)}"' if told else "")
+    given = [each for each in sys.argv[1:] if not each.startswith("--output")]
+    command = "make slo" + (f' ARGUMENTS="{" ".join(given)}"' if given else "")
     text = table(rows, machine, command)
     if arguments.output or arguments.only:
         if arguments.output:

@@ -4,7 +4,7 @@
 
 Fails if the server ends, if a session loses a frame, or if 30 seconds afterwards the server's memory
 is more than 20 % above the baseline. The baseline is measured while the sessions run and after each
-attack was made a few times, because the allocator keeps memory that it once needed.
+attack was run a few times, because the allocator keeps memory that it once needed.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from sidelight_testing.server import Server
 
 REST_SECONDS = 30
 WARM_UP_ROUNDS = 3
-MOST_OF_BASELINE = 1.2
+MAX_BASELINE_RATIO = 1.2
 
 
 @dataclass
-class Siege:
-    """The result."""
+class StressTest:
+    """The result of a stress test."""
 
     sessions: int
     seconds: float
@@ -49,57 +49,57 @@ class Siege:
         )
 
 
-def besiege(server: Server, sessions: int, minutes: float, rate: float) -> Siege:
+def run_stress_test(server: Server, sessions: int, minutes: float, rate: float) -> StressTest:
     """Runs the stress test against a server."""
     address = server.addresses["tcp"]
 
-    def lives() -> bool:
+    def is_running() -> bool:
         return server.process.poll() is None
 
     with Load(address, sessions, rate) as load, Attacker(address) as attacker:
-        siege = Siege(sessions, seconds=60 * minutes, kinds=len(attacker.attacks))
+        result = StressTest(sessions, seconds=60 * minutes, kinds=len(attacker.attacks))
         for name in [*attacker.attacks] * WARM_UP_ROUNDS:
-            attacker.make(name)
-        siege.baseline_bytes = siege.highest_bytes = resident_bytes(server.process)
-        end = time.monotonic() + siege.seconds
+            attacker.run(name)
+        result.baseline_bytes = result.highest_bytes = resident_bytes(server.process)
+        end = time.monotonic() + result.seconds
         for name in itertools.cycle(attacker.attacks):
-            if not lives() or time.monotonic() > end:
+            if not is_running() or time.monotonic() > end:
                 break
-            attacker.make(name)
-            siege.attacks += 1
-            siege.highest_bytes = max(siege.highest_bytes, resident_bytes(server.process))
+            attacker.run(name)
+            result.attacks += 1
+            result.highest_bytes = max(result.highest_bytes, resident_bytes(server.process))
         # The sessions still run, so both measurements have the same load.
-        time.sleep(REST_SECONDS if lives() else 0)
-        siege.after_bytes = resident_bytes(server.process) if lives() else 0
+        time.sleep(REST_SECONDS if is_running() else 0)
+        result.after_bytes = resident_bytes(server.process) if is_running() else 0
         ended = load.finish()
-    siege.frames = ended["came"]
-    siege.failures += [f"a session: {each}" for each in ended["trouble"]]
+    result.frames = ended["came"]
+    result.failures += [f"a session: {each}" for each in ended["trouble"]]
     if ended["came"] != ended["sent"]:
-        siege.failures.append(f"{ended['sent']} frames were sent, {ended['came']} returned")
-    if siege.attacks < siege.kinds:
-        siege.failures.append("not every attack was made")
-    if not lives():
-        siege.failures.append(f"the server ended: {server.log}")
-    if siege.after_bytes > MOST_OF_BASELINE * siege.baseline_bytes:
-        siege.failures.append("memory was not released")
-    return siege
+        result.failures.append(f"{ended['sent']} frames were sent, {ended['came']} returned")
+    if result.attacks < result.kinds:
+        result.failures.append("not every attack was made")
+    if not is_running():
+        result.failures.append(f"the server ended: {server.log}")
+    if result.after_bytes > MAX_BASELINE_RATIO * result.baseline_bytes:
+        result.failures.append("memory was not released")
+    return result
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--rate", type=float, default=5, help="frames a second of each session")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--rate", type=float, default=5, help="frames per second of each session")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     arguments = parser.parse_args()
     with Server("--shared-memory") as server:
-        siege = besiege(server, arguments.sessions, arguments.minutes, arguments.rate)
-    print(siege)
+        result = run_stress_test(server, arguments.sessions, arguments.minutes, arguments.rate)
+    print(result)
     if arguments.json:
-        arguments.json.write_text(json.dumps(asdict(siege), indent=2) + "\n")
-    for failure in siege.failures:
-        print(f"siege: {failure}", file=sys.stderr)
-    return 1 if siege.failures else 0
+        arguments.json.write_text(json.dumps(asdict(result), indent=2) + "\n")
+    for failure in result.failures:
+        print(f"stress test: {failure}", file=sys.stderr)
+    return 1 if result.failures else 0
 
 
 if __name__ == "__main__":

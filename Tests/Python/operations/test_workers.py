@@ -7,6 +7,7 @@ import subprocess
 import grpc
 import pytest
 
+from command.test_swift_examples import program
 from sidelight_testing import images
 from sidelight_testing.bystander import Bystander
 from sidelight_testing.certificates import Authority
@@ -15,7 +16,6 @@ from sidelight_testing.resuming import LOST, ResumingClient
 from sidelight_testing.server import binary
 from sidelight_testing.session import Session, pipeline
 from sidelight_testing.workers import ALONE, WAIT_SECONDS, Workers, is_alive, wait_until
-from test_the_swift_examples import program
 
 RATE = 60
 HEADER = b"YUV4MPEG2 W16 H16 F25:1 Ip A1:1 C420jpeg\n"
@@ -32,7 +32,7 @@ def clients_of_all(server: Workers, kind: str = "tcp"):
             channel = stack.enter_context(server.channel(kind))
             client = stack.enter_context(ResumingClient(channel, RATE))
             clients.append(client)
-            client.wait_until(lambda client: client.made > 3, WAIT_SECONDS)
+            client.wait_until(lambda client: client.filtered > 3, WAIT_SECONDS)
             client.select_inversion()
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
             return all(server.sessions(worker) for worker in range(server.count))
@@ -45,8 +45,8 @@ def clients_of_all(server: Workers, kind: str = "tcp"):
 
 def go_on(clients: list[ResumingClient]) -> None:
     for client in clients:
-        before = client.made
-        client.wait_until(lambda client, before=before: client.made > before + 5, WAIT_SECONDS)
+        before = client.filtered
+        client.wait_until(lambda client, before=before: client.filtered > before + 5, WAIT_SECONDS)
 
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])

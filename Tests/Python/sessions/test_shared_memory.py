@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter, service
+from sidelight_testing.contract import GENERATED, REPOSITORY, TESTS, frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server, binary
@@ -246,8 +246,8 @@ def test_a_client_that_is_killed_in_mid_frame_leaves_no_ring_behind(sharing, sha
     assert before[1] == 0
     for _ in range(3):
         client = subprocess.Popen(
-            [sys.executable, __file__, "client", sharing.addresses["tcp"]],
-            cwd=Path(__file__).parent,
+            [sys.executable, "-m", "sessions.test_shared_memory", sharing.addresses["tcp"]],
+            cwd=TESTS,
             stdout=subprocess.PIPE,
         )
         try:
@@ -301,4 +301,4 @@ def test_processes_of_other_users_get_no_ring():
 
 
 if __name__ == "__main__":
-    be_a_client(sys.argv[2])
+    be_a_client(sys.argv[1])

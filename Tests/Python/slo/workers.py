@@ -16,12 +16,12 @@ LIMIT_MS = 100
 def workers(settings: Settings) -> Row:
     """Row 11: kill -SEGV, again and again."""
     rounds = int(settings.either(3, 20))
-    beside = [_beside(settings.either(1, 4)) for _ in range(rounds)]
-    back = {count: sorted(_back(count) for _ in range(rounds)) for count in (1, 2)}
-    lost = sum(each["lost"] for each in beside)
-    faults = sum(each["faults"] for each in beside)
+    runs = [_run_beside_crash(settings.either(1, 4)) for _ in range(rounds)]
+    recovery = {count: sorted(_recovery_ms(count) for _ in range(rounds)) for count in (1, 2)}
+    lost = sum(each["lost"] for each in runs)
+    faults = sum(each["faults"] for each in runs)
     before, after = (
-        sorted(percentile(each[key], 99) for each in beside) for key in ("before", "after")
+        sorted(percentile(each[key], 99) for each in runs) for key in ("before", "after")
     )
     delays = _crash_loop()
     return Row(
@@ -29,21 +29,21 @@ def workers(settings: Settings) -> Row:
         "a trap in a filter ends only its worker's sessions; restart in <= 100 ms; crash loops back off",
         f"2 workers, {rounds} rounds under {SESSIONS} sessions: {lost} sessions lost with the "
         f"crashed worker; the others: {faults} lost, and no frame of "
-        f"{sum(len(each['after']) for each in beside):,} frames after the crash; p99 {_told(before)} before, "
-        f"{_told(after)} after, median of the rounds. A new connection has its first answer {_told(back[2])} after the "
-        f"crash, or {_told(back[1])} with a single worker, from its replacement. Crash loop: {delays}",
+        f"{sum(len(each['after']) for each in runs):,} frames after the crash; p99 {_summary(before)} before, "
+        f"{_summary(after)} after, median of the rounds. A new connection has its first answer {_summary(recovery[2])} after the "
+        f"crash, or {_summary(recovery[1])} with a single worker, from its replacement. Crash loop: {delays}",
         f"no session of another worker; {LIMIT_MS} ms",
-        not faults and max(back[1]) <= LIMIT_MS,
+        not faults and max(recovery[1]) <= LIMIT_MS,
         "`kill -SEGV` of a worker of `sidelight serve --workers`; the times include a new channel and "
         "the first answer of a Python client; `test_workers.py`",
     )
 
 
-def _told(times: list[float]) -> str:
+def _summary(times: list[float]) -> str:
     return f"{percentile(times, 50):.1f} ms (max {times[-1]:.1f})"
 
 
-def _beside(seconds: float) -> dict:
+def _run_beside_crash(seconds: float) -> dict:
     """Sessions of two workers, one of which crashes."""
     with Workers(2) as server, Load(server.addresses["tcp"], SESSIONS, RATE) as load:
         time.sleep(seconds)
@@ -65,7 +65,7 @@ def _beside(seconds: float) -> dict:
         }
 
 
-def _back(count: int) -> float:
+def _recovery_ms(count: int) -> float:
     """Returns the milliseconds from a worker's end until a new connection has its first answer."""
     with Workers(count) as server:
         assert server.answers()
