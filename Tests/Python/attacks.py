@@ -50,9 +50,9 @@ class Attacker:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._dice = random.Random(1)
+        self._rng = random.Random(1)
         self._silent: list[RawPeer] = []
-        self._uploads = UploadAttacks(address, self._peer, self._dice)
+        self._uploads = UploadAttacks(address, self._peer, self._rng)
         self.attacks: dict[str, Callable[[], None]] = dict(self._named())
 
     def __enter__(self):
@@ -146,26 +146,26 @@ class Attacker:
             peer.status()
 
     def _noise(self) -> None:
-        dice = self._dice
+        rng = self._rng
         for _ in range(10):
-            with self._peer(preface=dice.random() < 0.9) as peer:
-                if dice.random() < 0.5:
-                    peer.call(dice.choice([PROCESS, INFO]))
+            with self._peer(preface=rng.random() < 0.9) as peer:
+                if rng.random() < 0.5:
+                    peer.call(rng.choice([PROCESS, INFO]))
                     peer.data(OPEN)
-                for _ in range(dice.randrange(1, 6)):
-                    payload = dice.randbytes(dice.randrange(0, 64))
-                    kind, flags = dice.randrange(0, 12), dice.randrange(0, 64)
+                for _ in range(rng.randrange(1, 6)):
+                    payload = rng.randbytes(rng.randrange(0, 64))
+                    kind, flags = rng.randrange(0, 12), rng.randrange(0, 64)
                     peer.send(
-                        dice.choice([payload, frame(kind, flags, dice.choice([0, 1, 3]), payload)])
+                        rng.choice([payload, frame(kind, flags, rng.choice([0, 1, 3]), payload)])
                     )
 
     def _noise_in_messages(self) -> None:
         sound = messages.ClientMessage(frame=messages.Frame(sequence=1, image=PICTURE))
         for _ in range(5):
-            spoilt = bytearray(sound.SerializeToString())
-            for _ in range(self._dice.randrange(1, 4)):
-                spoilt[self._dice.randrange(24)] = self._dice.randrange(256)
-            self._call([OPEN, message(bytes(spoilt))], ends=True)
+            corrupt = bytearray(sound.SerializeToString())
+            for _ in range(self._rng.randrange(1, 4)):
+                corrupt[self._rng.randrange(24)] = self._rng.randrange(256)
+            self._call([OPEN, message(bytes(corrupt))], ends=True)
 
     def _unfinished(self) -> None:
         with self._peer() as peer:
@@ -194,7 +194,7 @@ class Attacker:
 
         with Hostile(self._address, flood) as flooder:
             flooder.burst(seconds=FLOOD_SECONDS)
-            self._dice.choice([flooder.reset, flooder.cancel])()
+            self._rng.choice([flooder.reset, flooder.cancel])()
 
     def _fall_silent(self) -> None:
         # They are left alone, and the server is rid of them when their time is over.
@@ -294,7 +294,7 @@ class Attacker:
                         os.close(descriptor)
                 with socket.socket(socket.AF_UNIX) as companion:
                     companion.connect(session.opened.shared_memory.socket_path)
-                    companion.sendall(self._dice.randbytes(200))
+                    companion.sendall(self._rng.randbytes(200))
 
     def _churn(self) -> None:
         with self._stub() as stub:

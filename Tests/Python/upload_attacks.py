@@ -30,11 +30,11 @@ PICTURE = images.noise("I420", 64, 48)
 class UploadAttacks:
     """Makes its attacks as `Attacker` does: `for name, attack in uploads.named(): attack()`."""
 
-    def __init__(self, address: str, peer: Callable[[], RawPeer], dice: random.Random) -> None:
+    def __init__(self, address: str, peer: Callable[[], RawPeer], rng: random.Random) -> None:
         """`peer` makes a connection from the attacker's address."""
         self._address = address
         self._peer = peer
-        self._dice = dice
+        self._rng = rng
         self._stalled: list[RawPeer] = []
 
     def close(self) -> None:
@@ -64,10 +64,10 @@ class UploadAttacks:
 
     def _noise(self) -> None:
         for _ in range(5):
-            spoilt = bytearray(header() + chunk(TABLE))
-            for _ in range(self._dice.randrange(1, 4)):
-                spoilt[self._dice.randrange(len(spoilt))] = self._dice.randrange(256)
-            self._call([bytes(spoilt)], ends=True)
+            corrupt = bytearray(header() + chunk(TABLE))
+            for _ in range(self._rng.randrange(1, 4)):
+                corrupt[self._rng.randrange(len(corrupt))] = self._rng.randrange(256)
+            self._call([bytes(corrupt)], ends=True)
 
     def _reset(self) -> None:
         with self._peer() as peer:

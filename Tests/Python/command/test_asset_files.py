@@ -65,23 +65,23 @@ def test_a_table_is_read_by_its_path_from_the_working_directory(folder):
     assert formulas.difference(result, source(folder)[..., ::-1]) <= 1
 
 
-def test_a_path_may_be_absolute_and_core_images_spelling_serves(folder):
+def test_an_absolute_path_and_core_image_names_are_accepted(folder):
     result = applied(folder, f'CIColorCube(inputAsset: "{folder}/looks/negative.cube")')
     assert formulas.difference(result, 255 - source(folder)) <= 1
 
 
-def test_an_asset_has_the_name_that_it_is_given(folder):
+def test_an_asset_has_the_given_name(folder):
     result = applied(folder, "colorCube(asset: look)", "--asset", "look=looks/negative.cube")
     assert formulas.difference(result, 255 - source(folder)) <= 1
 
 
-def test_a_given_name_stands_before_a_path(folder):
+def test_a_given_name_takes_precedence_over_a_path(folder):
     (folder / "look").write_text(SWAPPED)
     result = applied(folder, "colorCube(asset: look)", "--asset", "look=looks/negative.cube")
     assert formulas.difference(result, 255 - source(folder)) <= 1
 
 
-def test_pictures_are_laid_over_and_under_and_mask(folder):
+def test_images_are_composited_and_used_as_masks(folder):
     result = applied(folder, 'overlay(asset: "sticker.png", fit: stretch)')
     assert np.array_equal(result[:, :26], source(folder)[:, :26])
     assert np.all(result[:, 26:] == (10, 200, 30))
@@ -96,7 +96,7 @@ def test_pictures_are_laid_over_and_under_and_mask(folder):
     assert np.abs(result[18:].astype(int) - 127).max() <= 1
 
 
-def test_assets_are_found_in_nested_pipelines_and_more_than_once(folder):
+def test_assets_are_found_in_nested_pipelines_and_several_stages(folder):
     cube = 'colorCube(asset: "looks/negative.cube")'
     result = applied(folder, f"[grayscale, [{cube}]], {cube}")
     assert formulas.difference(result, formulas.grayscale(source(folder))) <= 1
@@ -121,7 +121,7 @@ BROKEN_FILES = {
 
 
 @pytest.mark.parametrize("name", BROKEN_FILES)
-def test_what_is_wrong_with_a_file_is_said_at_its_place_in_the_text(folder, name):
+def test_a_file_error_has_its_position_in_the_text(folder, name):
     content, words = BROKEN_FILES[name]
     if content is not None:
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -132,12 +132,12 @@ def test_what_is_wrong_with_a_file_is_said_at_its_place_in_the_text(folder, name
     assert all(word in said for word in [name, *words]), said
 
 
-def test_what_is_wrong_with_a_named_file_is_said_with_its_name(folder):
+def test_an_error_of_a_named_file_contains_the_name(folder):
     said = complaint(folder, "grayscale", "--asset", "look=looks/none.cube")
     assert "look" in said and "looks/none.cube" in said and "No such file" in said
 
 
-def test_a_picture_is_no_table_and_a_table_no_picture(folder):
+def test_images_and_tables_are_not_interchangeable(folder):
     assert "an image, not a colour cube" in complaint(folder, 'colorCube(asset: "mask.png")')
     assert "not an image" in complaint(folder, 'overlay(asset: "looks/negative.cube")')
 
@@ -147,7 +147,7 @@ def test_an_asset_without_name_or_path_is_refused(folder, text):
     assert "NAME=PATH" in complaint(folder, "grayscale", "--asset", text)
 
 
-def test_a_server_reads_no_files_from_here_and_the_command_says_so(server, folder):
+def test_the_command_explains_that_a_server_cannot_read_local_files(server, folder):
     at = ("--server", server.addresses["tcp"])
     said = complaint(folder, 'overlay(asset: "sticker.png")', *at)
     assert "sticker.png" in said and "apply' without --server" in said

@@ -47,7 +47,7 @@ def test_stream_returns_every_frame_in_order(server, kind):
     assert "60 passed through; none dropped" in finished.stderr.decode()
 
 
-def test_stream_changes_the_pipeline_at_the_times_it_is_told(server):
+def test_stream_changes_the_pipeline_at_the_given_times(server):
     sent = pictures(50)
     finished = sidelight(
         *("stream", "-", "-", "--server", server.addresses["tcp"]),
@@ -82,7 +82,7 @@ def test_stream_at_the_videos_own_rate_keeps_its_length(server):
     ],
     ids=["nothing", "no video", "4:2:2", "cut short"],
 )
-def test_stream_says_what_is_wrong_with_a_video(server, video, complaint):
+def test_stream_reports_an_invalid_video(server, video, complaint):
     finished = sidelight(
         "stream", "-", "-", "--server", server.addresses["tcp"], video=video, fails=True
     )
@@ -91,7 +91,7 @@ def test_stream_says_what_is_wrong_with_a_video(server, video, complaint):
 
 
 @pytest.mark.parametrize("extension", ["png", "jpg"])
-def test_apply_makes_the_same_file_here_and_at_a_server(server, tmp_path, extension):
+def test_apply_writes_the_same_file_locally_and_on_a_server(server, tmp_path, extension):
     colors = np.random.default_rng(5).integers(0, 256, (90, 121, 3), dtype=np.uint8)
     source = tmp_path / "in.png"
     PIL.Image.fromarray(colors).save(source)
@@ -108,7 +108,7 @@ def test_apply_makes_the_same_file_here_and_at_a_server(server, tmp_path, extens
     assert PIL.Image.open(io.BytesIO(results[0])).size == (121, 90)
 
 
-def test_apply_computes_what_the_formula_says(tmp_path):
+def test_apply_matches_the_formula(tmp_path):
     colors = np.random.default_rng(6).integers(0, 256, (30, 40, 3), dtype=np.uint8)
     source, target = tmp_path / "in.png", tmp_path / "out.png"
     PIL.Image.fromarray(colors).save(source)
@@ -117,7 +117,7 @@ def test_apply_computes_what_the_formula_says(tmp_path):
     assert formulas.difference(result, formulas.sepia_tone(colors.astype(np.float64))) <= 1
 
 
-def test_filters_as_json_is_what_a_server_lists(stub):
+def test_filters_as_json_matches_the_servers_list(stub):
     listed = frame_filter.ListFiltersResponse()
     json_format.Parse(sidelight("filters", "--json").stdout, listed)
     assert listed == stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10)
@@ -131,7 +131,7 @@ def test_filters_describes_one_by_either_spelling():
     assert "sepiaTone" in json.dumps(one)
 
 
-def test_check_says_what_a_pipeline_compiles_to():
+def test_check_prints_the_passes():
     words = sidelight("check", "--pipeline", "sepiaTone, colorInvert").stdout.decode()
     assert "sepiaTone" in words and "colorInvert" in words
     assert len(words.strip().splitlines()) >= 1
@@ -147,7 +147,7 @@ def test_check_says_what_a_pipeline_compiles_to():
         ("sepiaTone(intensity: 1", 22, ""),
     ],
 )
-def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
+def test_an_error_in_a_pipelines_text_shows_its_position(text, caret, hint):
     complaint = sidelight("check", "--pipeline", text, fails=True).stderr.decode()
     lines = complaint.splitlines()
     place = next(index for index, line in enumerate(lines) if line == text)
@@ -167,7 +167,7 @@ def test_a_fault_in_a_pipelines_text_is_pointed_at(text, caret, hint):
     ],
     ids=str,
 )
-def test_what_is_wrong_with_an_option_is_said(option, words):
+def test_an_invalid_option_is_reported(option, words):
     arguments = dict([("--server", "unix:/tmp/nobody"), option])
     said = sidelight(
         "stream", *(each for pair in arguments.items() for each in pair), fails=True
@@ -176,7 +176,7 @@ def test_what_is_wrong_with_an_option_is_said(option, words):
     assert option[0] in said
 
 
-def test_a_fault_in_a_later_pipeline_is_pointed_at():
+def test_an_error_in_a_later_pipeline_shows_its_position():
     text = "sepiaTone(intensity: )"
     said = sidelight(
         *("stream", "--server", "unix:/tmp/nobody", "--pipeline-at", f"2={text}"), fails=True
@@ -194,7 +194,7 @@ def test_the_summary_has_percentiles_of_the_round_trips(server):
     assert 0 < p50 <= p95 <= p99 < 60_000
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path):
+def test_an_unreadable_file_is_reported(tmp_path):
     said = sidelight("apply", tmp_path / "none.png", tmp_path / "o.png", fails=True).stderr.decode()
     assert "none.png" in said and "No such file" in said
 
@@ -220,11 +220,11 @@ def test_every_verb_has_help(verb):
     ],
     ids=" ".join,
 )
-def test_arguments_that_make_no_sense_are_refused(arguments):
+def test_contradictory_arguments_are_refused(arguments):
     assert sidelight(*arguments, fails=True).stderr
 
 
-def test_a_server_that_is_not_there_is_an_error_and_no_wait(tmp_path):
+def test_a_missing_server_is_an_immediate_error(tmp_path):
     finished = sidelight(
         *("stream", "-", "-", "--server", f"unix:{tmp_path}/nobody"),
         video=y4m(pictures(1)),

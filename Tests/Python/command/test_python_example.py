@@ -46,7 +46,7 @@ def test_it_filters_every_frame_of_a_video(server, pictures):
         assert np.abs(luma - (251 - sent).clip(0, 255)).max() <= 1
 
 
-def test_it_says_what_is_wrong_with_a_pipeline(server):
+def test_it_reports_an_invalid_pipeline(server):
     finished = run(server, "sepiaTome", HEADER)
     assert finished.returncode == 1
     assert "sepiaTone" in finished.stderr.decode()
@@ -60,7 +60,7 @@ def test_the_readme_shows_the_program_as_it_is():
         assert " ".join(part.split()) in program, part
 
 
-def test_the_readme_shows_pipelines_that_exist(stub):
+def test_the_pipelines_of_the_readme_are_valid(stub):
     section = (REPOSITORY / "README.md").read_text().split("## Pipelines as text", 1)[1]
     rows = [line for line in section.split("\n## ", 1)[0].splitlines() if line.startswith("| `")]
     texts = [text for row in rows for text in re.findall("`([^`]+)`", row.split(" | ")[0])]

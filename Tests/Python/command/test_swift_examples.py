@@ -69,7 +69,7 @@ def filtered(stub, colors: np.ndarray, wanted) -> np.ndarray:
     return images.rgb(frame.image).astype(np.float64)
 
 
-def test_its_filters_are_listed_beside_the_built_in_ones(custom, stub):
+def test_custom_and_built_in_filters_are_listed(custom, stub):
     listed = custom.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     built_in = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     assert {each.name for each in listed} == {each.name for each in built_in} | set(OWN)
@@ -88,14 +88,14 @@ def test_scanlines_darkens_every_other_row(custom, colors):
     assert formulas.difference(filtered(custom, colors, pipeline("scanlines")), expected) <= 1
 
 
-def test_emboss_shows_slopes_and_repeats_the_edges(custom, colors):
+def test_emboss_shows_gradients_and_repeats_the_edges(custom, colors):
     luma = np.pad(colors.astype(np.float64) @ formulas.REC_709, 1, mode="edge")
     slope = luma[2:, 2:] - luma[:-2, :-2]
     expected = np.repeat((slope + 127.5)[..., None], 3, axis=-1)
     assert formulas.difference(filtered(custom, colors, pipeline("emboss")), expected) <= 1
 
 
-def test_upside_down_turns_the_picture_over(custom, colors):
+def test_upside_down_flips_the_frame(custom, colors):
     assert np.array_equal(filtered(custom, colors, pipeline("upsideDown")), colors[::-1])
     for name in images.RAW_FORMATS:
         image = images.noise(name, WIDTH, HEIGHT)
@@ -105,11 +105,11 @@ def test_upside_down_turns_the_picture_over(custom, colors):
             assert np.array_equal(plane, was[::-1])
 
 
-def test_the_analysis_leaves_frames_as_they_were(custom, colors):
+def test_the_analysis_does_not_change_frames(custom, colors):
     assert np.array_equal(filtered(custom, colors, pipeline("meanLuma")), colors)
 
 
-def test_what_the_analysis_sees_comes_beside_the_frames(custom):
+def test_analysis_results_arrive_with_the_frames(custom):
     image = images.noise("GRAY8", WIDTH, HEIGHT)
     with Session(custom, pipeline=pipeline("meanLuma")) as session:
         session.send_frame(image)
@@ -130,7 +130,7 @@ def test_tint_mixes_with_its_colour_by_its_amount(custom, colors):
         custom.CheckPipeline(request, timeout=10)
 
 
-def test_ones_own_filters_stand_between_built_in_ones(custom, colors):
+def test_custom_filters_combine_with_built_in_ones(custom, colors):
     wanted = pipeline("colorInvert", "scanlines", "tint", "upsideDown", "colorInvert")
     expected = 255 - colors.astype(np.float64)
     expected[1::2] *= 0.6
@@ -146,7 +146,7 @@ def test_ones_own_filters_stand_between_built_in_ones(custom, colors):
     ]
 
 
-def test_the_call_servers_frames_come_back_with_both_pipelines(server):
+def test_the_call_server_receives_frames_of_both_pipelines(server):
     finished = subprocess.run(
         [program("CallServer"), server.addresses["unix"]], capture_output=True, timeout=60
     )
@@ -157,7 +157,7 @@ def test_the_call_servers_frames_come_back_with_both_pipelines(server):
     assert came_back > 0 and came_back + dropped == 90
 
 
-def test_the_documentation_shows_the_examples_own_code():
+def test_the_documentation_shows_the_code_of_the_examples():
     page = (REPOSITORY / "docs/guides/writing-filters.md").read_text()
     shown = re.findall(r"```swift\n(.*?)```", page, flags=re.DOTALL)
     code = [" ".join(path.read_text().split()) for path in sorted(SOURCES.glob("*.swift"))]

@@ -47,12 +47,12 @@ def stub(server):
     }
     files |= {name: assets.cube_file(table) for name, table in TABLES.items()}
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
-        shelf = assets_service.AssetsStub(channel)
+        asset_stub = assets_service.AssetsStub(channel)
         for name, content in files.items():
-            assets.put(shelf, name, content)
+            assets.put(asset_stub, name, content)
         yield service.FrameFilterStub(channel)
         for name in files:
-            shelf.DeleteAsset(messages.DeleteAssetRequest(name=name))
+            asset_stub.DeleteAsset(messages.DeleteAssetRequest(name=name))
 
 
 def apply(stub, image, *wanted):
@@ -215,13 +215,13 @@ def test_every_formula_with_an_asset_is_tested_here(stub):
     assert with_assets == {entry[0] for entry in FILTERS.values()} | {"colorCube"}
 
 
-def test_a_sticker_is_selected_in_the_midst_of_a_session(server, stub):
+def test_an_overlay_is_selected_during_a_session(server, stub):
     """As a participant would: put a picture with alpha, then select it, live, on video."""
     pixels = assets.sticker(160)
     sticker = compositing.picture(pixels)
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
-        shelf = assets_service.AssetsStub(channel)
-        answer = assets.put(shelf, "hat", assets.png(pixels))
+        asset_stub = assets_service.AssetsStub(channel)
+        answer = assets.put(asset_stub, "hat", assets.png(pixels))
         assert (answer.asset.width, answer.asset.height) == (160, 160)
         image = images.noise("BGRA8", 320, 240)
         image.color.alpha = image_messages.ALPHA_MODE_OPAQUE
@@ -236,4 +236,4 @@ def test_a_sticker_is_selected_in_the_midst_of_a_session(server, stub):
         front[40:200, 50:210] = sticker
         expected = compositing.over(front, compositing.layer(images.rgb(image)))
         assert formulas.difference(images.rgb(second.image), 255 * expected[..., :3]) <= 1
-        shelf.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
+        asset_stub.DeleteAsset(messages.DeleteAssetRequest(name="hat"))

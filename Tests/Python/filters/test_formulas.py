@@ -114,7 +114,7 @@ def test_the_fourth_byte_of_an_opaque_frame_is_never_touched(stub, wanted):
     assert np.array_equal(images.alpha(result), images.alpha(image))
 
 
-def test_black_and_white_of_video_range_survive_a_filter_that_leaves_greys_alone(stub):
+def test_black_and_white_of_video_range_are_preserved(stub):
     for level in (16, 235):
         planes = [
             np.full((rows, row_bytes), level if index == 0 else 128, dtype=np.uint8)

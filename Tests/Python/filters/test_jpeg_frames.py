@@ -43,7 +43,7 @@ def exchange(stub, *frames, **open_fields):
 
 @pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0"])
 @pytest.mark.parametrize("progressive", [False, True])
-def test_a_jpeg_is_filtered_and_comes_back_as_one(stub, subsampling, progressive):
+def test_a_jpeg_is_filtered_and_returned_as_a_jpeg(stub, subsampling, progressive):
     colors = slopes(97, 61)
     sent = jpeg(colors, subsampling=subsampling, progressive=progressive)
     (frame,) = exchange(stub, sent, pipeline=pipeline("sepiaTone")).frames
@@ -54,7 +54,7 @@ def test_a_jpeg_is_filtered_and_comes_back_as_one(stub, subsampling, progressive
     assert np.abs(read(frame.image).astype(int) - expected).mean() < 2
 
 
-def test_a_grey_jpeg_takes_on_colour(stub):
+def test_a_grey_jpeg_can_become_coloured(stub):
     grey = slopes(64, 48)[..., 0]
     (frame,) = exchange(stub, jpeg(grey), pipeline=pipeline("sepiaTone")).frames
     colors = np.repeat(grey[..., None], 3, axis=-1).astype(np.float64)
@@ -62,14 +62,14 @@ def test_a_grey_jpeg_takes_on_colour(stub):
     assert np.abs(read(frame.image).astype(int) - expected).mean() < 2
 
 
-def test_a_jpeg_that_nothing_is_done_to_comes_back_byte_by_byte(stub):
+def test_an_unfiltered_jpeg_returns_unchanged(stub):
     sent = jpeg(slopes(97, 61))
     (frame,) = exchange(stub, sent).frames
     assert frame.disposition == messages.DISPOSITION_PASSED_THROUGH
     assert frame.image == sent
 
 
-def test_a_jpeg_comes_back_as_pixels_where_they_are_asked_for(stub):
+def test_a_jpeg_can_return_as_pixels(stub):
     sent = jpeg(slopes(97, 61))
     output = pipeline_messages.OutputSpec(format=image_messages.PIXEL_FORMAT_RGB24)
     (frame,) = exchange(stub, sent, output=output).frames
@@ -79,7 +79,7 @@ def test_a_jpeg_comes_back_as_pixels_where_they_are_asked_for(stub):
 
 
 @pytest.mark.parametrize("name", images.RAW_FORMATS)
-def test_pixels_come_back_as_a_jpeg_of_the_quality_that_is_asked_for(stub, name):
+def test_pixels_can_return_as_a_jpeg_of_a_given_quality(stub, name):
     sent = images.noise(name, 160, 120)
     sizes = []
     for quality in (20, 95):
@@ -91,7 +91,7 @@ def test_pixels_come_back_as_a_jpeg_of_the_quality_that_is_asked_for(stub, name)
 
 
 @pytest.mark.parametrize("wanted, factors", [("420", (2, 2)), ("422", (2, 1)), ("444", (1, 1))])
-def test_chroma_is_kept_as_finely_as_is_asked_for(stub, wanted, factors):
+def test_the_requested_chroma_subsampling_is_used(stub, wanted, factors):
     output = pipeline_messages.OutputSpec(
         format=JPEG,
         jpeg_subsampling=pipeline_messages.ChromaSubsampling.Value(f"CHROMA_SUBSAMPLING_{wanted}"),
@@ -103,7 +103,7 @@ def test_chroma_is_kept_as_finely_as_is_asked_for(stub, wanted, factors):
 
 
 @pytest.mark.parametrize("fit", ["ASPECT_FIT", "ASPECT_FILL", "STRETCH"])
-def test_a_picture_is_fitted_into_the_size_that_is_asked_for(stub, fit):
+def test_an_image_is_fitted_into_the_requested_size(stub, fit):
     colors = slopes(128, 64)
     output = pipeline_messages.OutputSpec(
         width=64, height=64, fit=pipeline_messages.FitMode.Value(f"FIT_MODE_{fit}")
@@ -149,7 +149,7 @@ def jpeg_of(mode: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_file_ends_that_frame_and_not_the_stream(stub, kind):
+def test_an_invalid_file_drops_that_frame_and_not_the_stream(stub, kind):
     good = jpeg(slopes(64, 48))
     bad = image_messages.Image(format=JPEG, inline=BAD[kind](good.inline))
     transcript = exchange(stub, bad, good, pipeline=pipeline("sepiaTone"))

@@ -29,7 +29,7 @@ IDLE_PIPELINES = {
 
 
 @pytest.mark.parametrize("idle", IDLE_PIPELINES)
-def test_the_bytes_of_every_format_and_size_come_back(stub, idle):
+def test_the_bytes_of_every_format_and_size_return(stub, idle):
     sent = [
         form(images.noise(name, width, height))
         for name in images.RAW_FORMATS
@@ -47,7 +47,7 @@ def test_the_bytes_of_every_format_and_size_come_back(stub, idle):
     assert transcript.stats[-1].passed_through == len(sent)
 
 
-def test_unmodified_frames_come_back_without_pixels_where_the_client_allows_it(stub):
+def test_unmodified_frames_can_return_without_pixels(stub):
     image = images.noise("I420", 64, 48)
     with Session(stub, allow_unmodified=True, drop_policy=NEVER_DROP) as session:
         session.send_frame(image)

@@ -79,7 +79,7 @@ def test_video_is_within_one_level_in_its_own_matrix_and_range(
 
 
 @pytest.mark.parametrize("name", ["I420", "NV12"])
-def test_grayscale_takes_the_chroma_away(stub, name):
+def test_grayscale_removes_the_chroma(stub, name):
     image = images.noise(name, 64, 48)
     result = images.samples(apply(stub, image, pipeline("grayscale")))
     assert all(np.abs(plane.astype(np.int16) - 128).max() <= 1 for plane in result[1:])

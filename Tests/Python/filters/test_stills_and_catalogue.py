@@ -50,7 +50,7 @@ def noise(width: int, height: int, channels: int = 3) -> np.ndarray:
 
 
 @pytest.mark.parametrize("width, height", [(1, 1), (37, 23), (640, 360)])
-def test_a_png_comes_out_as_the_same_pixels_would_from_a_session(stub, width, height):
+def test_a_png_and_a_session_have_the_same_pixels(stub, width, height):
     colors = noise(width, height)
     answer = apply(stub, file_image("PNG", colors), LOOK)
     assert answer.disposition == messages.DISPOSITION_FILTERED
@@ -62,7 +62,7 @@ def test_a_png_comes_out_as_the_same_pixels_would_from_a_session(stub, width, he
 
 
 @pytest.mark.parametrize("name", images.RAW_FORMATS)
-def test_a_raw_still_is_byte_for_byte_what_a_session_makes(stub, name):
+def test_a_raw_still_and_a_session_have_the_same_bytes(stub, name):
     image = images.noise(name, 75, 41)
     with Session(stub, pipeline=LOOK, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
         session.send_frame(image)
@@ -78,7 +78,7 @@ def test_a_png_with_alpha_keeps_it(stub):
 
 
 @pytest.mark.parametrize("wanted", [None, LOOK], ids=["as it was", "filtered"])
-def test_a_raw_still_that_becomes_a_file_is_turned_as_it_is_to_be_shown(stub, wanted):
+def test_a_raw_still_is_rotated_upright_in_a_file(stub, wanted):
     colors = noise(31, 18)
     stored = images.rgb_image(colors)
     shown = images.rgb_image(colors)
@@ -98,7 +98,7 @@ def test_a_raw_still_that_becomes_a_file_is_turned_as_it_is_to_be_shown(stub, wa
     assert np.array_equal(images.rgb(raw), upright)
 
 
-def test_a_jpeg_comes_back_as_a_jpeg(stub):
+def test_a_jpeg_returns_as_a_jpeg(stub):
     # Soft, as photographs are; JPEG spends its levels on noise.
     ramp = np.linspace(20, 220, 96, dtype=np.uint8)
     colors = np.stack(np.broadcast_arrays(ramp, ramp[:64, None], np.uint8(90)), axis=-1)
@@ -117,7 +117,7 @@ BROKEN_FILES = {
 
 
 @pytest.mark.parametrize("content", BROKEN_FILES)
-def test_a_file_that_is_no_picture_is_refused(stub, content):
+def test_a_file_that_is_not_an_image_is_refused(stub, content):
     image = image_messages.Image(
         format=image_messages.PIXEL_FORMAT_PNG, inline=BROKEN_FILES[content]
     )
@@ -127,7 +127,7 @@ def test_a_file_that_is_no_picture_is_refused(stub, content):
     assert "image" in caught.value.details()
 
 
-def test_an_unknown_filter_is_refused_with_its_place_and_the_nearest_name(stub):
+def test_an_unknown_filter_is_refused_with_its_position_and_the_nearest_name(stub):
     with pytest.raises(grpc.RpcError) as caught:
         apply(stub, images.noise("RGB24", 4, 4), pipeline("grayscale", "vignete"))
     request = error_details.BadRequest()
@@ -138,7 +138,7 @@ def test_an_unknown_filter_is_refused_with_its_place_and_the_nearest_name(stub):
     assert "vignette" in found.description
 
 
-def test_the_catalogue_describes_every_filter_whole(stub):
+def test_the_catalogue_describes_every_filter(stub):
     filters = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     names = [each.name for each in filters]
     assert names == sorted(names)
@@ -159,7 +159,7 @@ def test_every_filter_can_be_described_by_either_spelling(stub):
             assert stub.DescribeFilter(request, timeout=10).filter == each
 
 
-def test_every_filter_does_what_it_says_with_its_defaults_and_its_sliders_ends(stub):
+def test_every_filter_runs_with_its_defaults_and_the_ends_of_its_sliders(stub):
     image = images.noise("I420", 64, 48)
     for each in stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters:
         if any(not described.HasField("default_value") for described in each.parameters):
@@ -236,14 +236,14 @@ def test_a_pipeline_that_does_nothing_has_no_passes(stub, text):
     ],
     ids=lambda value: value[:24],
 )
-def test_text_that_is_no_pipeline_is_refused_with_a_hint(stub, text, hint):
+def test_invalid_pipeline_text_is_refused_with_a_hint(stub, text, hint):
     with pytest.raises(grpc.RpcError) as caught:
         check(stub, text=text)
     assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
     assert hint in caught.value.details()
 
 
-def test_the_server_says_who_it_is_and_what_it_accepts(info):
+def test_the_server_reports_its_version_and_limits(info):
     assert info.version.count(".") == 2
     assert info.limits.max_message_bytes >= 3840 * 2160 * 4
     assert info.limits.max_dimension >= 4096

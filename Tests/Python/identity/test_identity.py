@@ -80,7 +80,7 @@ def check(channel, token):
     return Bearer(channel, token).CheckPipeline(request, timeout=20)
 
 
-def test_a_good_token_opens_a_session_in_its_subjects_name(guarded_channel, issuer):
+def test_a_valid_token_opens_a_session_for_its_subject(guarded_channel, issuer):
     with Session(Bearer(guarded_channel, issuer.token())) as session:
         session.send_frame(images.noise("I420", 16, 16))
         session.receive_until("frame")
@@ -114,7 +114,7 @@ BAD_TOKENS = {
 
 
 @pytest.mark.parametrize("fault", BAD_TOKENS)
-def test_a_bad_token_is_refused_without_saying_why(fault, guarded_channel, issuer, tmp_path):
+def test_an_invalid_token_is_refused_without_the_reason(fault, guarded_channel, issuer, tmp_path):
     if fault == "another's key":
         token = Issuer(tmp_path, issuer.name).token()
     else:
@@ -123,7 +123,7 @@ def test_a_bad_token_is_refused_without_saying_why(fault, guarded_channel, issue
     check(guarded_channel, issuer.token())
 
 
-def test_no_token_and_an_expired_one_are_told_apart(guarded_channel, issuer):
+def test_missing_and_expired_tokens_have_different_errors(guarded_channel, issuer):
     assert refusal(lambda: check(guarded_channel, None)) == (
         "UNAUTHENTICATED", "CREDENTIALS_MISSING",
     )  # fmt: skip
@@ -133,14 +133,14 @@ def test_no_token_and_an_expired_one_are_told_apart(guarded_channel, issuer):
     )  # fmt: skip
 
 
-def test_a_missing_scope_is_named(guarded_channel, issuer):
+def test_a_missing_scope_is_reported(guarded_channel, issuer):
     operator = issuer.token(scope="operate")
     assert refusal(lambda: check(guarded_channel, operator)) == (
         "PERMISSION_DENIED", "SCOPE_MISSING",
     )  # fmt: skip
 
 
-def test_health_is_everybodys_and_the_contract_is_not(guarded_channel):
+def test_only_health_checks_need_no_token(guarded_channel):
     health = health_pb2_grpc.HealthStub(guarded_channel)
     serving = health_pb2.HealthCheckResponse.SERVING
     assert health.Check(health_pb2.HealthCheckRequest()).status == serving
@@ -149,7 +149,7 @@ def test_health_is_everybodys_and_the_contract_is_not(guarded_channel):
     assert caught.value.code() == grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_a_session_ends_when_its_token_does(guarded_channel, issuer):
+def test_a_session_ends_when_its_token_expires(guarded_channel, issuer):
     # Whole seconds, and no leeway: between two and three seconds from now.
     end = int(time.time()) + 3
     with Session(Bearer(guarded_channel, issuer.token(exp=end))) as session:
@@ -160,7 +160,7 @@ def test_a_session_ends_when_its_token_does(guarded_channel, issuer):
     assert end <= time.time() < end + 20
 
 
-def test_who_is_refused_costs_no_memory(guarded, guarded_channel, issuer):
+def test_refused_callers_cost_no_memory(guarded, guarded_channel, issuer):
     request = frame_filter.ApplyRequest(image=images.noise("BGRA8", 2000, 1500))
     check(guarded_channel, issuer.token())
     before = resident_bytes(guarded.process)
@@ -175,7 +175,7 @@ def test_who_is_refused_costs_no_memory(guarded, guarded_channel, issuer):
     assert resident_bytes(guarded.process) - before < 24 * (4 << 20)
 
 
-def test_no_token_is_ever_written_down(guarded, guarded_channel, issuer):
+def test_no_token_is_logged(guarded, guarded_channel, issuer):
     good, bad = issuer.token(jti="unmistakable"), issuer.token(jti="unmistakable", aud="x")
     check(guarded_channel, good)
     refusal(lambda: check(guarded_channel, bad))
@@ -220,13 +220,13 @@ def test_a_server_without_keys_does_not_start(tmp_path, issuer):
         ["--caller-bytes-per-second", "nan"],
     ],
 )
-def test_options_that_cannot_be_meant_are_refused(options):
+def test_invalid_options_are_refused(options):
     finished = sidelight("serve", "--listen", "127.0.0.1:0", *options, fails=True)
     assert finished.returncode == 64, finished.stderr.decode()
 
 
 @as_root
-def test_users_of_unix_sockets_are_known_by_their_numbers(tmp_path_factory):
+def test_users_of_unix_sockets_are_identified_by_id(tmp_path_factory):
     folder = tmp_path_factory.mktemp("socket")
     for each in [folder, *folder.parents][:3]:
         each.chmod(0o755)

@@ -38,7 +38,7 @@ def serial_number(server, authority, folder) -> int:
     return x509.load_pem_x509_certificate(shown.encode()).serial_number
 
 
-def test_certificates_change_and_sessions_go_on(tmp_path):
+def test_sessions_continue_when_certificates_change(tmp_path):
     authority = Authority()
     certificate, key = authority.issue("first", "127.0.0.1").write(tmp_path, "server")
     file = tmp_path / "settings.yaml"
@@ -105,7 +105,7 @@ def test_a_reload_changes_certificates_and_keys_together_or_neither(tmp_path):
 
 
 @pytest.mark.parametrize("left", ["identity: {unix-users: []}\n", "limits: {max-sessions: 3}\n"])
-def test_what_closes_a_server_is_not_turned_off_by_a_reload(tmp_path, left):
+def test_a_reload_cannot_disable_authentication(tmp_path, left):
     file = tmp_path / "settings.yaml"
     file.write_text(f"identity: {{unix-users: ['{os.getuid() + 1}=stream']}}\n")
     with Reloading(file) as server:
@@ -124,7 +124,7 @@ def test_what_closes_a_server_is_not_turned_off_by_a_reload(tmp_path, left):
         ["--tls-min-version", "1.3"],
     ],
 )
-def test_half_of_what_closes_a_server_does_not_start_an_open_one(options):
+def test_incomplete_authentication_settings_prevent_the_start(options):
     finished = sidelight("serve", "--listen", "127.0.0.1:0", *options, fails=True)
     assert finished.returncode == 64
     assert "requires" in finished.stderr.decode()

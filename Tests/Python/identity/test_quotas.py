@@ -48,7 +48,7 @@ def test_frames_beyond_the_rate_are_dropped_and_counted(limited_stub):
     assert limited > 0
 
 
-def test_a_session_that_never_drops_is_held_back(limited_stub):
+def test_a_session_that_never_drops_is_slowed_down(limited_stub):
     count = 3 * RATE
     began = time.monotonic()
     with Session(limited_stub, drop_policy=NEVER_DROP) as session:

@@ -69,7 +69,7 @@ def answer(channel):
             return error.code().name
 
 
-def test_a_session_over_tls_is_as_any_other(tls_server, authority):
+def test_a_session_runs_over_tls(tls_server, authority):
     with channel(tls_server, authority) as secure:
         with Session(service.FrameFilterStub(secure), drop_policy=3) as session:
             picture = images.noise("I420", 320, 240)
@@ -84,7 +84,7 @@ def test_only_clients_that_trust_the_authority_connect(tls_server, authority):
     assert answer(channel(tls_server, Authority())) == "UNAVAILABLE"
 
 
-def test_the_server_answers_for_its_own_names_only(tls_server, authority):
+def test_only_names_in_the_certificate_are_accepted(tls_server, authority):
     for name, code in [("server.example", "OK"), ("other.example", "UNAVAILABLE")]:
         options = [("grpc.ssl_target_name_override", name)]
         assert answer(channel(tls_server, authority, options=options)) == code
@@ -96,11 +96,11 @@ def test_plaintext_on_a_tls_port_is_not_answered(tls_server, authority):
     assert answer(channel(tls_server, authority)) == "OK"
 
 
-def test_unix_sockets_stay_as_they_are(tls_server):
+def test_unix_sockets_do_not_use_tls(tls_server):
     assert answer(grpc.insecure_channel(tls_server.addresses["unix"], ALONE)) == "OK"
 
 
-def test_where_certificates_are_required_only_good_ones_connect(mutual_server, authority):
+def test_only_valid_client_certificates_are_accepted(mutual_server, authority):
     expired = authority.issue("alice", lifetime=-datetime.timedelta(hours=1))
     cases = [
         (authority.issue("alice"), "OK"),
@@ -112,7 +112,7 @@ def test_where_certificates_are_required_only_good_ones_connect(mutual_server, a
         assert answer(channel(mutual_server, authority, identity)) == code
 
 
-def test_where_certificates_are_required_unix_sockets_prove_nothing(mutual_server):
+def test_unix_sockets_do_not_replace_client_certificates(mutual_server):
     address = mutual_server.addresses["unix"]
     assert answer(grpc.insecure_channel(address, ALONE)) == "UNAUTHENTICATED"
 
@@ -143,7 +143,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_server_without_a_good_certificate_does_not_start(name, tmp_path, authority):
+def test_an_invalid_certificate_prevents_the_start(name, tmp_path, authority):
     what, change, words = BROKEN[name]
     lifetime = change if what == "both" else datetime.timedelta(days=1)
     certificate, key = authority.issue("s", "127.0.0.1", lifetime=lifetime).write(tmp_path, "s")
@@ -170,7 +170,7 @@ def test_a_server_without_a_good_certificate_does_not_start(name, tmp_path, auth
         ["--tls-certificate", "a", "--tls-key", "b", "--tls-min-version", "1.1"],
     ],
 )
-def test_options_that_say_half_of_it_are_refused(options):
+def test_incomplete_tls_options_are_refused(options):
     finished = sidelight("serve", "--listen", "127.0.0.1:0", *options, fails=True)
     assert finished.returncode == 64
     assert "--tls-" in finished.stderr.decode()

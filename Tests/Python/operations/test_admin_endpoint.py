@@ -52,7 +52,7 @@ def test_probes_and_version(server):
     assert get(server, "/metrics", method="POST")[0] in (404, 405)
 
 
-def test_a_server_that_drains_is_alive_and_not_ready(server):
+def test_a_draining_server_is_alive_and_not_ready(server):
     # Frames that take long keep the server draining.
     slow = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(64)])
     never = messages.DROP_POLICY_NEVER_DROP
@@ -71,7 +71,7 @@ def test_a_server_that_drains_is_alive_and_not_ready(server):
     assert server.process.wait(timeout=15) == 0, server.log
 
 
-def test_the_status_says_what_the_sessions_do(server):
+def test_the_status_contains_the_sessions(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)
         with Session(stub, pipeline=pipeline("sepiaTone"), label=LABEL) as session:
@@ -94,7 +94,7 @@ def test_the_status_says_what_the_sessions_do(server):
     assert status["frames"]["filtered"] == 1, "what is over still counts"
 
 
-def test_whoever_says_nothing_or_nonsense_ends_nothing(server):
+def test_silent_and_invalid_requests_do_not_affect_the_server(server):
     host, port = server.addresses["admin"].split(":")
     connections = []
     for said in (b"", b"GET", b"\x00" * 4096, b"GET / HTTP/1.1\r\nx: " + b"x" * 200_000):
@@ -115,7 +115,7 @@ def test_whoever_says_nothing_or_nonsense_ends_nothing(server):
 
 
 @needs("chromium")
-def test_the_page_shows_what_happens(server, tmp_path):
+def test_the_page_shows_live_figures(server, tmp_path):
     picture = images.noise("RGB24", 320, 180)
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)

@@ -62,7 +62,7 @@ TYPES = [
 
 
 @pytest.mark.parametrize("key, flag, low, middle, high, form", TYPES, ids=lambda text: str(text))
-def test_flags_win_over_variables_over_a_file_over_defaults(
+def test_flags_override_variables_files_and_defaults(
     tmp_path, key, flag, low, middle, high, form
 ):
     file = tmp_path / "settings.yaml"
@@ -85,7 +85,7 @@ def test_flags_win_over_variables_over_a_file_over_defaults(
     assert printed(environment=environment)[key] == (form.format(low), f"{file}:{line}")
 
 
-def test_a_server_runs_with_what_it_was_told(tmp_path):
+def test_a_server_uses_its_settings(tmp_path):
     file = tmp_path / "settings.yaml"
     file.write_text("limits: {max-sessions: 11, frames-in-flight: 2}\ntransport: {profile: latency}\n")
     environment = {"SIDELIGHT_TRANSPORT_MAX_MESSAGE_BYTES": "1MiB", "SIDELIGHT_CONFIG": str(file)}
@@ -97,7 +97,7 @@ def test_a_server_runs_with_what_it_was_told(tmp_path):
         assert server.terminate() == 0, server.log
 
 
-def test_what_is_printed_as_yaml_can_be_fed_back(tmp_path):
+def test_printed_yaml_can_be_read_again(tmp_path):
     given = ["--max-load=0", "--profile=throughput", "--shutdown-grace=1500ms", "-l", "[::1]:7"]
     given += ["--shared-memory", "--listen=unix:/tmp/a b#c", "--log-level=debug"]
     text = serve("--print-config=yaml", *given).stdout
@@ -112,7 +112,7 @@ def test_what_is_printed_as_yaml_can_be_fed_back(tmp_path):
     assert "--listen" in text and "transport.profile" in text  # Where values came from.
 
 
-def test_secrets_are_told_to_nobody(tmp_path):
+def test_secrets_are_not_printed(tmp_path):
     secret = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA=="
     file = tmp_path / "settings.yaml"
     file.write_text(f"resume:\n  keys: ['one:{secret}']\n")
@@ -128,7 +128,7 @@ def test_secrets_are_told_to_nobody(tmp_path):
     assert "is not a flag" in refused and "SIDELIGHT_RESUME_KEYS" in refused
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path):
+def test_all_errors_are_reported_at_once(tmp_path):
     file = tmp_path / "settings.yaml"
     file.write_text("limits:\n  max-sessions: 0\n  max-sesions: 5\n")
     found = faults(
@@ -167,7 +167,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     ],
     ids=["list", "type", "twice", "bomb", "bomb as a key", "deep", "cut", "bytes", "large"],
 )
-def test_a_file_that_cannot_be_is_refused(tmp_path, contents, complaint):
+def test_an_invalid_file_is_refused(tmp_path, contents, complaint):
     file = tmp_path / "settings.yaml"
     file.write_bytes(contents)
     (found,) = faults("--config", file)
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         assert faults("--config", other) == [f"{other} is not a regular file"]
 
 
-def test_a_file_that_may_not_be_read_is_refused():
+def test_a_file_without_read_permission_is_refused():
     # Root may read every file, and pytest's own folders let no other user in.
     other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory() as folder:
@@ -202,13 +202,13 @@ def test_a_file_that_may_not_be_read_is_refused():
         assert f"{file} cannot be read: Permission denied" in refused.stderr
 
 
-def test_an_empty_file_is_fine(tmp_path):
+def test_an_empty_file_is_valid(tmp_path):
     file = tmp_path / "settings.yaml"
     file.touch()
     assert printed("--config", file) == printed()
 
 
-def test_variables_that_kubernetes_makes_for_a_service_of_that_name_are_left_alone():
+def test_variables_of_kubernetes_services_are_ignored():
     links = {
         "SIDELIGHT_SERVICE_HOST": "10.0.0.7",
         "SIDELIGHT_SERVICE_PORT_GRPC": "50051",
@@ -218,7 +218,7 @@ def test_variables_that_kubernetes_makes_for_a_service_of_that_name_are_left_alo
     assert printed(environment=links) == printed()
 
 
-def test_help_is_short_and_all_of_it_is_to_be_had():
+def test_short_and_long_help():
     short = serve("--help").stdout
     everything = serve("--help-all").stdout
     assert "--max-sessions" in short and "--guards-ping-burst" not in short
@@ -226,11 +226,11 @@ def test_help_is_short_and_all_of_it_is_to_be_had():
     assert max(map(len, short.splitlines())) <= 90
 
 
-def test_the_version_is_the_commands():
+def test_the_version_is_printed():
     assert serve("--version").stdout == sidelight("--version").stdout.decode()
 
 
-def test_the_example_is_what_is_there_by_default():
+def test_the_example_contains_the_defaults():
     example = REPOSITORY / "deploy/sidelight.yaml"
     assert sidelight("settings", "--example").stdout.decode() == example.read_text()
     document = yaml.safe_load(example.read_text())

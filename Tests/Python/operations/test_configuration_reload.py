@@ -94,7 +94,7 @@ def test_limits_change_and_no_frame_is_lost(reloading, file, stub):
     assert reloading.reloads() == {"applied": 20, "refused": 0}
 
 
-def test_a_lower_limit_keeps_newcomers_out_and_ends_nobody(reloading, file, stub):
+def test_a_lower_limit_refuses_new_sessions_and_keeps_existing_ones(reloading, file, stub):
     with Session(stub, drop_policy=NEVER) as first, Session(stub, drop_policy=NEVER) as second:
         file.write_text("limits: {max-sessions: 1}\n")
         reloading.reload()
@@ -121,7 +121,7 @@ def test_the_log_level_changes(reloading, file, stub):
     assert opened() == 2
 
 
-def test_what_needs_a_restart_is_named_and_nothing_of_it_is_applied(reloading, file, stub):
+def test_settings_that_require_a_restart_are_reported_and_not_applied(reloading, file, stub):
     file.write_text("limits: {max-sessions: 9}\ntransport: {max-message-bytes: 1MiB}\n")
     (reloaded,) = reloading.reload()
     assert reloaded["changed"] == ["limits.max-sessions=9 sessions"]
@@ -143,7 +143,7 @@ def test_what_needs_a_restart_is_named_and_nothing_of_it_is_applied(reloading, f
     ],
     ids=["value", "key", "cut", "gone"],
 )
-def test_of_a_file_with_a_fault_nothing_is_taken(reloading, file, stub, text, complaint):
+def test_a_file_with_an_error_changes_nothing(reloading, file, stub, text, complaint):
     file.unlink()
     if text is not None:
         file.write_text(text)
@@ -157,7 +157,7 @@ def test_of_a_file_with_a_fault_nothing_is_taken(reloading, file, stub, text, co
     assert max_sessions(stub) == 3
 
 
-def test_flags_go_on_winning_over_the_file(file):
+def test_flags_override_the_file_after_a_reload(file):
     with Reloading(file, "--max-sessions", "7") as server:
         file.write_text("limits: {max-sessions: 3}\n")
         server.reload()

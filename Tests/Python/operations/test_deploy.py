@@ -33,7 +33,7 @@ STATIC_BINARY = Path(
     os.environ.get("SIDELIGHT_STATIC_BINARY", REPOSITORY / ".build-static/release/sidelight")
 )
 # systemd's own scale, of 10; what is left is the network, which is what the server is for.
-MOST_EXPOSED = 2.0
+MAX_EXPOSED = 2.0
 
 
 def unit_settings() -> dict[str, str]:
@@ -51,7 +51,7 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess:
 
 
 @needs("systemd-analyze")
-def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
+def test_systemd_accepts_the_unit(tmp_path):
     copy = tmp_path / UNIT.name
     # It looks whether the command is there.
     copy.write_text(UNIT.read_text().replace("/usr/local/bin/sidelight", str(binary())))
@@ -61,8 +61,8 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
 
 
 @needs("systemd-analyze")
-def test_the_unit_gives_the_server_no_more_than_it_needs():
-    threshold = f"--threshold={int(10 * MOST_EXPOSED)}"
+def test_the_unit_restricts_the_server():
+    threshold = f"--threshold={int(10 * MAX_EXPOSED)}"
     found = run("systemd-analyze", "security", "--offline=yes", threshold, UNIT)
     assert found.returncode == 0, found.stdout
 
@@ -121,7 +121,7 @@ def test_the_image_has_the_libraries_that_the_server_needs_and_no_others():
 
 
 @needs_static_binary
-def test_the_static_binary_needs_nothing_of_its_environment(tmp_path, monkeypatch):
+def test_the_static_binary_runs_in_an_empty_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("SIDELIGHT_BINARY", str(STATIC_BINARY))
     for name in list(os.environ):
         if name != "SIDELIGHT_BINARY":
@@ -180,7 +180,7 @@ def test_kubernetes_knows_every_field(each):
     assert getattr(client, model).from_dict(each) is not None
 
 
-def test_a_field_that_kubernetes_does_not_know_is_found():
+def test_an_unknown_kubernetes_field_is_an_error():
     deployment = manifests()[0]
     deployment["spec"]["template"]["spec"]["containers"][0]["livenesProbe"] = {}
     assert unknown_fields(deployment, "V1Deployment", "D") == [
@@ -188,7 +188,7 @@ def test_a_field_that_kubernetes_does_not_know_is_found():
     ]
 
 
-def test_everything_in_the_manifests_means_the_same_pods():
+def test_all_manifests_select_the_same_pods():
     deployment, *others = manifests()
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     selectors = [deployment["spec"]["selector"]["matchLabels"]]
@@ -205,7 +205,7 @@ def test_everything_in_the_manifests_means_the_same_pods():
     assert selectors == [labels] * 5
 
 
-def test_a_pod_is_given_the_time_that_it_takes_to_drain():
+def test_the_pods_grace_period_is_longer_than_the_drain():
     pod = manifests()[0]["spec"]["template"]["spec"]
     [container] = pod["containers"]
     [grace] = [each for each in container["args"] if each.startswith("--shutdown-grace=")]
@@ -226,7 +226,7 @@ def test_the_server_starts_with_the_pods_arguments_and_answers_its_probes(tmp_pa
 
 
 @needs("promtool")
-def test_the_adapters_query_is_one_and_its_metric_the_autoscalers(tmp_path):
+def test_the_adapter_provides_the_autoscalers_metric(tmp_path):
     adapter = yaml.safe_load((DEPLOY / "kubernetes/prometheus-adapter.yaml").read_text())
     [rule] = adapter["rules"]["custom"]
     series = rule["seriesQuery"].partition("{")[0]
@@ -296,14 +296,14 @@ def test_envoy_knows_every_field(envoy):
     assert found.stdout == "['sidelight']\n"
 
 
-def test_a_field_that_envoy_does_not_know_is_found(envoy):
+def test_an_unknown_envoy_field_is_an_error(envoy):
     envoy["static_resources"]["clusters"][0]["circuit_braker"] = {}
     found = read_envoy(envoy)
     assert found.returncode != 0 and "circuit_braker" in found.stderr
 
 
 @pytest.mark.skipif(shutil.which("envoy") is None, reason="not installed: envoy")
-def test_envoy_itself_finds_nothing_wrong():
+def test_envoy_accepts_its_configuration():
     found = run("envoy", "--mode", "validate", "--config-path", DEPLOY / "envoy/envoy.yaml")
     assert found.returncode == 0, found.stderr
 

@@ -40,7 +40,7 @@ def test_a_server_without_sessions_ends_at_once():
         ended(server, within=5)
 
 
-def test_frames_in_flight_finish_and_clients_are_told():
+def test_frames_in_flight_finish_and_clients_are_notified():
     with Server(*GRACE) as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
         never = messages.DROP_POLICY_NEVER_DROP
         stub = service.FrameFilterStub(channel)
@@ -127,7 +127,7 @@ PEERS = [silent, dead, stalled, deaf, stuck, idle]
 
 @pytest.mark.parametrize("peers", [[each] for each in PEERS] + [PEERS], ids=lambda peers: (
     peers[0].__name__ if len(peers) == 1 else "all of them"))
-def test_the_server_ends_well_whoever_is_there(peers):
+def test_the_server_exits_with_status_0_with_any_peers(peers):
     with Server("--compute-threads", "1", *GRACE) as server, contextlib.ExitStack() as stack:
         for peer in peers:
             peer(server, stack)
@@ -146,7 +146,7 @@ def test_a_second_signal_ends_the_server_at_once(second):
         assert server.process.wait(timeout=5) == 128 + second
 
 
-def test_whoever_comes_too_late_is_turned_away():
+def test_new_calls_are_refused_during_a_drain():
     with Server(*GRACE) as server, contextlib.ExitStack() as stack:
         dead(server, stack)
         server.process.send_signal(signal.SIGTERM)

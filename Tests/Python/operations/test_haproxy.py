@@ -73,7 +73,7 @@ def sessions(server: Server) -> int:
 
 
 @needs("haproxy")
-def test_sessions_outlive_a_server_that_drains_and_one_that_is_killed(fleet):
+def test_sessions_survive_a_drain_and_a_killed_server(fleet):
     haproxy, (drained, killed, left) = fleet
     with contextlib.ExitStack() as stack:
         options = [("grpc.use_local_subchannel_pool", 1)]
@@ -125,7 +125,7 @@ def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
 
 
 @needs("haproxy", "ffmpeg")
-def test_the_swift_client_outlives_them_too(fleet, tmp_path):
+def test_the_swift_client_survives_them_too(fleet, tmp_path):
     haproxy, servers = fleet
     seconds = 6
     source = f"testsrc2=size=320x180:rate={RATE}:duration={seconds}"

@@ -86,7 +86,7 @@ def get(server: Server, path: str) -> str:
 
 
 @needs("prometheus")
-def test_sums_of_outcomes_are_what_the_clients_were_told(measured):
+def test_sums_of_outcomes_match_the_clients_counts(measured):
     server, totals = measured
     with Prometheus(server.addresses["admin"]) as prometheus:
         prometheus.wait_for_scrape_after(time.time())
@@ -120,7 +120,7 @@ def test_sums_of_outcomes_are_what_the_clients_were_told(measured):
 
 
 @needs("prometheus")
-def test_every_figure_of_the_dashboard_and_of_the_rules_is_one_that_prometheus_can_make(measured):
+def test_prometheus_evaluates_every_query_of_dashboard_and_rules(measured):
     server, _ = measured
     expressions = [
         target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
@@ -141,7 +141,7 @@ def test_every_figure_of_the_dashboard_and_of_the_rules_is_one_that_prometheus_c
 
 
 @needs("promtool")
-def test_promtool_finds_nothing_to_say_of_the_text(measured):
+def test_promtool_accepts_the_metrics(measured):
     server, _ = measured
     checked = subprocess.run(
         ["promtool", "check", "metrics"],
@@ -171,7 +171,7 @@ def test_the_alerts_fire_when_they_should(arguments):
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_what_clients_choose_does_not_make_labels(measured):
+def test_client_input_does_not_become_labels(measured):
     server, _ = measured
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         with Session(service.FrameFilterStub(channel), label='evil"} 1\nfake 2') as session:

@@ -45,14 +45,14 @@ def test_each_service_and_the_server_as_a_whole_serve(health, service):
     assert health.Check(ask(service), timeout=10).status == SERVING
 
 
-def test_a_service_that_is_not_there_is_not_found_and_named(health):
+def test_an_unknown_service_is_not_found(health):
     with pytest.raises(grpc.RpcError) as caught:
         health.Check(ask("no.such.Service"), timeout=10)
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
     assert "no.such.Service" in caught.value.details()
 
 
-def test_watching_tells_how_it_is_at_once_and_ends_with_the_call(health):
+def test_watch_sends_the_status_at_once(health):
     for service, expected in [("", SERVING), ("no.such.Service", SERVICE_UNKNOWN)]:
         call = health.Watch(ask(service), timeout=10)
         assert next(call).status == expected
@@ -61,7 +61,7 @@ def test_watching_tells_how_it_is_at_once_and_ends_with_the_call(health):
             next(call)
 
 
-def test_watching_tells_of_a_shutdown_and_ends():
+def test_watch_reports_a_shutdown_and_ends():
     with Server() as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
         calls = [health_pb2_grpc.HealthStub(channel).Watch(ask(each)) for each in ["", *SERVICES]]
         for call in calls:
@@ -87,7 +87,7 @@ def test_the_services_are_listed(reflected):
     }
 
 
-def test_a_tool_that_knows_nothing_calls_every_method_that_it_finds(channel, reflected):
+def test_a_reflection_client_calls_every_method(channel, reflected):
     pool = descriptor_pool.DescriptorPool(reflected)
     service = pool.FindServiceByName("sidelight.v1.FrameFilter")
     method = service.methods_by_name["DescribeFilter"]
@@ -140,7 +140,7 @@ def test_symbols_of_every_kind_are_found(reflected, symbol):
     assert reflected.FindFileContainingSymbol(symbol).name
 
 
-def test_what_is_not_there_is_an_answer_and_not_the_end(channel):
+def test_an_unknown_symbol_is_answered_and_the_call_continues(channel):
     Request = reflection_pb2.ServerReflectionRequest
     questions = [
         Request(file_containing_symbol="no.such.Thing"),

@@ -42,7 +42,7 @@ def test_sigterm_drains_all_workers(to_all):
             grpc.channel_ready_future(channel).result(timeout=0.5)
 
 
-def test_a_worker_that_does_not_drain_is_cut_off_when_the_grace_is_over():
+def test_a_worker_that_does_not_drain_is_killed_after_the_grace_period():
     with Workers(2, "--shutdown-grace", "1s") as server:
         server.end(1, signal.SIGSTOP)
         server.process.send_signal(signal.SIGTERM)
@@ -70,7 +70,7 @@ def test_workers_end_with_their_supervisor():
         wait_until(lambda: not any(map(is_alive, pids)))
 
 
-def test_a_worker_that_drains_by_itself_is_replaced():
+def test_a_worker_that_exits_is_replaced():
     with Workers(2) as server:
         server.end(1, signal.SIGTERM)
         server.wait_for("worker serving", 2, worker=1)
@@ -78,7 +78,7 @@ def test_a_worker_that_drains_by_itself_is_replaced():
         assert (end["end"], end["restart"]) == ("exit status 0", "at once")
 
 
-def test_the_socket_file_outlives_workers_and_goes_with_the_supervisor():
+def test_the_supervisor_keeps_and_finally_removes_the_socket_file():
     with Workers(2, "--unix-socket-mode", "660") as server:
         path = server.addresses["unix"].removeprefix("unix:")
         before = os.stat(path)
@@ -92,7 +92,7 @@ def test_the_socket_file_outlives_workers_and_goes_with_the_supervisor():
         assert not os.path.exists(path)
 
 
-def test_sighup_reaches_all_workers_and_their_successors(tmp_path):
+def test_sighup_reloads_all_workers_and_their_replacements(tmp_path):
     file = tmp_path / "settings.yaml"
     file.write_text("limits: {max-sessions: 2}\n")
     with Workers(2, "--config", file) as server:
@@ -114,14 +114,14 @@ def test_sighup_reaches_all_workers_and_their_successors(tmp_path):
                 first.finish()
 
 
-def test_each_worker_offers_shared_memory_by_itself(tmp_path):
+def test_each_worker_has_separate_shared_memory(tmp_path):
     path = tmp_path / "rings"
     with Workers(2, "--shared-memory", "--shared-memory-socket", path) as server:
         assert sorted(each.name for each in tmp_path.iterdir()) == ["rings.0", "rings.1"]
         assert server.terminate() == 0, server.log
 
 
-def test_what_is_wrong_with_the_settings_is_told_once(tmp_path):
+def test_an_error_in_the_settings_is_reported_once(tmp_path):
     (tmp_path / "certificate.pem").write_text("none")
     (tmp_path / "key.pem").write_text("none")
     started = subprocess.run(
@@ -136,7 +136,7 @@ def test_what_is_wrong_with_the_settings_is_told_once(tmp_path):
     assert started.stderr.count(b"Error: ") == 1, started.stderr.decode()
 
 
-def test_an_address_that_is_taken_stops_the_start():
+def test_an_address_in_use_prevents_the_start():
     with Server() as other:
         for kind in ("tcp", "unix"):
             started = subprocess.run(
@@ -155,7 +155,7 @@ def test_an_address_that_is_taken_stops_the_start():
 @pytest.mark.parametrize(
     "text", ["1", "{}", '{"control":0,"count":2,"index":0,"sockets":[],"starts":1}']
 )
-def test_nobody_is_a_worker_whom_nobody_supervises(text):
+def test_a_worker_without_a_supervisor_does_not_start(text):
     started = subprocess.run(
         [binary(), "serve", "--listen", "127.0.0.1:0"],
         env=os.environ | {"SIDELIGHT_WORKER": text},

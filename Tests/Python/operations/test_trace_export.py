@@ -29,7 +29,7 @@ def test_headers_and_resource_come_from_the_environment():
         assert resource["telemetry.sdk.language"] == "swift"
 
 
-def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(tmp_path):
+def test_a_collector_over_tls_needs_a_trusted_certificate(tmp_path):
     authority = Authority()
     identity = authority.issue("collector", "localhost")
     trusted = tmp_path / "authority.pem"
@@ -49,7 +49,7 @@ def test_a_collector_behind_tls_is_reached_if_its_certificate_is_trusted(tmp_pat
         assert len(collector.spans) == before, "nothing is told to whom nobody vouches for"
 
 
-def test_a_certificate_that_cannot_be_read_costs_spans_and_nothing_else():
+def test_an_unreadable_certificate_only_loses_spans():
     environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "https://localhost:1",
         "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nonexistent.pem",
@@ -60,7 +60,7 @@ def test_a_certificate_that_cannot_be_read_costs_spans_and_nothing_else():
         assert "spans cannot be sent" in server.log
 
 
-def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
+def test_spans_are_retried_after_a_short_outage():
     with Collector(refusals=2) as collector:
         with server_that_traces(collector) as server:
             filter_frames(server, [None])
@@ -69,7 +69,7 @@ def test_a_collector_that_is_not_there_for_a_moment_gets_the_spans_later():
     assert len({span.span_id for span in spans}) == len(spans)
 
 
-def test_a_collector_that_is_gone_costs_spans_and_nothing_else():
+def test_a_missing_collector_only_loses_spans():
     with Collector() as gone:
         pass
     with server_that_traces(gone, OTEL_BSP_MAX_QUEUE_SIZE="10") as server:
@@ -82,7 +82,7 @@ def test_a_collector_that_is_gone_costs_spans_and_nothing_else():
 
 
 @pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER"])
-def test_what_cannot_be_read_in_the_environment_is_warned_of(name):
+def test_invalid_variables_are_logged_as_warnings(name):
     environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:1", name: "no:such:"}
     with Server(environment=environment) as server:
         assert server.terminate() == 0, server.log

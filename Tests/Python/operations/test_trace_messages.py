@@ -7,7 +7,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F4
 from sidelight_testing.contract import REPOSITORY
 
 
-def test_our_copies_of_opentelemetrys_messages_say_what_the_package_says(tmp_path):
+def test_our_copies_of_opentelemetrys_messages_match_the_package(tmp_path):
     """Every field of ours is a field of the package, by number, name, type and label."""
     sources = sorted((REPOSITORY / "Protos/opentelemetry").rglob("*.proto"))
     names = [str(path.relative_to(REPOSITORY / "Protos")) for path in sources]

@@ -34,7 +34,7 @@ def collector():
         yield running
 
 
-def test_a_trace_goes_from_the_clients_own_span_down_to_each_pass(collector):
+def test_a_trace_contains_the_clients_span_and_each_pass(collector):
     provider = TracerProvider(resource=Resource({"service.name": "call-server"}))
     provider.add_span_processor(
         SimpleSpanProcessor(OTLPSpanExporter(endpoint=collector.endpoint, insecure=True))
@@ -87,7 +87,7 @@ def test_a_trace_goes_from_the_clients_own_span_down_to_each_pass(collector):
     assert len({span.span_id for span in spans}) == len(spans)
 
 
-def test_a_call_is_a_span_by_the_conventions_and_the_parent_of_nothing_that_lasts(collector):
+def test_the_span_of_a_call_follows_the_conventions(collector):
     with server_that_traces(collector) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             stub = service.FrameFilterStub(channel)
@@ -132,7 +132,7 @@ def test_passes_over_a_still_are_children_of_its_call(collector):
     assert children == passes
 
 
-def test_a_dropped_frame_says_why(collector):
+def test_a_dropped_frames_span_has_the_reason(collector):
     with server_that_traces(collector) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             with Session(service.FrameFilterStub(channel), pipeline=PIPELINE) as session:
@@ -150,7 +150,7 @@ def test_a_dropped_frame_says_why(collector):
         assert span.status.code == Status.STATUS_CODE_ERROR and span.status.message
 
 
-def test_what_the_sender_does_not_record_is_not_recorded(collector):
+def test_unsampled_traces_are_not_recorded(collector):
     contexts = [
         messages.TraceContext(traceparent=f"00-{number:032x}-{number:016x}-{number % 2:02x}")
         for number in range(1, 9)
@@ -162,7 +162,7 @@ def test_what_the_sender_does_not_record_is_not_recorded(collector):
     assert sent == {1, 3, 5, 7}
 
 
-def test_frames_that_name_no_trace_have_each_its_own_and_not_the_calls(collector):
+def test_frames_without_a_trace_context_have_separate_traces(collector):
     with server_that_traces(collector) as server:
         filter_frames(server, [None] * 3)
         assert server.terminate() == 0, server.log
@@ -172,7 +172,7 @@ def test_frames_that_name_no_trace_have_each_its_own_and_not_the_calls(collector
     assert all(span.parent_span_id == b"" for span in [*frames, call])
 
 
-def test_a_ratio_takes_the_traces_that_the_sdk_of_others_takes(collector):
+def test_a_ratio_samples_the_same_traces_as_other_sdks(collector):
     ids = [int.from_bytes(os.urandom(16), "big") for _ in range(64)]
     expected = {
         each
@@ -189,7 +189,7 @@ def test_a_ratio_takes_the_traces_that_the_sdk_of_others_takes(collector):
     assert {int.from_bytes(span.trace_id, "big") for span in spans} == expected
 
 
-def test_log_lines_of_a_call_carry_its_session_and_its_trace(collector):
+def test_log_entries_of_a_call_contain_session_and_trace(collector):
     with server_that_traces(collector) as server:
         filter_frames(server, [None])
         assert server.terminate() == 0, server.log

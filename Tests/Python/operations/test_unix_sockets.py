@@ -102,7 +102,7 @@ def refusal(path, **options):
     return finished.stderr.decode()
 
 
-def test_a_server_that_was_killed_is_followed_by_another_on_its_path(path):
+def test_a_new_server_replaces_the_socket_of_a_killed_one(path):
     with serving(path) as first:
         first.send_signal(signal.SIGKILL)
         first.wait()
@@ -118,7 +118,7 @@ def test_a_live_server_keeps_its_path(path):
 
 
 @as_root
-def test_users_are_told_apart(path):
+def test_users_are_distinguished(path):
     with (
         serving(path, "--unix-socket-mode", "666", "--max-sessions-per-caller", "1"),
         streaming(path, NOBODY) as first,
@@ -138,7 +138,7 @@ def test_users_are_told_apart(path):
 
 
 @as_root
-def test_a_socket_is_its_owners_alone_by_default(path):
+def test_only_the_owner_can_connect_by_default(path):
     with serving(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         with streaming(path, NOBODY) as client:
@@ -150,6 +150,6 @@ def test_a_socket_is_its_owners_alone_by_default(path):
 
 
 @as_root
-def test_a_folder_where_nobody_may_write_is_refused_with_the_reason(path):
+def test_a_read_only_folder_is_refused_with_the_reason(path):
     said = refusal(path, user=NOBODY, group=NOBODY)
     assert f"cannot listen on unix:{path}: Permission denied" in said

@@ -50,7 +50,7 @@ def go_on(clients: list[ResumingClient]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
-def test_a_worker_that_is_shot_loses_its_own_sessions_and_they_go_on(kind):
+def test_sessions_of_a_crashed_worker_resume(kind):
     with Workers(2, "--max-load", "0") as server:
         with clients_of_all(server, kind) as clients:
             victims = server.sessions(0)
@@ -75,7 +75,7 @@ def test_a_worker_that_is_shot_loses_its_own_sessions_and_they_go_on(kind):
         assert server.terminate() == 0, server.log
 
 
-def test_others_miss_no_frame():
+def test_sessions_of_other_workers_lose_no_frame():
     with Workers(3) as server, contextlib.ExitStack() as stack:
         bystanders = [stack.enter_context(Bystander(server)) for _ in range(6)]
         for each in bystanders:
@@ -94,7 +94,7 @@ def test_others_miss_no_frame():
             each.trouble = None
 
 
-def test_with_one_worker_connections_wait_until_it_is_back():
+def test_connections_wait_for_the_restart_of_a_single_worker():
     with Workers(1) as server:
         for starts in range(2, 5):
             pid = server.end(0)
@@ -105,7 +105,7 @@ def test_with_one_worker_connections_wait_until_it_is_back():
         assert server.terminate() == 0, server.log
 
 
-def test_a_crash_loop_is_slowed_down():
+def test_restarts_of_a_crash_loop_back_off():
     with Workers(1) as server:
         for count in range(1, 6):
             server.end(0)
@@ -117,7 +117,7 @@ def test_a_crash_loop_is_slowed_down():
         assert server.metric("sidelight_worker_starts", 0) == 6
 
 
-def test_the_swift_client_goes_through_it(tmp_path):
+def test_the_swift_client_resumes(tmp_path):
     seconds = 4
     video = tmp_path / "sent.y4m"
     video.write_bytes(HEADER + FRAME * 25 * seconds)
@@ -145,7 +145,7 @@ def test_the_swift_client_goes_through_it(tmp_path):
         assert server.terminate() == 0, server.log
 
 
-def test_tls_goes_on_after_a_worker(tmp_path):
+def test_tls_works_after_a_restart(tmp_path):
     authority = Authority()
     certificate, key = authority.issue("server", "127.0.0.1").write(tmp_path, "server")
     with Workers(2, "--tls-certificate", certificate, "--tls-key", key) as server:
@@ -162,7 +162,7 @@ def test_tls_goes_on_after_a_worker(tmp_path):
         assert server.terminate() == 0, server.log
 
 
-def test_a_filter_that_traps_loses_its_workers_sessions_only(tmp_path):
+def test_a_trap_in_a_filter_ends_only_its_workers_sessions(tmp_path):
     """`brittle` of the example counts on seventeen rows."""
     address = f"unix:{tmp_path}/socket"
     small, large = images.noise("GRAY8", 16, 16), images.noise("GRAY8", 32, 32)

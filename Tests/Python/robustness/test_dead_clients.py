@@ -51,7 +51,7 @@ def wait_until(holds, seconds: float) -> float:
 
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
-def test_a_client_that_is_killed_in_mid_frame_leaves_nothing_behind(server, stub, kind):
+def test_a_killed_client_leaves_no_session_or_frame(server, stub, kind):
     before = load(stub)
     for _ in range(3):
         client = subprocess.Popen(

@@ -36,7 +36,7 @@ def test_a_broken_call_ends_with_a_status(hostile_server, bystander, name):
         ("POST", INFO, "", {-415}),
     ],
 )
-def test_a_call_to_nowhere_ends_with_a_status(
+def test_a_call_to_an_unknown_method_ends_with_a_status(
     hostile_server, bystander, method, path, content_type, statuses
 ):
     with RawPeer(hostile_server.addresses["tcp"]) as peer:
@@ -46,7 +46,7 @@ def test_a_call_to_nowhere_ends_with_a_status(
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_odd_metadata_is_no_fault(hostile_server, bystander, name):
+def test_unusual_metadata_is_accepted(hostile_server, bystander, name):
     with RawPeer(hostile_server.addresses["tcp"]) as peer:
         peer.call(INFO, headers=HEADERS[name])
         peer.data(message(b""), end=True)
@@ -55,15 +55,15 @@ def test_odd_metadata_is_no_fault(hostile_server, bystander, name):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_noise_in_messages_ends_a_call_with_a_status(hostile_server, bystander, seed):
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     picture = images.noise("GRAY8", 8, 8)
     sound = messages.ClientMessage(frame=messages.Frame(sequence=1, image=picture))
     for _ in range(25):
-        spoilt = bytearray(sound.SerializeToString())
-        for _ in range(dice.randrange(1, 4)):
-            spoilt[dice.randrange(24)] = dice.randrange(256)
+        corrupt = bytearray(sound.SerializeToString())
+        for _ in range(rng.randrange(1, 4)):
+            corrupt[rng.randrange(24)] = rng.randrange(256)
         with RawPeer(hostile_server.addresses["tcp"]) as peer:
-            parts = [OPEN + message(bytes(spoilt))]
+            parts = [OPEN + message(bytes(corrupt))]
             assert broken_calls.make(peer, PROCESS, parts, ends=True) in {0, 3, 8, 9, 13}
 
 
@@ -80,7 +80,7 @@ def test_a_deadline_is_kept_with_a_status(hostile_server, bystander):
     assert 0 <= min(late) < 0.05, late
 
 
-def test_messages_that_are_begun_and_never_ended_have_a_bound(hostile_server, bystander):
+def test_incomplete_messages_have_a_memory_limit(hostile_server, bystander):
     # Ninety calls that announce 64 MiB each, and send a little of it. Eight are 512 MiB.
     statuses = []
     with RawPeer(hostile_server.addresses["tcp"]) as peer:
@@ -95,7 +95,7 @@ def test_messages_that_are_begun_and_never_ended_have_a_bound(hostile_server, by
     assert set(statuses) == {"8"}
 
 
-def test_memory_comes_back(hostile_server, bystander):
+def test_memory_is_released(hostile_server, bystander):
     def attack():
         for parts, _, _ in BROKEN_CALLS.values():
             with RawPeer(hostile_server.addresses["tcp"]) as peer:

@@ -29,13 +29,13 @@ def test_a_broken_connection_is_closed(hostile_server, bystander, name):
 @pytest.mark.parametrize(
     "opening", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", bytes(64)]
 )
-def test_whoever_speaks_something_else_is_sent_away(hostile_server, bystander, opening):
+def test_other_protocols_are_disconnected(hostile_server, bystander, opening):
     with RawPeer(hostile_server.addresses["tcp"], preface=False) as peer:
         peer.send(opening)
         peer.closed()
 
 
-def test_frames_of_the_future_are_ignored(hostile_server, bystander):
+def test_unknown_http2_frames_are_ignored(hostile_server, bystander):
     with RawPeer(hostile_server.addresses["tcp"]) as peer:
         peer.send(frame(0xEE, 0xFF, 0, b"future") + frame(0xEF, 0, 7, b""))
         peer.call(INFO)
@@ -44,24 +44,24 @@ def test_frames_of_the_future_are_ignored(hostile_server, bystander):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_noise_hurts_nobody(hostile_server, bystander, seed):
-    dice = random.Random(seed)
+def test_noise_does_not_affect_other_clients(hostile_server, bystander, seed):
+    rng = random.Random(seed)
     for _ in range(40):
-        with RawPeer(hostile_server.addresses["tcp"], preface=dice.random() < 0.9) as peer:
-            if dice.random() < 0.5:
-                peer.call(dice.choice([PROCESS, INFO]))
+        with RawPeer(hostile_server.addresses["tcp"], preface=rng.random() < 0.9) as peer:
+            if rng.random() < 0.5:
+                peer.call(rng.choice([PROCESS, INFO]))
                 peer.data(OPEN)
-            for _ in range(dice.randrange(1, 6)):
-                if dice.random() < 0.5:
-                    peer.send(dice.randbytes(dice.randrange(1, 400)))
+            for _ in range(rng.randrange(1, 6)):
+                if rng.random() < 0.5:
+                    peer.send(rng.randbytes(rng.randrange(1, 400)))
                 else:
                     # A head that is right, with something in it that is not.
-                    payload = dice.randbytes(dice.randrange(0, 64))
-                    kind, flags = dice.randrange(0, 12), dice.randrange(0, 64)
-                    peer.send(frame(kind, flags, dice.choice([0, 1, 1, 3]), payload))
+                    payload = rng.randbytes(rng.randrange(0, 64))
+                    kind, flags = rng.randrange(0, 12), rng.randrange(0, 64)
+                    peer.send(frame(kind, flags, rng.choice([0, 1, 1, 3]), payload))
 
 
-def test_a_ping_for_each_burst_of_data_is_no_flood(hostile_server, bystander):
+def test_a_ping_for_each_burst_of_data_is_accepted(hostile_server, bystander):
     # As grpc-go does, to measure the bandwidth: here 1,200 frames, ten seconds of 120 a second.
     picture = images.noise("I420", 16, 16)
     with RawPeer(hostile_server.addresses["tcp"]) as peer:
@@ -86,7 +86,7 @@ def test_a_ping_for_each_burst_of_data_is_no_flood(hostile_server, bystander):
         assert peer.status() == 0
 
 
-def test_a_storm_of_connections_leaves_nothing_behind(hostile_server, bystander):
+def test_many_connections_leave_no_resources(hostile_server, bystander):
     before = descriptor_count(hostile_server.process)
     for _ in range(20):
         peers = [
@@ -101,7 +101,7 @@ def test_a_storm_of_connections_leaves_nothing_behind(hostile_server, bystander)
         time.sleep(0.01)
 
 
-def test_a_connection_that_breaks_with_a_call_on_it_leaves_nothing_behind(hostile_server, bystander):
+def test_a_connection_reset_during_a_call_leaves_no_resources(hostile_server, bystander):
     # The stack below forgets to let go of such a connection: that was 300 KiB of each.
     def attack(count):
         for _ in range(count):

@@ -56,7 +56,7 @@ def test_a_broken_upload_ends_with_a_status(target, name):
         assert broken_calls.make(peer, PUT_ASSET, parts, ends) in statuses
 
 
-def test_an_upload_that_is_reset_leaves_nothing_behind(target):
+def test_a_reset_upload_leaves_no_resources(target):
     with RawPeer(target) as peer:
         for stream in range(1, 41, 2):
             begin(peer, LONGEST, stream)
@@ -65,7 +65,7 @@ def test_an_upload_that_is_reset_leaves_nothing_behind(target):
         assert peer.status(stream=41) == 9
 
 
-def test_an_upload_whose_connection_breaks_leaves_nothing_behind(target):
+def test_an_upload_on_a_lost_connection_leaves_no_resources(target):
     for number in range(20):
         with RawPeer(target) as peer:
             begin(peer, LONGEST)
@@ -74,13 +74,13 @@ def test_an_upload_whose_connection_breaks_leaves_nothing_behind(target):
                 peer.data(message(b"half", length=1000))
 
 
-def test_uploads_that_stall_end_at_their_deadline(target):
+def test_stalled_uploads_end_at_their_deadline(target):
     with RawPeer(target) as peer:
         begin(peer, LONGEST, headers=[("grpc-timeout", "200m")])
         assert peer.status() == 4
 
 
-def test_uploads_that_stall_leave_room_for_so_many_and_no_more(target):
+def test_stalled_uploads_are_limited(target):
     # Each is the longest that there may be. There is room for two.
     open_streams = list(range(1, 21, 2))
     statuses = []
@@ -98,7 +98,7 @@ def test_uploads_that_stall_leave_room_for_so_many_and_no_more(target):
     assert statuses == ["8"] * 8 + ["3"] * 2
 
 
-def test_memory_comes_back_after_uploads(hostile_server, target):
+def test_memory_is_released_after_uploads(hostile_server, target):
     files = [make() for make, *_ in BROKEN_FILES.values()]
 
     def attack():
@@ -118,7 +118,7 @@ def test_memory_comes_back_after_uploads(hostile_server, target):
     wait_for_memory(hostile_server.process, 1.2 * baseline)
 
 
-def test_an_upload_that_stalls_ends_when_its_time_is_over():
+def test_a_stalled_upload_ends_at_its_timeout():
     with Server("--asset-upload-timeout", "1") as server:
         with Bystander(server), RawPeer(server.addresses["tcp"]) as peer:
             begin(peer, LONGEST)

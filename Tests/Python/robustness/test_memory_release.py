@@ -25,7 +25,7 @@ def filter_large_pictures(address: str) -> None:
             call.result()
 
 
-def test_memory_of_a_load_goes_back_while_other_sessions_go_on():
+def test_memory_of_past_load_is_released_under_load():
     with Server("--release-memory-after", "1") as server:
         address = server.addresses["tcp"]
         with Load(address, sessions=4, rate=10) as load:

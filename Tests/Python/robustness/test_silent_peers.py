@@ -70,7 +70,7 @@ SILENCES = [
 ]
 
 
-def test_silent_peers_are_gone_in_time(server):
+def test_silent_peers_are_disconnected_in_time(server):
     # All at once: each takes as long as it is allowed to.
     with Bystander(server), contextlib.ExitStack() as stack:
         peers = []

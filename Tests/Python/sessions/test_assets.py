@@ -20,7 +20,7 @@ RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
 
 
 @pytest.fixture
-def shelf(server):
+def asset_stub(server):
     """A caller on a separate connection, which deletes the assets that it has put."""
     options = [("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
@@ -56,29 +56,29 @@ def refusal(call) -> tuple[grpc.StatusCode, error_details.ErrorInfo, str]:
     return caught.value.code(), info, caught.value.details()
 
 
-def test_a_picture_is_put_listed_and_deleted(shelf):
+def test_an_image_is_uploaded_listed_and_deleted(asset_stub):
     file = assets.png(RED)
-    answer = assets.put(shelf, "hat", file)
+    answer = assets.put(asset_stub, "hat", file)
     assert not answer.replaced
     assert answer.asset.kind == messages.ASSET_KIND_IMAGE
     assert answer.asset.origin == messages.ASSET_ORIGIN_CALLER
     assert (answer.asset.width, answer.asset.height) == (4, 4)
     assert answer.asset.file_bytes == len(file)
     assert answer.asset.sha256 == hashlib.sha256(file).digest()
-    assert names(shelf) == ["hat"]
-    assert assets.put(shelf, "hat", file).replaced
-    shelf.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
-    assert names(shelf) == []
+    assert names(asset_stub) == ["hat"]
+    assert assets.put(asset_stub, "hat", file).replaced
+    asset_stub.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
+    assert names(asset_stub) == []
     code, info, _ = refusal(
-        lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
+        lambda: asset_stub.DeleteAsset(messages.DeleteAssetRequest(name="hat"))
     )
     assert code == grpc.StatusCode.NOT_FOUND and info.reason == "ASSET_NOT_FOUND"
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 777, 1 << 19])
-def test_chunks_may_have_any_length(shelf, chunk_bytes):
+def test_chunks_can_have_any_length(asset_stub, chunk_bytes):
     file = assets.cube_file(np.zeros((4, 4, 4, 3)))
-    answer = assets.put(shelf, "look", file, chunk_bytes=chunk_bytes)
+    answer = assets.put(asset_stub, "look", file, chunk_bytes=chunk_bytes)
     assert answer.asset.kind == messages.ASSET_KIND_CUBE
     assert answer.asset.is_cube and answer.asset.entries == 4
 
@@ -96,52 +96,52 @@ GOOD_PICTURES = {
 
 
 @pytest.mark.parametrize("kind", GOOD_PICTURES)
-def test_pictures_of_every_kind_are_taken(shelf, kind):
+def test_images_of_every_kind_are_accepted(asset_stub, kind):
     colors = np.random.default_rng(1).integers(0, 256, (50, 70, 3), dtype=np.uint8)
     file = GOOD_PICTURES[kind](PIL.Image.fromarray(colors))
-    answer = assets.put(shelf, kind, file)
+    answer = assets.put(asset_stub, kind, file)
     assert (answer.asset.width, answer.asset.height) == (70, 50)
 
 
 @pytest.mark.parametrize("kind", BROKEN_FILES)
-def test_files_that_are_no_sound_assets_are_refused_with_the_reason(server, shelf, kind):
+def test_invalid_files_are_refused_with_the_reason(server, asset_stub, kind):
     make, reason, words = BROKEN_FILES[kind]
-    code, info, sentence = refusal(lambda: assets.put(shelf, "x", make()))
+    code, info, sentence = refusal(lambda: assets.put(asset_stub, "x", make()))
     assert code == grpc.StatusCode.INVALID_ARGUMENT
     assert info.reason == reason
     assert words in sentence, sentence
     assert len(sentence) < 500
-    assert names(shelf) == []
+    assert names(asset_stub) == []
     assert load(server).asset_bytes == 0
 
 
-def test_an_upload_that_is_refused_at_its_header_ends_while_chunks_still_come(shelf):
+def test_an_upload_refused_at_its_header_ends_before_its_chunks(asset_stub):
     """A client that writes on must learn why, and not of a reset."""
     for _ in range(5):
-        code, info, _ = refusal(lambda: assets.put(shelf, "..", bytes(15 << 20)))
+        code, info, _ = refusal(lambda: assets.put(asset_stub, "..", bytes(15 << 20)))
         assert code == grpc.StatusCode.INVALID_ARGUMENT
         assert info.reason == "ASSET_NAME_INVALID"
 
 
-def test_a_name_that_is_one_character_of_many_bytes_is_refused_in_few_words(shelf):
+def test_a_name_of_one_long_character_has_a_short_error(asset_stub):
     """Errors travel in headers, which have a limit at the client."""
     name = "e" + "\u0301" * 300_000
-    code, info, sentence = refusal(lambda: assets.put(shelf, name, b"x"))
+    code, info, sentence = refusal(lambda: assets.put(asset_stub, name, b"x"))
     assert info.reason == "ASSET_NAME_INVALID" and len(sentence) < 500
     code, info, sentence = refusal(
-        lambda: shelf.DeleteAsset(messages.DeleteAssetRequest(name=name))
+        lambda: asset_stub.DeleteAsset(messages.DeleteAssetRequest(name=name))
     )
     assert code == grpc.StatusCode.INVALID_ARGUMENT and len(sentence) < 1000
 
 
-def test_a_chunk_is_no_longer_than_a_message_may_be(shelf):
+def test_a_chunk_over_the_message_limit_is_refused(asset_stub):
     with pytest.raises(grpc.RpcError) as caught:
-        assets.put(shelf, "x", bytes(3 << 20), chunk_bytes=2 << 20)
+        assets.put(asset_stub, "x", bytes(3 << 20), chunk_bytes=2 << 20)
     assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "max_control_message_bytes" in caught.value.details()
 
 
-def test_a_caller_that_gives_up_in_the_midst_leaves_nothing_behind(server, shelf):
+def test_a_cancelled_upload_leaves_no_resources(server, asset_stub):
     """A deadline of the caller's own, with the rest of the file still to come."""
 
     def halted():
@@ -150,24 +150,24 @@ def test_a_caller_that_gives_up_in_the_midst_leaves_nothing_behind(server, shelf
 
         threading.Event().wait(30)
 
-    call = shelf.PutAsset.future(halted(), timeout=1)
+    call = asset_stub.PutAsset.future(halted(), timeout=1)
     assert call.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    assert names(shelf) == []
+    assert names(asset_stub) == []
     assert load(server).assets == 0
 
 
-def test_another_user_finds_nothing_of_it(server, shelf):
+def test_assets_are_invisible_to_other_users(server, asset_stub):
     """The same names over the Unix socket are another caller's."""
-    assets.put(shelf, "hat", assets.png(RED))
+    assets.put(asset_stub, "hat", assets.png(RED))
     with grpc.insecure_channel(server.addresses["unix"]) as channel:
         other = assets_service.AssetsStub(channel)
         assert names(other) == []
         code, _, _ = refusal(lambda: other.DeleteAsset(messages.DeleteAssetRequest(name="hat")))
         assert code == grpc.StatusCode.NOT_FOUND
-    assert names(shelf) == ["hat"]
+    assert names(asset_stub) == ["hat"]
 
 
-def test_the_limits_are_those_that_the_server_was_started_with(tmp_path):
+def test_the_configured_limits_apply(tmp_path):
     (tmp_path / "logo.png").write_bytes(assets.png(RED))
     options = [
         *("--asset", f"logo={tmp_path / 'logo.png'}", "--max-assets-per-caller", "1"),
@@ -197,7 +197,7 @@ def test_the_limits_are_those_that_the_server_was_started_with(tmp_path):
         assert server.terminate() == 0, server.log
 
 
-def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
+def test_memory_of_deleted_images_is_released():
     """In the heap they would leave holes, which grow from round to round."""
     colors = np.random.default_rng(6).integers(0, 256, (1024, 1024, 4), dtype=np.uint8)
     file = assets.png(colors)
@@ -218,7 +218,7 @@ def test_memory_of_pictures_that_come_and_go_goes_back_to_the_system():
         assert server.terminate() == 0, server.log
 
 
-def test_the_command_puts_lists_and_deletes(server, shelf, tmp_path):
+def test_the_command_uploads_lists_and_deletes(server, asset_stub, tmp_path):
     (tmp_path / "hat.png").write_bytes(assets.png(RED))
     (tmp_path / "look.cube").write_bytes(assets.cube_file(np.zeros((2, 2, 2, 3))))
     (tmp_path / "in.png").write_bytes(assets.png(np.zeros((4, 4, 3), dtype=np.uint8)))
@@ -234,7 +234,7 @@ def test_the_command_puts_lists_and_deletes(server, shelf, tmp_path):
     sidelight("apply", tmp_path / "in.png", out, "--pipeline", "overlay(asset: hat)", *at)
     assert np.all(np.asarray(PIL.Image.open(out)) == (255, 0, 0))
     sidelight("assets", "delete", "hat", *at)
-    assert names(shelf) == ["look"]
+    assert names(asset_stub) == ["look"]
     said = sidelight("assets", "delete", "hat", *at, fails=True).stderr.decode()
     assert "you have no asset" in said
     said = sidelight("assets", "put", "x", tmp_path / "none", *at, fails=True).stderr.decode()

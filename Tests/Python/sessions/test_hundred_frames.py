@@ -52,13 +52,13 @@ def selected(sequence: int) -> int:
     return max(first for first in SELECTIONS if first <= sequence)
 
 
-def test_every_frame_comes_back_once_and_in_order(transcript):
+def test_every_frame_returns_once_and_in_order(transcript):
     assert [frame.sequence for frame in transcript.frames] == list(range(1, FRAMES + 1))
     assert not transcript.dropped
     assert not transcript.errors
 
 
-def test_every_pixel_is_what_the_formula_of_its_selection_says(transcript):
+def test_pixels_match_the_formula_of_their_pipeline(transcript):
     for frame in transcript.frames:
         _, formula, tolerance = SELECTIONS[selected(frame.sequence)]
         expected = formula(picture(frame.sequence).astype(np.float64))
@@ -66,7 +66,7 @@ def test_every_pixel_is_what_the_formula_of_its_selection_says(transcript):
         assert difference <= tolerance, f"frame {frame.sequence} is {difference} levels off"
 
 
-def test_each_outcome_names_its_revision_and_what_was_done(transcript):
+def test_each_outcome_has_its_revision_and_disposition(transcript):
     revisions = {first: 1 + index for index, first in enumerate(SELECTIONS)}
     for frame in transcript.frames:
         assert frame.revision == revisions[selected(frame.sequence)]
@@ -74,7 +74,7 @@ def test_each_outcome_names_its_revision_and_what_was_done(transcript):
         assert not frame.unmodified
 
 
-def test_applied_names_each_change_and_the_first_frame_made_with_it(transcript):
+def test_applied_reports_each_change_and_its_first_frame(transcript):
     told = [(each.revision, each.first_sequence, each.request_id) for each in transcript.applied]
     assert told == [(1, 1, 0), (2, 35, 1035), (3, 68, 1068)]
     for message, following in zip(transcript.all, transcript.all[1:]):
@@ -82,14 +82,14 @@ def test_applied_names_each_change_and_the_first_frame_made_with_it(transcript):
             assert following.frame.sequence == message.applied.first_sequence
 
 
-def test_what_the_caller_attached_comes_back_untouched(transcript):
+def test_tags_and_capture_times_return_unchanged(transcript):
     for frame in transcript.frames:
         assert frame.capture_time_ns == frame.sequence * 33_000_000
         assert frame.rtp_timestamp == (2**32 - 50 + frame.sequence) % 2**32
         assert dict(frame.tags) == {"name": f"frame {frame.sequence}"}
 
 
-def test_the_last_message_is_the_final_count_and_it_sums(transcript):
+def test_the_last_message_has_the_final_counts(transcript):
     assert transcript.all[-1].WhichOneof("kind") == "stats"
     stats = transcript.stats[-1]
     assert stats.final
@@ -98,7 +98,7 @@ def test_the_last_message_is_the_final_count_and_it_sums(transcript):
     assert stats.bytes_in == stats.bytes_out == FRAMES * WIDTH * HEIGHT * 3
 
 
-def test_each_outcome_says_where_its_time_went(transcript):
+def test_each_outcome_has_its_timing(transcript):
     for frame in transcript.frames:
         timing = frame.timing
         assert timing.queue_us + timing.process_us <= timing.total_us < 60_000_000

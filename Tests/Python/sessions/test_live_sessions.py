@@ -54,7 +54,7 @@ def test_the_newest_frame_wins_and_every_frame_has_one_outcome(stub, picture):
     assert transcript.frames[-1].sequence == session.sent[-1]
 
 
-def test_whoever_sends_more_than_was_granted_is_told_so(stub, picture):
+def test_sending_more_than_the_window_is_reported(stub, picture):
     with Session(stub, pipeline=SLOW) as session:
         for _ in range(FRAMES):
             session.send_frame(picture)
@@ -63,7 +63,7 @@ def test_whoever_sends_more_than_was_granted_is_told_so(stub, picture):
     assert by_reason[messages.DROP_REASON_NO_CREDIT] > 0
 
 
-def test_the_oldest_frames_are_kept_where_the_client_wants_it(stub, picture):
+def test_the_oldest_frames_are_kept_on_request(stub, picture):
     oldest = messages.DROP_POLICY_KEEP_OLDEST
     with Session(stub, pipeline=SLOW, drop_policy=oldest, mailbox_depth=3) as session:
         assert session.opened.mailbox_depth == 3
@@ -76,7 +76,7 @@ def test_the_oldest_frames_are_kept_where_the_client_wants_it(stub, picture):
     assert [frame.sequence for frame in transcript.frames][:3] == [1, 2, 3]
 
 
-def test_nothing_is_dropped_where_the_client_can_wait(stub):
+def test_never_drop_delivers_every_frame(stub):
     picture = images.noise("I420", 640, 360)
     never = messages.DROP_POLICY_NEVER_DROP
     with Session(stub, pipeline=SLOW, drop_policy=never) as session:
@@ -86,7 +86,7 @@ def test_nothing_is_dropped_where_the_client_can_wait(stub):
     assert check_sums(transcript, session.sent) == {}
 
 
-def test_a_long_call_is_not_cut_off(stub):
+def test_a_long_call_is_not_aborted(stub):
     # gRPC's own libraries probe the bandwidth with a ping for each burst of data; a server that
     # counts those as an attack ends the connection after a few hundred frames.
     picture = images.noise("I420", 320, 180)
@@ -99,7 +99,7 @@ def test_a_long_call_is_not_cut_off(stub):
     assert check_sums(transcript, session.sent) == {}
 
 
-def test_many_selections_in_a_row_leave_the_last_in_force(stub):
+def test_the_last_of_many_selections_applies(stub):
     picture = images.noise("RGB24", 16, 16)
     with Session(stub, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
         for request_id in range(1, 501):
@@ -114,7 +114,7 @@ def test_many_selections_in_a_row_leave_the_last_in_force(stub):
     assert (grey[..., 0] == grey[..., 1]).all() and (grey[..., 1] == grey[..., 2]).all()
 
 
-def test_sizes_and_formats_may_change_between_any_two_frames(stub):
+def test_sizes_and_formats_can_change_between_frames(stub):
     pictures = [
         images.noise(name, 40 + 7 * index, 30 + 5 * index)
         for index, name in enumerate(images.RAW_FORMATS * 2)
@@ -133,7 +133,7 @@ def test_sizes_and_formats_may_change_between_any_two_frames(stub):
         assert len(frame.image.inline) == len(picture.inline)
 
 
-def test_a_ping_is_answered_with_the_clients_own_figures(stub):
+def test_a_pong_repeats_the_values_of_the_ping(stub):
     with Session(stub) as session:
         session.send(ping=messages.Ping(id=7, client_time_ns=-3))
         (pong,) = session.finish().pongs
@@ -141,7 +141,7 @@ def test_a_ping_is_answered_with_the_clients_own_figures(stub):
     assert 0 < pong.server_received_ns <= pong.server_sent_ns
 
 
-def test_counts_come_as_often_as_the_client_asks(stub, picture):
+def test_statistics_arrive_at_the_requested_interval(stub, picture):
     interval = duration_pb2.Duration(nanos=100_000_000)
     with Session(stub, stats_interval=interval) as session:
         session.send_frame(picture)
@@ -171,7 +171,7 @@ def test_an_option_out_of_its_range_is_refused_by_name(stub, field, fields):
     assert error.details().startswith(field + ":")
 
 
-def test_a_session_without_frames_ends_well(stub):
+def test_a_session_without_frames_ends_with_ok(stub):
     with Session(stub) as session:
         transcript = session.finish()
     assert [message.WhichOneof("kind") for message in transcript.all] == ["stats"]
@@ -182,7 +182,7 @@ def test_a_session_without_frames_ends_well(stub):
 @pytest.mark.parametrize(
     "wanted", [SLOW, pipeline()], ids=["in mid-work", "with its outcomes unread"]
 )
-def test_a_client_that_hangs_up_leaves_nothing_behind(stub, picture, wanted, policy):
+def test_a_client_that_cancels_leaves_no_resources(stub, picture, wanted, policy):
     drop_policy = messages.DropPolicy.Value(f"DROP_POLICY_{policy}")
     for frames in range(1, 21):
         with Session(stub, pipeline=wanted, drop_policy=drop_policy) as session:
@@ -214,7 +214,7 @@ def test_sessions_on_one_connection_do_not_mix(stub):
     assert len(plain) == len(inverted) == 10
 
 
-def test_a_server_that_is_asked_to_stop_tells_its_sessions_and_ends_well():
+def test_a_shutdown_notifies_sessions_and_exits_with_status_0():
     picture = images.noise("I420", 64, 48)
     with Server() as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)

@@ -36,14 +36,14 @@ SIZES = [(1, 1), (1, 16384), (16384, 1), (2, 16383), (3, 3), (17, 1)]
 
 
 @pytest.mark.parametrize("name", images.RAW_FORMATS)
-def test_frames_of_the_oddest_sizes_come_back(stub, name):
+def test_frames_of_extreme_sizes_return(stub, name):
     transcript = conversation(
         stub, [{"image": images.noise(name, width, height)} for width, height in SIZES]
     )
     assert [(each.image.width, each.image.height) for each in transcript.frames] == SIZES
 
 
-def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(stub):
+def test_pixels_after_unknown_fields_are_filtered(stub):
     """Beyond 16 MiB the transport's buffers cannot be cut up without a copy."""
     picture = images.noise("BGRA8", 320, 240)
     (expected,) = conversation(stub, [{"image": picture}]).frames
@@ -68,7 +68,7 @@ def test_pixels_behind_much_that_nobody_knows_are_filtered_as_any(stub):
     assert made == [expected.image.inline] * 4
 
 
-def test_sizes_that_alternate_leave_no_memory_behind(stub):
+def test_alternating_sizes_leave_no_memory(stub):
     def load():
         info = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
         return info.load
@@ -83,7 +83,7 @@ def test_sizes_that_alternate_leave_no_memory_behind(stub):
     assert load().pool_bytes_idle <= 256 << 20
 
 
-def test_numbers_may_leave_gaps_and_reach_the_last_there_is(stub):
+def test_sequence_numbers_can_have_gaps_and_reach_the_maximum(stub):
     numbers = [1, 5, 1 << 32, 2**64 - 2, 2**64 - 1]
     transcript = conversation(stub, [{"sequence": number} for number in [*numbers, 0]])
     assert [each.sequence for each in transcript.frames] == numbers
@@ -93,13 +93,13 @@ def test_numbers_may_leave_gaps_and_reach_the_last_there_is(stub):
 
 
 @pytest.mark.parametrize("capture_time", [0, -1, 2**63 - 1, -(2**63)])
-def test_any_capture_time_comes_back_untouched(stub, capture_time):
+def test_any_capture_time_returns_unchanged(stub, capture_time):
     fields = {"capture_time_ns": capture_time, "rtp_timestamp": 2**32 - 1}
     (frame,) = conversation(stub, [fields]).frames
     assert (frame.capture_time_ns, frame.rtp_timestamp) == (capture_time, 2**32 - 1)
 
 
-def test_a_budget_of_nothing_is_none_and_one_of_a_microsecond_is_always_late(stub):
+def test_budgets_of_0_and_1_microsecond(stub):
     big = images.noise("BGRA8", 1280, 720)
     transcript = conversation(
         stub,
@@ -118,13 +118,13 @@ def test_a_budget_of_nothing_is_none_and_one_of_a_microsecond_is_always_late(stu
     }
 
 
-def test_any_priority_is_no_fault(stub):
+def test_any_priority_is_valid(stub):
     transcript = conversation(stub, [{"priority": each} for each in (-(2**31), 0, 2**31 - 1)])
     assert len(transcript.frames) == 3
 
 
 @pytest.mark.parametrize("rotation", [45, 90, 2**31 - 1, -1])
-def test_a_rotation_that_is_none_ends_the_frame(stub, rotation):
+def test_an_invalid_rotation_drops_the_frame(stub, rotation):
     odd = image_messages.Image()
     odd.CopyFrom(SOUND)
     odd.orientation.rotation = rotation
@@ -192,7 +192,7 @@ def still(stub, kind, content: bytes, **fields):
 
 
 @pytest.mark.parametrize("name", BROKEN_FILES)
-def test_a_file_that_is_broken_or_too_much_is_refused(stub, name):
+def test_an_invalid_or_too_large_file_is_refused(stub, name):
     kind, content = BROKEN_FILES[name]
     with pytest.raises(grpc.RpcError) as caught:
         still(stub, kind, content)
@@ -200,7 +200,7 @@ def test_a_file_that_is_broken_or_too_much_is_refused(stub, name):
     assert caught.value.details().startswith("image"), caught.value.details()
 
 
-def test_ten_megabytes_of_what_is_no_picture_are_passed_over(stub):
+def test_ten_megabytes_of_file_metadata_are_skipped(stub):
     sound = encoded("JPEG", "RGB")
     comments = b"\xff\xe1" + struct.pack(">H", 65535) + bytes(65533)
     answer = still(stub, JPEG, sound[:2] + comments * 160 + sound[2:])
@@ -208,21 +208,21 @@ def test_ten_megabytes_of_what_is_no_picture_are_passed_over(stub):
     assert pixels.shape == (32, 32, 3)
 
 
-def test_spoilt_files_hurt_nobody(stub):
-    dice = np.random.default_rng(7)
+def test_corrupt_files_do_not_affect_other_clients(stub):
+    rng = np.random.default_rng(7)
     for kind, name in [(JPEG, "JPEG"), (PNG, "PNG")]:
         sound = encoded(name, "RGB", size=(64, 64))
         for _ in range(60):
-            spoilt = bytearray(sound)
-            for place in dice.integers(2, len(spoilt), 4):
-                spoilt[place] = dice.integers(256)
+            corrupt = bytearray(sound)
+            for place in rng.integers(2, len(corrupt), 4):
+                corrupt[place] = rng.integers(256)
             try:
-                still(stub, kind, bytes(spoilt))
+                still(stub, kind, bytes(corrupt))
             except grpc.RpcError as error:
                 assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
 
 
-def test_answers_far_larger_than_any_window_arrive_whole_each_time(stub):
+def test_answers_larger_than_the_window_arrive_complete(stub):
     # A part of an answer that fills the stream once let the status overtake the rest of it.
     request = frame_filter.ApplyRequest(
         image=images.noise("GRAY8", 64, 48), pipeline=pipeline(("scale", {"width": 4096}))
@@ -232,7 +232,7 @@ def test_answers_far_larger_than_any_window_arrive_whole_each_time(stub):
 
 
 @pytest.mark.parametrize("stray", [b"\xa3\x06\xa4\x06", b"\x78\x05", b"\xd2\x3e\x01a"])
-def test_fields_that_nobody_knows_do_not_keep_a_frame_from_coming_back(stub, stray):
+def test_frames_with_unknown_fields_return(stub, stray):
     image = images.noise("GRAY8", 2, 2)
     odd = image_messages.Image.FromString(image.SerializeToString() + stray)
     with Session(stub, drop_policy=NEVER_DROP) as session:

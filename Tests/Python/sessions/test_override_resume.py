@@ -130,13 +130,13 @@ def check_not_overridden(operators, connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("which", ["before", "newest"])
-def test_an_override_is_in_force_at_once_when_the_client_comes_back(server, operators, which):
+def test_an_override_applies_at_once_after_a_resume(server, operators, which):
     tokens = overridden_session(server, operators)
     with Connection(server, resume_token=tokens[which]) as after:
         check_overridden(operators, after)
 
 
-def test_an_override_outlives_one_connection_after_the_other(server, operators):
+def test_an_override_survives_several_connections(server, operators):
     tokens = overridden_session(server, operators)
     for _ in range(3):
         with Connection(server, resume_token=tokens["before"]) as after:
@@ -146,7 +146,7 @@ def test_an_override_outlives_one_connection_after_the_other(server, operators):
             check_overridden(operators, after)
 
 
-def test_a_token_of_the_opening_is_no_way_around_an_override(server, operators):
+def test_the_first_resume_token_does_not_escape_an_override(server, operators):
     # The override comes one connection and one selection later.
     with Connection(server, pipeline=OWN) as first:
         oldest = first.first_token
@@ -160,7 +160,7 @@ def test_a_token_of_the_opening_is_no_way_around_an_override(server, operators):
 
 
 @pytest.mark.parametrize("which", ["before", "newest"])
-def test_an_override_ends_in_its_time_although_the_client_came_back(server, operators, which):
+def test_an_override_expires_after_a_resume(server, operators, which):
     begin = time.monotonic()
     tokens = overridden_session(server, operators, seconds=SHORT)
     with Connection(server, resume_token=tokens[which]) as after:
@@ -176,7 +176,7 @@ def test_an_override_ends_in_its_time_although_the_client_came_back(server, oper
 
 
 @pytest.mark.parametrize("which", ["before", "newest"])
-def test_an_override_whose_time_ended_without_the_client_is_over(server, operators, which):
+def test_an_override_expires_while_the_client_is_away(server, operators, which):
     tokens = overridden_session(server, operators, seconds=SHORT)
     time.sleep(SHORT + 0.2)
     with Connection(server, resume_token=tokens[which]) as after:
@@ -184,7 +184,7 @@ def test_an_override_whose_time_ended_without_the_client_is_over(server, operato
 
 
 @pytest.mark.parametrize("which", ["before", "newest"])
-def test_an_override_that_the_operator_ended_is_over_for_every_token(server, operators, which):
+def test_an_ended_override_does_not_apply_to_any_token(server, operators, which):
     tokens = overridden_session(server, operators)
     with Connection(server, resume_token=tokens[which]) as after:
         check_overridden(operators, after)
@@ -198,7 +198,7 @@ def test_an_override_that_the_operator_ended_is_over_for_every_token(server, ope
             check_not_overridden(operators, last)
 
 
-def test_an_override_is_no_other_sessions(server, operators):
+def test_an_override_does_not_apply_to_other_sessions(server, operators):
     overridden_session(server, operators)
     with Connection(server, pipeline=OWN) as other:
         check_not_overridden(operators, other)

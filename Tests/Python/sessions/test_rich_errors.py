@@ -80,7 +80,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("request_name", REFUSED)
-def test_a_refused_request_names_its_field(stub, request_name):
+def test_a_refused_request_reports_its_field(stub, request_name):
     call, code, field = REFUSED[request_name]
     with pytest.raises(grpc.RpcError) as caught:
         call(stub)
@@ -90,7 +90,7 @@ def test_a_refused_request_names_its_field(stub, request_name):
 
 
 @pytest.mark.parametrize("request_name", REFUSED)
-def test_what_is_said_to_people_names_the_field_too(stub, request_name):
+def test_the_message_contains_the_field_too(stub, request_name):
     call, _, field = REFUSED[request_name]
     with pytest.raises(grpc.RpcError) as caught:
         call(stub)
@@ -113,7 +113,7 @@ ACCENTS = "e" + "\u0301" * 300_000
             frame_filter.CheckPipelineRequest(pipeline=filters(("sepiaTone", {ACCENTS: 1})))),
     ],
 )
-def test_an_error_that_repeats_what_was_sent_is_short_enough_for_headers(stub, call):
+def test_an_error_that_repeats_input_fits_into_headers(stub, call):
     with pytest.raises(grpc.RpcError) as caught:
         call(stub)
     code = caught.value.code()
@@ -144,14 +144,14 @@ def identified(stage_id):
         ({"resume_token": bytes(1_000_000)}, "open.resume_token"),
     ],
 )
-def test_an_open_that_is_refused_names_its_field(stub, open_fields, field):
+def test_a_refused_open_reports_its_field(stub, open_fields, field):
     with Session(stub, opens=False) as session:
         session.send(open=messages.Open(**open_fields))
         (named,) = fields(session.fail())
     assert named.startswith(field), named
 
 
-def test_a_broken_order_names_what_is_out_of_order(stub):
+def test_an_invalid_message_order_reports_the_message(stub):
     for order, field in [
         ([{"ping": messages.Ping()}], "open"),
         ([{"open": messages.Open()}, {"open": messages.Open()}], "open"),
@@ -163,7 +163,7 @@ def test_a_broken_order_names_what_is_out_of_order(stub):
             assert fields(session.fail()) == [field]
 
 
-def test_too_many_faults_say_what_the_limit_is_and_what_the_last_was(stub, info):
+def test_too_many_errors_report_the_limit_and_the_last_error(stub, info):
     limit = info.limits.max_consecutive_errors
     with Session(stub) as session:
         for number in range(limit + 1):
@@ -175,7 +175,7 @@ def test_too_many_faults_say_what_the_limit_is_and_what_the_last_was(stub, info)
 
 
 @pytest.mark.parametrize("method", ["Process", "Apply", "CheckPipeline"])
-def test_a_message_that_cannot_be_decoded_is_named(server, method):
+def test_a_message_that_cannot_be_decoded_is_reported(server, method):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         call = channel.stream_stream(f"/sidelight.v1.FrameFilter/{method}")
         with pytest.raises(grpc.RpcError) as caught:
@@ -184,7 +184,7 @@ def test_a_message_that_cannot_be_decoded_is_named(server, method):
     assert fields(caught.value) == ["message"]
 
 
-def test_an_answer_in_the_stream_names_its_field(stub):
+def test_an_error_in_the_stream_reports_its_field(stub):
     with Session(stub) as session:
         session.select(filters(("sepiaTone", {"intensity": float("inf")})), request_id=7)
         error = session.receive_until("error")
@@ -193,7 +193,7 @@ def test_an_answer_in_the_stream_names_its_field(stub):
     assert named.startswith("select.pipeline.stages[0]"), named
 
 
-def test_a_frame_that_is_refused_names_its_field(stub):
+def test_a_refused_frame_reports_its_field(stub):
     with Session(stub, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
         session.send_frame(image.Image(format=image.PIXEL_FORMAT_GRAY8, width=0, height=1))
         (drop,) = session.finish().dropped
@@ -201,7 +201,7 @@ def test_a_frame_that_is_refused_names_its_field(stub):
     assert named.startswith("frame.image"), named
 
 
-def test_a_message_that_is_too_long_names_the_limit(stub, info):
+def test_a_message_that_is_too_long_reports_the_limit(stub, info):
     limit = info.limits.max_message_bytes
     with pytest.raises(grpc.RpcError) as caught:
         too_long = image.Image(format=image.PIXEL_FORMAT_GRAY8, inline=bytes(limit))
@@ -211,7 +211,7 @@ def test_a_message_that_is_too_long_names_the_limit(stub, info):
     assert violation.field == "message" and str(limit) in violation.description
 
 
-def test_a_server_without_room_names_its_limit_and_says_when_to_ask_again():
+def test_a_full_server_reports_its_limit_and_a_retry_delay():
     with Server("--max-sessions", "1") as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             stub = service.FrameFilterStub(channel)
@@ -225,7 +225,7 @@ def test_a_server_without_room_names_its_limit_and_says_when_to_ask_again():
     assert found["RetryInfo"].retry_delay.seconds >= 1
 
 
-def test_an_operator_who_errs_is_told_which_field(server):
+def test_an_operators_invalid_request_reports_its_field(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = sessions_service.SessionsStub(channel)
         with pytest.raises(grpc.RpcError) as caught:
@@ -242,7 +242,7 @@ def test_an_operator_who_errs_is_told_which_field(server):
         ({"label": "x" * 129}, "label"),
     ],
 )
-def test_a_page_that_is_refused_names_its_field(server, request_fields, field):
+def test_a_refused_page_request_reports_its_field(server, request_fields, field):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = sessions_service.SessionsStub(channel)
         with pytest.raises(grpc.RpcError) as caught:

@@ -100,7 +100,7 @@ def test_an_invalid_frame_ends_that_frame_and_not_the_session(stub, fault):
     assert (count.reason, count.count) == (messages.DROP_REASON_INVALID_FRAME, 1)
 
 
-def test_a_frame_over_the_limits_is_told_the_limit(stub, info):
+def test_a_frame_over_a_limit_is_dropped_with_the_limit(stub, info):
     limit = info.limits.max_dimension
     with Session(stub, drop_policy=NEVER_DROP) as session:
         assert session.opened.limits == info.limits
@@ -110,7 +110,7 @@ def test_a_frame_over_the_limits_is_told_the_limit(stub, info):
 
 
 @pytest.mark.parametrize("repeated", [5, 4])
-def test_a_sequence_that_does_not_grow_is_refused(stub, repeated):
+def test_a_sequence_number_that_does_not_increase_is_refused(stub, repeated):
     with Session(stub, drop_policy=NEVER_DROP) as session:
         for sequence in (5, repeated, 6):
             session.send_frame(SOUND, sequence=sequence)
@@ -174,7 +174,7 @@ INVALID_SELECTIONS = {
 
 
 @pytest.mark.parametrize("fault", INVALID_SELECTIONS)
-def test_an_invalid_selection_is_refused_and_the_old_one_goes_on(stub, fault):
+def test_an_invalid_selection_is_refused_and_the_old_one_stays(stub, fault):
     wanted, path, hint = INVALID_SELECTIONS[fault]
     with Session(stub, pipeline=pipeline("colorInvert"), drop_policy=NEVER_DROP) as session:
         session.select(wanted, request_id=77)
@@ -239,7 +239,7 @@ def test_an_empty_message_ends_the_call(stub):
         assert session.fail().code() == INVALID_ARGUMENT
 
 
-def test_a_kind_of_message_from_the_future_is_ignored_and_counted(stub):
+def test_an_unknown_message_type_is_ignored_and_counted(stub):
     unknown = messages.ClientMessage.FromString(b"\xfa\x07\x03abc")  # field 127, three bytes
     with Session(stub, drop_policy=NEVER_DROP) as session:
         session._queue.put(unknown)
@@ -249,7 +249,7 @@ def test_a_kind_of_message_from_the_future_is_ignored_and_counted(stub):
     assert transcript.stats[-1].ignored_messages == 1
 
 
-def test_a_client_that_sends_only_faults_is_sent_away(stub, info):
+def test_too_many_consecutive_errors_end_the_session(stub, info):
     limit = info.limits.max_consecutive_errors
     with Session(stub, drop_policy=NEVER_DROP) as session:
         for _ in range(limit + 1):
@@ -259,7 +259,7 @@ def test_a_client_that_sends_only_faults_is_sent_away(stub, info):
     assert str(limit) in error.details()
 
 
-def test_a_sound_frame_forgives_the_faults_before_it(stub, info):
+def test_a_valid_frame_resets_the_error_count(stub, info):
     limit = info.limits.max_consecutive_errors
     with Session(stub, drop_policy=NEVER_DROP) as session:
         for _ in range(2):
@@ -303,7 +303,7 @@ def test_tags_beyond_their_limit_are_refused(stub):
 @pytest.mark.parametrize(
     "traceparent", ["", "00", "garbage", "00-" + "0" * 32 + "-" + "0" * 16, "\u2603" * 999]
 )
-def test_a_trace_context_that_cannot_be_read_is_no_fault(stub, traceparent):
+def test_an_invalid_trace_context_is_ignored(stub, traceparent):
     with Session(stub, drop_policy=NEVER_DROP) as session:
         session.send_frame(SOUND, trace=messages.TraceContext(traceparent=traceparent))
         assert len(session.finish().frames) == 1

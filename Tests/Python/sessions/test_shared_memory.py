@@ -110,7 +110,7 @@ def run(program: str, server, video: bytes) -> subprocess.CompletedProcess:
     )
 
 
-def test_the_example_makes_the_very_video_that_travels_inline(sharing):
+def test_the_example_writes_the_same_video_as_without_shared_memory(sharing):
     pictures = [images.noise("I420", WIDTH, HEIGHT, seed=index).inline for index in range(FRAMES)]
     video = HEADER + b"".join(b"FRAME\n" + picture for picture in pictures)
     inline = run("filter_video.py", sharing, video)
@@ -120,13 +120,13 @@ def test_the_example_makes_the_very_video_that_travels_inline(sharing):
     assert shared.stdout == inline.stdout
 
 
-def test_the_example_says_that_a_server_offers_none(server):
+def test_the_example_reports_a_server_without_shared_memory(server):
     finished = run("filter_video_shared.py", server, HEADER)
     assert finished.returncode == 1
     assert "does not offer" in finished.stderr.decode()
 
 
-def test_a_filtered_frame_comes_in_a_slot_and_one_that_passes_through_in_its_own(sharing_stub):
+def test_slots_of_filtered_and_unfiltered_frames(sharing_stub):
     picture = images.noise("BGRA8", 31, 17)
     fields = {"drop_policy": NEVER_DROP, "shared_memory": request()}
     with Session(sharing_stub, pipeline=pipeline("colorInvert"), **fields) as session:
@@ -150,7 +150,7 @@ def test_a_filtered_frame_comes_in_a_slot_and_one_that_passes_through_in_its_own
         assert session.finish().stats[-1].passed_through == 10
 
 
-def test_a_token_is_good_once_and_for_its_own_session(sharing_stub):
+def test_a_token_is_valid_once_and_for_its_session(sharing_stub):
     fields = {"shared_memory": request()}
     with Session(sharing_stub, **fields) as one, Session(sharing_stub, **fields) as other:
         assert knock(one.opened, name=other.opened.session_id.encode()) == (REFUSED, [])
@@ -162,7 +162,7 @@ def test_a_token_is_good_once_and_for_its_own_session(sharing_stub):
         assert knock(other.opened, token=bytes(32)) == (REFUSED, [])
 
 
-def test_a_ring_beyond_the_limit_is_refused_with_its_reason(sharing_stub):
+def test_a_ring_over_the_limit_is_refused_with_the_reason(sharing_stub):
     with Session(sharing_stub, shared_memory=request(8 << 20)) as session:
         assert not session.opened.HasField("shared_memory")
         refusal = session.opened.shared_memory_refusal
@@ -170,7 +170,7 @@ def test_a_ring_beyond_the_limit_is_refused_with_its_reason(sharing_stub):
         assert str(16 << 20) in refusal.message
 
 
-def test_descriptors_that_are_sent_to_the_companion_socket_are_not_kept(sharing, sharing_stub):
+def test_descriptors_sent_to_the_descriptor_socket_are_closed(sharing, sharing_stub):
     with Session(sharing_stub, shared_memory=request()) as session:
         before = held(sharing.process.pid)
         path = session.opened.shared_memory.socket_path
@@ -182,7 +182,7 @@ def test_descriptors_that_are_sent_to_the_companion_socket_are_not_kept(sharing,
         wait_until(lambda: held(sharing.process.pid) == before, GONE_SECONDS)
 
 
-def test_a_client_that_takes_pages_away_finds_zeros_and_stops_nothing(sharing_stub):
+def test_removed_pages_are_read_as_zeros(sharing_stub):
     """A hole is what shrinking would be, were that not forbidden: pages that are gone come back empty."""
     picture = images.noise("GRAY8", 256, 256)
     fields = {"drop_policy": NEVER_DROP, "shared_memory": request(1 << 18)}
@@ -202,8 +202,8 @@ def test_a_client_that_takes_pages_away_finds_zeros_and_stops_nothing(sharing_st
             while not over.is_set():
                 pages.madvise(mmap.MADV_REMOVE)
 
-        vandal = threading.Thread(target=punch)
-        vandal.start()
+        remover = threading.Thread(target=punch)
+        remover.start()
         try:
             session.select(LONG)
             for _ in range(4):
@@ -211,7 +211,7 @@ def test_a_client_that_takes_pages_away_finds_zeros_and_stops_nothing(sharing_st
                 session.receive_until("frame")
         finally:
             over.set()
-            vandal.join()
+            remover.join()
         assert session.finish().stats[-1].filtered == 5
 
 
@@ -236,7 +236,7 @@ def be_a_client(address: str) -> None:
             time.sleep(60)
 
 
-def test_a_client_that_is_killed_in_mid_frame_leaves_no_ring_behind(sharing, sharing_stub):
+def test_a_killed_client_leaves_no_ring(sharing, sharing_stub):
     def load() -> tuple[int, int]:
         info = sharing_stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
         return info.load.sessions, info.load.shared_memory_bytes

@@ -5,7 +5,7 @@ import re
 from sidelight_testing.contract import REPOSITORY, frame_filter
 
 
-def test_pictures_that_the_committed_page_shows_are_there():
+def test_the_pictures_of_the_committed_page_exist():
     committed = (REPOSITORY / "docs/reference/filters.md").read_text()
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", committed)
     assert pictures

@@ -55,7 +55,7 @@ def check(project, *arguments: str) -> tuple[int, list[str]]:
         ("Tests/Python/a.py", 'def a():\n    """Starts it anew."""\n', 2, "anew", "again"),
     ],
 )
-def test_a_bad_text_is_found_where_it_is(project, path, text, line, matched, suggestion):
+def test_a_finding_has_its_line_and_suggestion(project, path, text, line, matched, suggestion):
     write(project, path, text)
     status, lines = check(project)
     assert status == 1
@@ -77,7 +77,7 @@ def test_a_bad_text_is_found_where_it_is(project, path, text, line, matched, sug
         ("Tests/Python/a.py", 'TOLD = ["Starts it anew."]\n'),
     ],
 )
-def test_code_and_links_are_no_prose(project, path, text):
+def test_code_and_links_are_ignored(project, path, text):
     write(project, path, text)
     assert check(project) == (0, ["prose: no findings in 1 files"])
 

@@ -34,7 +34,7 @@ def test_every_filter_that_a_server_lists_is_on_the_page_once(stub, sections):
     assert sorted(sections) == [each.name for each in listed(stub)]
 
 
-def test_the_page_says_what_the_server_says(stub, sections):
+def test_the_page_matches_the_server(stub, sections):
     for each in listed(stub):
         text = sections[each.name]
         fidelity = catalogue.Fidelity.Name(each.fidelity).removeprefix("FIDELITY_").lower()
@@ -48,7 +48,7 @@ def test_the_page_says_what_the_server_says(stub, sections):
             assert ("| required |" in row) == (not described.HasField("default_value"))
 
 
-def test_the_terminals_page_says_the_same(stub):
+def test_the_terminal_page_matches_the_server(stub):
     for each in listed(stub):
         words = " ".join(sidelight("filters", each.name).stdout.decode().split())
         assert " ".join(each.summary.split()) in words
@@ -78,7 +78,7 @@ def test_the_contents_lead_to_every_heading(page):
     )
 
 
-def test_the_page_shows_only_pictures_that_are_there(tmp_path):
+def test_the_page_shows_only_existing_pictures(tmp_path):
     (tmp_path / "sepiaTone.jpg").write_bytes(b"")
     page = sidelight("filters", "--markdown", "--pictures", ".", cwd=tmp_path).stdout.decode()
     assert re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page) == ["./sepiaTone.jpg"]
@@ -87,5 +87,5 @@ def test_the_page_shows_only_pictures_that_are_there(tmp_path):
 @pytest.mark.parametrize(
     "options", [["--json", "--markdown"], ["--pictures", "."]], ids=" ".join
 )
-def test_forms_that_exclude_each_other_are_refused(options):
+def test_conflicting_formats_are_refused(options):
     assert sidelight("filters", *options, fails=True).stderr

@@ -45,7 +45,7 @@ def missing(environment, group: str) -> list[str]:
         ("codespell", "test", "codespell"),
     ],
 )
-def test_another_program_of_the_same_name_does_not_count(tmp_path, name, group, package):
+def test_another_program_of_the_same_name_is_not_accepted(tmp_path, name, group, package):
     assert package not in missing(os.environ, "demo" if group == "protos" else group)
     assert package in missing(path_with_other_programs(tmp_path, name), group)
 

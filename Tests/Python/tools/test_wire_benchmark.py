@@ -27,7 +27,7 @@ def results_of(quick: bool) -> Results:
 
 
 @pytest.mark.parametrize("quick", [False, True], ids=["the whole", "quick"])
-def test_whatever_is_to_be_reached_is_measured(quick):
+def test_every_target_is_measured(quick):
     found = checks(results_of(quick))
     assert all(check.holds is not None for check in found)
     # Frames over TCP in each size, two rates and two figures; Unix socket; small frames; shared
@@ -37,7 +37,7 @@ def test_whatever_is_to_be_reached_is_measured(quick):
     assert len(found) == 4 * sizes + 2 + 2 + 2 * slots + 2 + 1 + 1 + 1 + 1
 
 
-def test_only_what_ran_in_turns_is_compared():
+def test_only_interleaved_runs_are_compared():
     results, ours = Results(), Cell(OURS, TCP, HD720)
     results.add(0, ours, Result(100, 1))
     results.add(1, ours.by(CPP), Result(1, 1))
@@ -46,7 +46,7 @@ def test_only_what_ran_in_turns_is_compared():
     assert results.pair(ours, ours.by(CPP)).ratio("fps") == (3, 3, 3)
 
 
-def test_a_ratio_is_the_median_of_those_of_the_rounds():
+def test_a_ratio_is_the_median_of_the_rounds():
     results, ours = Results(), Cell(OURS, TCP, HD720)
     for one, other in [(10, 10), (300, 100), (4, 2)]:
         results.add(0, ours, Result(one, 1))
@@ -54,7 +54,7 @@ def test_a_ratio_is_the_median_of_those_of_the_rounds():
     assert results.pair(ours, ours.by(CPP)).ratio("fps") == (2, 1, 3)
 
 
-def test_what_a_server_cannot_do_yet_is_neither_reached_nor_missed():
+def test_an_unsupported_case_is_neither_met_nor_missed():
     results = Results()
     for group in [*PARTS["memory"](True), *PARTS["jpeg"](True)]:
         for cell in group.cells:

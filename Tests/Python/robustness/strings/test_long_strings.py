@@ -32,7 +32,7 @@ SECONDS = 30
 
 
 @pytest.mark.parametrize("name", LONG_PIPELINES)
-def test_a_long_string_in_a_pipeline_is_refused_in_short(stub, name):
+def test_a_long_string_in_a_pipeline_has_a_short_error(stub, name):
     look = LONG_PIPELINES[name]
     with Session(stub, seconds=SECONDS, opens=False) as session:
         session.send(open=messages.Open(pipeline=look))
@@ -69,7 +69,7 @@ LONG_CHANGES = {
 
 
 @pytest.mark.parametrize("name", LONG_CHANGES)
-def test_a_long_string_in_a_change_is_refused_in_short(stub, name):
+def test_a_long_string_in_a_change_has_a_short_error(stub, name):
     look = pipeline("sepiaTone")
     look.stages[0].id = "look"
     with Session(stub, seconds=SECONDS, pipeline=look) as session:
@@ -88,7 +88,7 @@ def test_a_long_string_in_a_change_is_refused_in_short(stub, name):
         ({"resume_token": LONG.encode()}, "open.resume_token", "INVALID_ARGUMENT"),
     ],
 )
-def test_a_long_option_of_a_session_is_refused_in_short(stub, fields, field, code):
+def test_a_long_session_option_has_a_short_error(stub, fields, field, code):
     with Session(stub, seconds=SECONDS, opens=False) as session:
         session.send(open=messages.Open(**fields))
         error = session.fail()
@@ -172,7 +172,7 @@ LONG_REQUESTS = {
 
 
 @pytest.mark.parametrize("name", LONG_REQUESTS)
-def test_a_long_string_of_a_request_is_refused_in_short(channel, name):
+def test_a_long_string_in_a_request_has_a_short_error(channel, name):
     call, code = LONG_REQUESTS[name]
     with pytest.raises(grpc.RpcError) as caught:
         call(channel)
@@ -180,7 +180,7 @@ def test_a_long_string_of_a_request_is_refused_in_short(channel, name):
     assert answer_bytes(caught.value) < MAX_ANSWER_BYTES
 
 
-def test_a_long_reason_of_an_override_is_refused_in_short(stub, operators):
+def test_a_long_override_reason_has_a_short_error(stub, operators):
     with Session(stub, seconds=SECONDS) as session:
         with pytest.raises(grpc.RpcError) as caught:
             operators.OverrideSession(
@@ -194,7 +194,7 @@ def test_a_long_reason_of_an_override_is_refused_in_short(stub, operators):
         assert answer_bytes(caught.value) < MAX_ANSWER_BYTES
 
 
-def test_a_server_that_was_sent_long_strings_keeps_none(server, stub):
+def test_long_strings_are_not_kept_in_memory(server, stub):
     def attack():
         for look in [named("x" * 8 * MIB), *LONG_PIPELINES.values()]:
             with Session(stub, seconds=SECONDS, opens=False) as session:

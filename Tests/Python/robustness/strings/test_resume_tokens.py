@@ -43,7 +43,7 @@ def in_force(channel, opened: messages.Opened) -> str:
 
 
 @pytest.mark.parametrize("name", pipelines())
-def test_the_token_of_each_pipeline_that_is_accepted_is_accepted(channel, stub, name):
+def test_the_token_of_each_accepted_pipeline_is_accepted(channel, stub, name):
     tested = pipelines()[name]
     with Session(stub, seconds=SECONDS, opens=False) as session:
         session.send(open=messages.Open(pipeline=tested))

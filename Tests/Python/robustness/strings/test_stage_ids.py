@@ -37,7 +37,7 @@ def test_a_stage_id_that_is_too_long_does_not_open_a_session(stub, length):
 
 
 @pytest.mark.parametrize("length", [65, 70, 1_000_000])
-def test_a_stage_id_that_is_too_long_is_refused_and_costs_nothing_later(
+def test_a_refused_stage_id_is_not_kept(
     server, stub, operators, length
 ):
     with Session(stub, seconds=SECONDS, drop_policy=NEVER_DROP) as session:
@@ -63,7 +63,7 @@ def test_a_stage_id_that_is_too_long_is_refused_and_costs_nothing_later(
 
 
 @pytest.mark.parametrize("length", [5 * MIB, 8 * MIB])
-def test_a_message_with_more_than_a_mebibyte_beside_its_pixels_ends_the_call(stub, length):
+def test_a_message_over_a_mebibyte_without_pixels_ends_the_call(stub, length):
     with Session(stub, seconds=SECONDS) as session:
         session.select(named("x" * length))
         with pytest.raises(grpc.RpcError) as caught:
@@ -73,7 +73,7 @@ def test_a_message_with_more_than_a_mebibyte_beside_its_pixels_ends_the_call(stu
     assert answer_bytes(caught.value) < MAX_ANSWER_BYTES
 
 
-def test_a_stage_id_is_limited_wherever_a_pipeline_is_taken(stub, operators):
+def test_a_stage_id_is_limited_in_every_request(stub, operators):
     nested = pipeline_messages.Pipeline()
     nested.stages.add(pipeline=named("x" * 65))
     with Session(stub, seconds=SECONDS) as session:
@@ -103,7 +103,7 @@ def test_a_stage_id_is_limited_wherever_a_pipeline_is_taken(stub, operators):
             assert str(MAX_STAGE_ID_BYTES) in found.description
 
 
-def test_a_stage_id_of_the_greatest_length_is_accepted(stub):
+def test_a_stage_id_of_the_maximum_length_is_accepted(stub):
     # Bytes count, and not characters.
     for identifier in ("x" * 64, "é" * 32):
         with Session(stub, seconds=SECONDS, pipeline=named(identifier)) as session:
