@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The measurements of one session.
-final class Track: Sendable {
+final class SessionRecorder: Sendable {
   private struct State {
     var sent: [ContinuousClock.Instant] = []
     /// The number of frames in `sent` that returned.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A barrier: all participants start when all sessions are open.
-final class StartLine: Sendable {
+final class StartBarrier: Sendable {
   private struct State {
     var missing: Int
     var start: ContinuousClock.Instant?

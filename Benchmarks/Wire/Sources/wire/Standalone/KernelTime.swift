@@ -26,7 +26,7 @@ struct KernelTime {
     let compute = ComputePool()
     let times = try await withTaskExecutorPreference(compute) { try await self.times(compute) }
     try Output.finish(
-      ApartFigures(workUs: times.percentile(50).microseconds, frames: times.count))
+      StandaloneFigures(workUs: times.percentile(50).microseconds, frames: times.count))
   }
 
   /// Measures on a thread of the pool, like the worker of a session.

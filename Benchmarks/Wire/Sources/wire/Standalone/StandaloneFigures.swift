@@ -1,5 +1,5 @@
 /// The results of a measurement without a transport.
-struct ApartFigures: Encodable {
+struct StandaloneFigures: Encodable {
   /// The medians of each part in microseconds.
   var decodeUs = 0.0
   var workUs: Double

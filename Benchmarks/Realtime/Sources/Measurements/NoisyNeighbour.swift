@@ -1,7 +1,7 @@
 import BenchmarkSupport
 
 /// Seven modest sessions, with and without a noisy neighbour.
-struct GreedyNeighbour: Measurement {
+struct NoisyNeighbour: Measurement {
   private static let modestSessions = 7
 
   private enum Neighbour: String, CaseIterable {
@@ -21,7 +21,7 @@ struct GreedyNeighbour: Measurement {
           try await trial.run(against: $0)
         }
         modest[neighbour, default: []].append(outcome)
-        Progress.note("noisy neighbour: \(neighbour.rawValue)", outcome)
+        Progress.report("noisy neighbour: \(neighbour.rawValue)", outcome)
       }
     }
     func tally(_ neighbour: Neighbour, _ tallies: (Trial.Outcome) -> ArraySlice<Tally>) -> Tally {
@@ -36,12 +36,12 @@ struct GreedyNeighbour: Measurement {
     var checks: [Check] = [.accounting(modest.values.flatMap(\.self), "noisy neighbour")]
     for neighbour in Neighbour.allCases {
       let modest = tally(neighbour) { $0.tallies.prefix(Self.modestSessions) }
-      let greedy = tally(neighbour) { $0.tallies.dropFirst(Self.modestSessions) }
+      let noisy = tally(neighbour) { $0.tallies.dropFirst(Self.modestSessions) }
       let ratio = modest.ages.percentile(95) / alone.ages.percentile(95)
       table.add([
         neighbour.rawValue, modest.ages.percentile(50).milliseconds,
         modest.ages.percentile(95).milliseconds, modest.ages.percentile(99).milliseconds,
-        ratio.text(2), modest.droppedPart.percent, "\(greedy.made)", greedy.reasons,
+        ratio.text(2), modest.droppedFraction.percent, "\(noisy.delivered)", noisy.reasons,
       ])
       guard neighbour != .none else { continue }
       checks.append(
@@ -54,15 +54,16 @@ struct GreedyNeighbour: Measurement {
 
   private static let text = """
     \(modestSessions) sessions send 720p through `\(Pipeline.vintage.name)` at 30 frames a second; \
-    the neighbour sends 720p through `\(Pipeline.dear.name)` at 240. The runs with and without it take turns.
+    the neighbour sends 720p through `\(Pipeline.expensive.name)` at 240. The runs with and without \
+    it take turns.
     """
 
   private static func loads(_ neighbour: Neighbour) -> [Load] {
     let modest = Load(pipeline: .vintage, pace: .openLoop(framesPerSecond: 30))
-    let greedy = Load(
-      pipeline: .dear, pace: .openLoop(framesPerSecond: 240),
+    let noisy = Load(
+      pipeline: .expensive, pace: .openLoop(framesPerSecond: 240),
       honoursWindow: neighbour == .honouring)
     return Array(repeating: modest, count: Self.modestSessions)
-      + (neighbour == .none ? [] : [greedy])
+      + (neighbour == .none ? [] : [noisy])
   }
 }

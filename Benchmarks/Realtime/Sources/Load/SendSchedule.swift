@@ -1,5 +1,5 @@
 /// The times at which a participant sends.
-struct Timetable: Sendable {
+struct SendSchedule: Sendable {
   var start: ContinuousClock.Instant
   var end: ContinuousClock.Instant
   /// The delay of this participant after the first one, as a fraction of an interval, 0 ..< 1.

@@ -1,16 +1,16 @@
 import Synchronization
 
 /// Reports to sessions when the run is over, and to the measurement when all sessions are open.
-final class Course: Sendable {
+final class SessionBarrier: Sendable {
   private let missing: Mutex<Int>
   private let over = Atomic(false)
-  private let stands: AsyncStream<Void>
-  private let stand: AsyncStream<Void>.Continuation
+  private let openings: AsyncStream<Void>
+  private let opening: AsyncStream<Void>.Continuation
 
   /// - Parameter streams: The number of sessions.
   init(streams: Int) {
     self.missing = Mutex(streams)
-    (self.stands, self.stand) = AsyncStream.makeStream()
+    (self.openings, self.opening) = AsyncStream.makeStream()
   }
 
   /// A session is open.
@@ -19,12 +19,12 @@ final class Course: Sendable {
       missing -= 1
       return missing == 0
     }
-    if isLast { self.stand.finish() }
+    if isLast { self.opening.finish() }
   }
 
   /// Waits until all sessions are open.
   func waitUntilOpen() async {
-    for await _ in self.stands {}
+    for await _ in self.openings {}
   }
 
   /// Ends the run: sessions send no more frames.

@@ -20,7 +20,7 @@ struct JPEGTime {
   }
 
   @concurrent
-  private func figures(_ compute: ComputePool) async throws -> ApartFigures {
+  private func figures(_ compute: ComputePool) async throws -> StandaloneFigures {
     let geometry = self.options.geometry
     let quality = self.options.jpegQuality ?? 80
     let codec = JPEGCodec(geometry.size)
@@ -45,7 +45,7 @@ struct JPEGTime {
       times.work.append(worked - decoded)
       times.encode.append(clock.now - worked)
     }
-    return ApartFigures(
+    return StandaloneFigures(
       decodeUs: times.decode.percentile(50).microseconds,
       workUs: times.work.percentile(50).microseconds,
       encodeUs: times.encode.percentile(50).microseconds, frames: times.work.count)
