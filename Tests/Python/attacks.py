@@ -1,6 +1,6 @@
-"""Every attack that the tests know, for repeated runs next to other clients' sessions.
+"""All attacks of the tests, for repeated runs next to other clients' sessions.
 
-The test that an attack comes from asserts its answer; here it is enough that the attack runs.
+The tests check the answers; here the attacks only run.
 """
 
 import contextlib
@@ -27,21 +27,21 @@ from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
 from sidelight_testing.session import Session, pipeline
 from upload_attacks import UploadAttacks
 
-# The attacker's own address, so that what is counted by address does not count against the others.
+# A separate address, so that limits per address do not affect the other clients.
 ATTACKER = "127.0.0.2"
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20
-# How long a flood of tiny messages goes on where the server holds it back.
+# The duration of a flood of tiny messages that the server slows down.
 FLOOD_SECONDS = 0.5
 PICTURE = images.noise("I420", 64, 48)
-# How other protocols begin, and half of ours.
+# The first bytes of other protocols, and half of an HTTP/2 preface.
 OPENINGS = [
     b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00",
     bytes(64),
     b"PRI * HT",
 ]
-# Attacks that only a silence of many seconds completes: those who fall silent are here in company.
+# Attacks that take many seconds of silence.
 SLOW = {"headers that are broken off"}
 
 

@@ -1,4 +1,4 @@
-"""Attacks by uploads of assets, for those who make every attack."""
+"""Attacks by uploads of assets."""
 
 import contextlib
 import functools
@@ -28,7 +28,7 @@ PICTURE = images.noise("I420", 64, 48)
 
 
 class UploadAttacks:
-    """Makes its attacks as `Attacker` does: `for name, attack in uploads.named(): attack()`."""
+    """The attacks of `Attacker` by uploads: `for name, attack in uploads.named(): attack()`."""
 
     def __init__(self, address: str, peer: Callable[[], RawPeer], rng: random.Random) -> None:
         """`peer` makes a connection from the attacker's address."""
@@ -38,7 +38,7 @@ class UploadAttacks:
         self._stalled: list[RawPeer] = []
 
     def close(self) -> None:
-        """Gives up what stalls."""
+        """Closes the connections of stalled uploads."""
         for peer in self._stalled:
             peer.__exit__()
         self._stalled = []
@@ -148,6 +148,6 @@ class UploadAttacks:
 
 
 class Stalling(RawPeer):
-    """A peer that begins uploads and does not go on."""
+    """Returns a peer that begins uploads and does not continue them."""
 
     source = STALLING

@@ -93,7 +93,7 @@ import Tracing
     span.end()
     let spans = try #require(self.queue.takeBatch())
     #expect(spans[0].events.count == 128)
-    #expect(spans[0].leftOut.events == 72)
+    #expect(spans[0].droppedCounts.events == 72)
   }
 
   @Test("An error becomes an event by the semantic conventions")

@@ -23,7 +23,7 @@ SWAPPED = "LUT_3D_SIZE 2\n" + "".join(
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a picture, two tables, and images to lay over it."""
+    """A folder with a picture, two tables, and images to composite with it."""
     colors = np.random.default_rng(9).integers(0, 256, (36, 52, 3), dtype=np.uint8)
     PIL.Image.fromarray(colors).save(tmp_path / "in.png")
     (tmp_path / "looks").mkdir()
@@ -45,7 +45,7 @@ def source(folder) -> np.ndarray:
 
 
 def applied(folder, pipeline: str, *options: object) -> np.ndarray:
-    """The picture that the command, run in the folder, makes of the input."""
+    """Returns the picture that the command writes, run in the folder."""
     sidelight("apply", "in.png", "out.png", "--pipeline", pipeline, *options, cwd=folder)
     return np.asarray(PIL.Image.open(folder / "out.png"))
 

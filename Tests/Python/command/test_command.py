@@ -1,4 +1,4 @@
-"""The `sidelight` command, as a person or a script uses it."""
+"""The subcommands of `sidelight`: output, exit status and error messages."""
 
 import io
 import json

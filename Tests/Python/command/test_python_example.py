@@ -1,4 +1,4 @@
-"""The program that the README shows does what the README says."""
+"""The Python example of the README: its results, and the README itself."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The packages in Examples/ do what they say, and the documentation shows their own code."""
+"""The packages in Examples/, and their code in the documentation."""
 
 import re
 import subprocess

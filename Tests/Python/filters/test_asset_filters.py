@@ -1,4 +1,4 @@
-"""The filters that use assets against NumPy, over gRPC: assets are put, frames and stills filtered.
+"""Filters that use assets, compared with NumPy over gRPC, for frames and stills.
 
 Within one level of 255 where an image has the frame's size, two where it is resampled.
 """
@@ -29,7 +29,7 @@ LARGE = assets.sticker(96)
 
 
 def bent_table(size: int) -> np.ndarray:
-    """A table far from the neutral one, and from what a matrix could do."""
+    """Returns a table that differs much from the identity, and is not linear."""
     axis = np.linspace(0, 1, size)
     blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
     return np.stack([red**2 * (1 - 0.5 * blue), np.sqrt(green), np.abs(blue - red)], axis=-1)
@@ -40,7 +40,7 @@ TABLES = {f"bent{size}": bent_table(size) for size in (2, 5, 17)}
 
 @pytest.fixture(scope="module")
 def stub(server):
-    """A caller that has put what the filters here use, and takes it away again."""
+    """A caller that uploads the assets of these tests, and deletes them afterwards."""
     files = {
         "veil": assets.png(VEIL), "ground": assets.png(GROUND), "mask": assets.png(MASK),
         "small": assets.png(SMALL), "large": assets.png(LARGE),
@@ -216,7 +216,7 @@ def test_every_formula_with_an_asset_is_tested_here(stub):
 
 
 def test_an_overlay_is_selected_during_a_session(server, stub):
-    """As a participant would: put a picture with alpha, then select it, live, on video."""
+    """Uploads an image with alpha, and selects an overlay during a session."""
     pixels = assets.sticker(160)
     sticker = compositing.picture(pixels)
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:

@@ -1,4 +1,4 @@
-"""Every filter that is documented as a formula, against NumPy, over gRPC.
+"""Filters with a documented formula, compared with NumPy over gRPC.
 
 Within one level of 255; where an oracle says two, its Gaussian is so wide that the server works on a
 reduced picture.

@@ -1,4 +1,4 @@
-"""JPEG frames and shaped results, by clients and a JPEG library that are not the server's."""
+"""JPEG frames, and results of a requested shape, checked with Pillow."""
 
 import io
 
@@ -18,7 +18,7 @@ NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 
 
 def slopes(width: int, height: int) -> np.ndarray:
-    """Soft, as photographs are."""
+    """Returns a picture with smooth edges, as in photographs."""
     x = np.linspace(20, 200, width)[None, :]
     y = np.linspace(30, 190, height)[:, None]
     return np.stack(np.broadcast_arrays(x, y, 220 - (x + y) / 2), axis=-1).astype(np.uint8)

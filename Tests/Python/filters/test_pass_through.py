@@ -1,4 +1,4 @@
-"""With nothing to do, the bytes come back: every format, odd sizes, padding."""
+"""Frames through an empty pipeline return unchanged: all formats, odd sizes, padding."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Filters against NumPy, on every raw format, at sizes that do not fit any vector."""
+"""Filters compared with NumPy, on all raw formats, at sizes that are no multiple of a vector."""
 
 import numpy as np
 import pytest

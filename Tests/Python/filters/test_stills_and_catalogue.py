@@ -1,4 +1,4 @@
-"""Everything that is not a session: stills, the catalogue, checks of pipelines, the server itself."""
+"""Unary calls: stills, the catalogue, checks of pipelines, information about the server."""
 
 import io
 

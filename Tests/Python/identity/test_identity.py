@@ -1,4 +1,4 @@
-"""Authorization of callers: tokens, users of Unix sockets, and what answers do not disclose."""
+"""Authentication and authorization of callers by tokens and by users of Unix sockets."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def issuer(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def guarded(issuer):
-    """A server that asks for tokens."""
+    """A server that requires tokens."""
     options = [*issuer.options, "--token-leeway", "0", "--log-level", "trace"]
     with Server(*options) as running:
         yield running
@@ -62,7 +62,7 @@ class Bearer:
 
 
 def refusal(call):
-    """Code and reason with which a call is refused."""
+    """Returns the code and the reason of a refused call."""
     with pytest.raises(grpc.RpcError) as caught:
         call()
     reasons = []

@@ -1,4 +1,4 @@
-"""SIGHUP and who may call: certificates change under a session, and nothing that closes a server opens."""
+"""SIGHUP and authentication: certificates change during sessions, and authentication stays on."""
 
 import os
 import ssl
@@ -18,7 +18,7 @@ REFUSED = "settings not reloaded"
 
 
 def may_call(address: str) -> bool:
-    """Whether a caller without any proof gets an answer."""
+    """Returns whether a caller without credentials gets an answer."""
     with grpc.insecure_channel(address) as channel:
         try:
             request = frame_filter.ListFiltersRequest()
@@ -71,7 +71,7 @@ def test_a_reload_changes_certificates_and_keys_together_or_neither(tmp_path):
     file.write_text(f"tls: {{certificate: {certificate}, key: {key}}}\n")
 
     def accepts(token: str) -> bool:
-        """Whether a call with the token gets further than to the question who it is."""
+        """Returns whether a call with the token is authenticated."""
         trusted = grpc.ssl_channel_credentials(authority.certificate)
         proof = grpc.access_token_call_credentials(token)
         both = grpc.composite_channel_credentials(trusted, proof)

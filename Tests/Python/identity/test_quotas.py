@@ -1,4 +1,4 @@
-"""Limits on what one caller may send: the excess is reported in-band, and accounted for."""
+"""Rate limits per caller: excess frames are dropped with their reason, and counted."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""TLS on TCP addresses, as grpcio and the command's own client meet it."""
+"""TLS on TCP addresses, with grpcio and with the command's client."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""The admin endpoint: probes, and the page as a browser shows it."""
+"""The admin endpoint: probes, and the page in a browser."""
 
 import http.client
 import json
@@ -153,7 +153,7 @@ def test_the_page_shows_live_figures(server, tmp_path):
 
 
 def open_page(server: Server, folder) -> subprocess.Popen:
-    """A browser that looks at the page for a while, and then prints the page's content."""
+    """Starts a browser that opens the page for a time, and then prints the page's content."""
     return subprocess.Popen(
         [
             "chromium",

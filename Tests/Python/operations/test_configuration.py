@@ -1,4 +1,4 @@
-"""Settings of a real server: flags over variables over a file over defaults, and what is refused."""
+"""Settings of a real server: precedence of the sources, and error messages."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""SIGHUP: what can change changes, and no session feels it."""
+"""SIGHUP reloads the settings without affecting sessions."""
 
 import json
 import signal
@@ -27,12 +27,12 @@ class Reloading(Server):
         )
 
     def entries(self, message: str) -> list[dict]:
-        """The lines of the log that say that."""
+        """Returns the log entries with a message."""
         lines = [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
         return [line for line in lines if line["message"] == message]
 
     def reload(self, message: str = "settings reloaded") -> list[dict]:
-        """Sends the signal, and waits until the log tells of it. Returns what it says."""
+        """Sends the signal, and waits for its log entry, which it returns."""
         before = len(self.entries(message))
         self.process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + WAIT_SECONDS

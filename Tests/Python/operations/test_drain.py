@@ -1,4 +1,4 @@
-"""SIGTERM: calls that can finish do, the others are cut off, and the process ends well in time."""
+"""SIGTERM: calls finish or are aborted, and the process exits with status 0 in time."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ LONG = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range
 
 
 def ended(server: Server, within: float) -> float:
-    """Waits for a server that was asked to stop, and expects it to end well. Returns how long it took."""
+    """Waits until a server has exited with status 0. Returns the time that it took."""
     start = time.monotonic()
     server.process.wait(timeout=within)
     assert server.process.returncode == 0, server.log
@@ -77,7 +77,7 @@ def silent(server: Server, stack: contextlib.ExitStack) -> None:
 
 
 def dead(server: Server, stack: contextlib.ExitStack) -> None:
-    """Has a session, and is stopped."""
+    """A client process with a session that is stopped by SIGSTOP."""
     client = subprocess.Popen(
         [sys.executable, "-m", "robustness.test_silent_peers", server.addresses["tcp"]],
         cwd=TESTS,
@@ -91,14 +91,14 @@ def dead(server: Server, stack: contextlib.ExitStack) -> None:
 
 
 def stalled(server: Server, stack: contextlib.ExitStack) -> None:
-    """Grants no window for what it asked for."""
+    """Requests output, but grants no flow-control window."""
     peer = stack.enter_context(RawPeer(server.addresses["tcp"]))
     begin_session(peer, frame_count=2)
     peer.next(frames.DataFrame)
 
 
 def deaf(server: Server, stack: contextlib.ExitStack) -> None:
-    """Takes nothing off its socket."""
+    """Does not read its socket."""
     peer = stack.enter_context(RawPeer(server.addresses["tcp"], receive_buffer=4096))
     peer.open_windows()
     begin_session(peer, frame_count=3)
@@ -117,7 +117,7 @@ def stuck(server: Server, stack: contextlib.ExitStack) -> None:
 
 
 def idle(server: Server, stack: contextlib.ExitStack) -> None:
-    """Has a session, and says nothing more."""
+    """Opens a session, and then sends nothing."""
     channel = stack.enter_context(grpc.insecure_channel(server.addresses["tcp"]))
     stack.enter_context(Session(service.FrameFilterStub(channel)))
 

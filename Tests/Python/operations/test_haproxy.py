@@ -54,7 +54,7 @@ def states(haproxy: HAProxy) -> dict[str, str]:
 
 
 def wait_until(holds):
-    """Asks until something holds, and returns it; fails when that takes too long."""
+    """Waits until a condition is true, and returns its value; fails after a time."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not (held := holds()):
         assert time.monotonic() < deadline, "it took too long"

@@ -1,4 +1,4 @@
-"""Metrics, in the real Prometheus."""
+"""Metrics, scraped by Prometheus."""
 
 import json
 import re

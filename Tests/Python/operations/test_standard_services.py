@@ -1,4 +1,4 @@
-"""Health and reflection, asked by gRPC's own clients for them."""
+"""Health and reflection, used by gRPC's clients for them."""
 
 import threading
 
@@ -32,7 +32,7 @@ def health(channel):
 
 @pytest.fixture(scope="module")
 def reflected(channel):
-    """The contract as a tool sees it that has queried the server alone."""
+    """The contract as reflection describes it."""
     return ProtoReflectionDescriptorDatabase(channel)
 
 

@@ -1,4 +1,4 @@
-"""The supervisor of worker processes: how it starts them, what it tells them, and how all end."""
+"""The supervisor of worker processes: start, signals, reload and end."""
 
 import contextlib
 import os

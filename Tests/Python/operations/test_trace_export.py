@@ -1,4 +1,4 @@
-"""How traces come to a collector, and what it costs if they do not."""
+"""Export of traces to a collector, and failures of the export."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Our copies of OpenTelemetry's messages against the package that their own client has."""
+"""Our copies of OpenTelemetry's messages, compared with the Python package."""
 
 from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_tools import protoc

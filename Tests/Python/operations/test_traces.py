@@ -1,4 +1,4 @@
-"""Traces of real frames, in a real collector, from a client's own span down to each pass."""
+"""Traces of frames in a collector, from the client's span to the passes."""
 
 import json
 import os

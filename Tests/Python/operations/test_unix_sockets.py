@@ -1,4 +1,4 @@
-"""Unix sockets, as several users and servers that die have them."""
+"""Unix sockets with several users, and after a killed server."""
 
 import contextlib
 import os
@@ -79,7 +79,7 @@ def ask(path):
 
 
 def peers(path, count):
-    """The peers of the open sessions, once there are so many."""
+    """Waits for a number of open sessions, and returns their peers."""
     deadline = time.monotonic() + SECONDS
     with grpc.insecure_channel(f"unix:{path}") as channel:
         operator = sessions_service.SessionsStub(channel)
@@ -90,7 +90,7 @@ def peers(path, count):
 
 
 def refusal(path, **options):
-    """The message of a server that must refuse to start."""
+    """Returns the error message of a server that refuses to start."""
     finished = subprocess.run(
         [binary(), "serve", "--listen", f"unix:{path}"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Worker processes: what ends one of them ends its sessions alone, and those go on with another."""
+"""Worker processes: a crash ends only the sessions of one worker, and they resume on another."""
 
 import contextlib
 import re

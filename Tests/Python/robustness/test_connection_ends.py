@@ -1,4 +1,4 @@
-"""Connections that end badly are counted by the reason, and the log says it."""
+"""Failed and aborted connections are counted and logged by the reason."""
 
 import json
 import re
@@ -19,7 +19,7 @@ GIVE_UP_SECONDS = 30
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """Speaks TLS over TCP, tells everything that it notices, and is impatient."""
+    """A server with TLS, debug logs and short timeouts."""
     folder = tmp_path_factory.mktemp("certificates")
     certificate, key = Authority().issue("server", "127.0.0.1").write(folder, "server")
     options = ["--tls-certificate", certificate, "--tls-key", key, "--guards-preface-timeout", "2s"]
@@ -29,7 +29,7 @@ def server(tmp_path_factory):
 
 
 def closed(server: Server) -> dict[str, int]:
-    """How many connections have ended for each reason, and how often each guard has acted."""
+    """Returns the number of ended connections by reason, and of actions by guard."""
     address = f"http://{server.addresses['admin']}/metrics"
     with urllib.request.urlopen(address, timeout=10) as answer:
         text = answer.read().decode()
@@ -38,7 +38,7 @@ def closed(server: Server) -> dict[str, int]:
 
 
 def ends(server: Server) -> list[dict]:
-    """The log's entries of connections that have ended."""
+    """Returns the log entries of ended connections."""
     events = [json.loads(line) for line in server.log.splitlines()]
     return [event for event in events if event["message"] == "connection closed"]
 

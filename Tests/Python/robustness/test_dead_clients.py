@@ -1,4 +1,4 @@
-"""A client whose process is killed leaves nothing behind.
+"""A client whose process is killed leaves no session and no frame.
 
 Run as a program, this file is the client that is killed.
 """
@@ -23,7 +23,7 @@ GONE_SECONDS = 1
 
 
 def be_a_client(address: str) -> None:
-    """Sends frames without reading their outcomes, says so, and waits to be killed."""
+    """Sends frames without reading outcomes, prints `sent`, and waits to be killed."""
     with grpc.insecure_channel(address) as channel:
         stub = service.FrameFilterStub(channel)
         picture = images.noise("RGB24", 960, 540)
@@ -42,7 +42,7 @@ def load(stub) -> tuple[int, int]:
 
 
 def wait_until(holds, seconds: float) -> float:
-    """Asks until something holds; fails when that takes too long. Returns how long it took."""
+    """Waits until a condition is true; fails after a time. Returns the time that it took."""
     start = time.monotonic()
     while not holds():
         assert time.monotonic() - start < seconds, "it took too long"

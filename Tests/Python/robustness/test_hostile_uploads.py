@@ -34,7 +34,7 @@ def target(hostile_server, bystander):
 
 
 def has_room(address: str) -> bool:
-    """Whether all that a caller's uploads may take is free: two of the longest there may be."""
+    """Returns whether the caller's upload memory is free, by two uploads of the maximum size."""
     with RawPeer(address) as first, RawPeer(address) as second:
         begin(first, LONGEST)
         # It ends too early, and not because there is no room for it, or for the other.
@@ -44,7 +44,7 @@ def has_room(address: str) -> bool:
 
 
 def begin(peer: RawPeer, size_bytes: int, stream: int = 1, headers=()) -> None:
-    """Begins an upload, and goes no further than its first bytes."""
+    """Begins an upload, and stops after its first bytes."""
     peer.call(PUT_ASSET, stream=stream, headers=headers)
     peer.data(header(size_bytes) + chunk(b"#"), stream=stream)
 

@@ -1,4 +1,4 @@
-"""Memory of a past load goes back while other sessions' frames go on."""
+"""Memory of past load is released while other sessions continue."""
 
 import grpc
 

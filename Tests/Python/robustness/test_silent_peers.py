@@ -1,4 +1,4 @@
-"""Peers that stop taking part are gone in the guaranteed time; no other client notices."""
+"""Silent and stalled peers are disconnected in time, without effect on other clients."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from sidelight_testing.contract import TESTS
 from sidelight_testing.contract import session as messages
 from sidelight_testing.raw import PREFACE, PROCESS, RawPeer, message
 
-# The guaranteed times, and what a busy machine may add.
+# The guaranteed times, and the tolerance for a busy machine.
 SILENT_SECONDS = 5
 DEAD_SECONDS = 15
 SLACK_SECONDS = 3
@@ -92,7 +92,7 @@ def test_silent_peers_are_disconnected_in_time(server):
 
 
 def be_a_client(address: str) -> None:
-    """Opens a session, says so, and waits to be stopped."""
+    """Opens a session, prints `open`, and waits to be stopped."""
     with RawPeer(address) as peer:
         begin_session(peer, frame_count=1, side=8)
         peer.next(frames.DataFrame)

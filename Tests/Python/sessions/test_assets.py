@@ -1,4 +1,4 @@
-"""Uploads of assets by a client of generated code: what is taken, what is refused, and how it is said."""
+"""Uploads of assets by a generated client: accepted and refused files, limits and errors."""
 
 import hashlib
 
@@ -21,7 +21,7 @@ RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
 
 @pytest.fixture
 def asset_stub(server):
-    """A caller on a separate connection, which deletes the assets that it has put."""
+    """A caller on a separate connection, whose assets are deleted afterwards."""
     options = [("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
         stub = assets_service.AssetsStub(channel)

@@ -1,4 +1,4 @@
-"""The contract's main guarantee, from the side of a client that knows nothing but Protos/."""
+"""A session of a hundred frames with a client that is generated from Protos/ alone."""
 
 import numpy as np
 import pytest

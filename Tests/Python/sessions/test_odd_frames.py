@@ -1,4 +1,4 @@
-"""Frames and stills at the edges of what may be: each has its outcome, and the session goes on."""
+"""Frames and stills with extreme values: each has an outcome, and the session continues."""
 
 import io
 import struct

@@ -1,5 +1,4 @@
-"""Every error says which field or limit it is about, in google.rpc's details, so that a program can act
-on it without reading sentences."""
+"""Errors contain their field or limit in google.rpc's details."""
 
 import grpc
 import pytest

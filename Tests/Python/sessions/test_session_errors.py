@@ -1,4 +1,4 @@
-"""A client's error ends its frame or request, and the session goes on; only a broken order of
+"""A client's error ends its frame or request, and the session continues; only an invalid order of
 messages ends the call."""
 
 import grpc

@@ -183,7 +183,7 @@ def test_descriptors_sent_to_the_descriptor_socket_are_closed(sharing, sharing_s
 
 
 def test_removed_pages_are_read_as_zeros(sharing_stub):
-    """A hole is what shrinking would be, were that not forbidden: pages that are gone come back empty."""
+    """The client cannot shrink the memory, but it can remove pages, which then read as zeros."""
     picture = images.noise("GRAY8", 256, 256)
     fields = {"drop_policy": NEVER_DROP, "shared_memory": request(1 << 18)}
     with Session(sharing_stub, pipeline=pipeline("colorInvert"), **fields) as session:

@@ -5,7 +5,7 @@ import grpc
 from .contract import error_details
 from .session import Session
 
-# The maximum size of an answer to a session that sent long strings: the server does not repeat them.
+# The maximum size of an answer to long strings, which the server does not repeat.
 MAX_ANSWER_BYTES = 8 << 10
 
 

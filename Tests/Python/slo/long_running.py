@@ -19,7 +19,7 @@ IDENTITY_TESTS = ("test_identity*.py", "test_tls*.py", "test_quotas*.py")
 
 
 def resuming(settings: Settings) -> Row:
-    """Row 12: kill -9 in mid-stream, again and again."""
+    """Row 12: repeated kill -9 of a server during a stream."""
     rounds = int(settings.either(4, 20))
     gaps, lost, frames, failures = [], 0, 0, []
     settings.scratch.mkdir(parents=True, exist_ok=True)

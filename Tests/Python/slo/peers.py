@@ -1,4 +1,4 @@
-"""Rows 7 to 10: peers that attack, fall silent, ping, and delay a shutdown."""
+"""Rows 7 to 10: hostile, silent, pinging peers, and peers that delay a shutdown."""
 
 import contextlib
 import hashlib
@@ -120,7 +120,7 @@ def silent_peers(settings: Settings) -> Row:
 
 
 def _stalls(name: str, took: dict[str, float]) -> None:
-    """Measures how long the session of a peer lasts that stops participating."""
+    """Measures the remaining time of a session whose peer stalls."""
     with Server() as server, Bystander(server) as bystander, contextlib.ExitStack() as stack:
         STALLS[name](server, stack)
         silence.wait_until(lambda: bystander.load().sessions == 2, seconds=10)

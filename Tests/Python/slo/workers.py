@@ -14,7 +14,7 @@ LIMIT_MS = 100
 
 
 def workers(settings: Settings) -> Row:
-    """Row 11: kill -SEGV, again and again."""
+    """Row 11: repeated kill -SEGV of workers."""
     rounds = int(settings.either(3, 20))
     runs = [_run_beside_crash(settings.either(1, 4)) for _ in range(rounds)]
     recovery = {count: sorted(_recovery_ms(count) for _ in range(rounds)) for count in (1, 2)}

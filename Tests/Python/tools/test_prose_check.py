@@ -1,4 +1,4 @@
-"""dev/prose finds words and openings that the project's style avoids, and nothing in code."""
+"""dev/prose: its findings in prose, and the code that it ignores."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from sidelight_testing.contract import REPOSITORY
 
 @pytest.fixture
 def project(tmp_path):
-    """An empty repository. The check and its rules lie there too, but git ignores them."""
+    """An empty repository, in which git ignores the check and its rules."""
     (tmp_path / "dev").mkdir()
     for name in ("prose", "prose-rules", "prose-words"):
         shutil.copy(REPOSITORY / "dev" / name, tmp_path / "dev")

@@ -1,4 +1,4 @@
-"""docs/reference/filters.md, `sidelight filters` and ListFilters say the same of every filter."""
+"""docs/reference/filters.md and `sidelight filters`, compared with ListFilters."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The scripts in dev/ recognize programs by what they print, not by the names of their files."""
+"""The scripts in dev/ recognize programs by their output, not by their file names."""
 
 import os
 import subprocess

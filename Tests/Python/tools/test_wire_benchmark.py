@@ -1,4 +1,4 @@
-"""The comparisons of `make bench-wire`; checking that they are the right ones needs no server."""
+"""The comparisons and checks of `make bench-wire`, without a server."""
 
 import sys
 
@@ -16,7 +16,7 @@ from targets import checks  # noqa: E402
 
 
 def results_of(quick: bool) -> Results:
-    """As if every run had taken a millisecond."""
+    """Returns results as if every frame had taken a millisecond."""
     results = Results()
     groups = [group for part in PARTS.values() for group in part(quick)]
     for index, group in enumerate(groups):
