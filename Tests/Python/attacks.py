@@ -292,9 +292,9 @@ class Attacker:
                     _, descriptors = test_shared_memory.knock(session.opened, token=token)
                     for descriptor in descriptors:
                         os.close(descriptor)
-                with socket.socket(socket.AF_UNIX) as companion:
-                    companion.connect(session.opened.shared_memory.socket_path)
-                    companion.sendall(self._rng.randbytes(200))
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(session.opened.shared_memory.socket_path)
+                    connection.sendall(self._rng.randbytes(200))
 
     def _churn(self) -> None:
         with self._stub() as stub:

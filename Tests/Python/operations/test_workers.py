@@ -188,7 +188,7 @@ def test_a_trap_in_a_filter_ends_only_its_workers_sessions(tmp_path):
         trapping.receive_until("frame")
         # Over the same connection, so of the same worker; without the session itself.
         request = frame_filter.GetServerInfoRequest()
-        companions = stub.GetServerInfo(request, timeout=WAIT_SECONDS).load.sessions - 1
+        same_worker = stub.GetServerInfo(request, timeout=WAIT_SECONDS).load.sessions - 1
 
         trapping.send_frame(small)
         assert trapping.fail().code() == grpc.StatusCode.UNAVAILABLE
@@ -198,7 +198,7 @@ def test_a_trap_in_a_filter_ends_only_its_workers_sessions(tmp_path):
                 other.send_frame(small)
                 other.receive_until("frame")
                 spared += 1
-        assert spared == len(others) - companions
+        assert spared == len(others) - same_worker
 
         resumed = session_of(stub_alone(), resume_token=trapping.opened.resume_token)
         assert resumed.opened.revision == trapping.opened.revision

@@ -77,11 +77,11 @@ def knock(opened, token: bytes | None = None, name: bytes | None = None) -> tupl
     offer = opened.shared_memory
     token = offer.token if token is None else token
     name = opened.session_id.encode() if name is None else name
-    with socket.socket(socket.AF_UNIX) as companion:
-        companion.settimeout(10)
-        companion.connect(offer.socket_path)
-        companion.sendall(b"\x01" + token + bytes([len(name)]) + name)
-        answer, descriptors, _, _ = socket.recv_fds(companion, 1, 4)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(offer.socket_path)
+        connection.sendall(b"\x01" + token + bytes([len(name)]) + name)
+        answer, descriptors, _, _ = socket.recv_fds(connection, 1, 4)
         return answer, list(descriptors)
 
 
@@ -174,11 +174,11 @@ def test_descriptors_sent_to_the_descriptor_socket_are_closed(sharing, sharing_s
     with Session(sharing_stub, shared_memory=request()) as session:
         before = held(sharing.process.pid)
         path = session.opened.shared_memory.socket_path
-        with socket.socket(socket.AF_UNIX) as companion, open("/dev/zero", "rb") as device:
-            companion.settimeout(10)
-            companion.connect(path)
-            socket.send_fds(companion, [b"\x02"], [device.fileno()] * 8)
-            assert companion.recv(1) == REFUSED
+        with socket.socket(socket.AF_UNIX) as connection, open("/dev/zero", "rb") as device:
+            connection.settimeout(10)
+            connection.connect(path)
+            socket.send_fds(connection, [b"\x02"], [device.fileno()] * 8)
+            assert connection.recv(1) == REFUSED
         wait_until(lambda: held(sharing.process.pid) == before, GONE_SECONDS)
 
 

@@ -5,7 +5,7 @@ import SidelightServer
 struct Emboss: NeighborhoodKernel {
   var reach: Int { 1 }
 
-  func callAsFunction(_ window: PixelWindow, at place: PixelPosition) -> Pixel {
+  func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
     let slope = window[1, 1].luma - window[-1, -1].luma
     // Colour is premultiplied here, so middle grey is too.
     let gray = slope + 0.5 * window[0, 0].alpha

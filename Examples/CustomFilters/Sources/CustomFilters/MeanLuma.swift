@@ -4,7 +4,7 @@ import SidelightServer
 struct MeanLuma: FrameAnalysis {
   var everyNth: Int { 10 }
 
-  func analyze(_ frame: Frame, at moment: FrameTime) -> [String: AnalysisValue] {
+  func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
     guard frame.format.isYUV || frame.format == .gray8 else { return [:] }
     var sum = 0
     for y in 0 ..< frame.size.height {
