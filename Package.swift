@@ -165,6 +165,7 @@ let package = Package(
       name: "SidelightTelemetry",
       dependencies: [
         grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging, lifecycle,
+        asyncAlgorithms,
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Sources/Telemetry",
@@ -307,35 +308,25 @@ let package = Package(
   ]
 )
 
-// libFuzzer on the readers of untrusted input, for `dev/fuzz` only: the targets in Fuzz/ need the
-// modules above compiled with sanitizers, which takes flags that a dependency must not use. A new
-// fuzz target is a file Fuzz/Targets/NAME/main.swift, seeds in Fuzz/Seeds/NAME, and its name here.
+// libFuzzer on the readers of untrusted input: `dev/fuzz` sets the variable, and compiles all modules
+// with sanitizers. A new fuzz target is a file Fuzz/Targets/NAME/main.swift, seeds in
+// Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
     "asset", "frame", "geometry", "jpeg", "pipeline", "pipeline-text", "slots", "upload",
   ]
-  let sanitizers: SwiftSetting = .unsafeFlags(["-sanitize=fuzzer,address"])
 
-  for target in package.targets where target.type == .regular {
-    if let settings = target.swiftSettings {
-      target.swiftSettings = settings + [sanitizers]
-    } else {
-      target.cSettings =
-        (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]
-    }
-  }
   package.targets += [
     .target(name: "CFuzzer", path: "Fuzz/CFuzzer"),
     .target(
-      name: "FuzzDriver", dependencies: ["CFuzzer"], path: "Fuzz/Driver",
-      swiftSettings: strict + [sanitizers]),
+      name: "FuzzDriver", dependencies: ["CFuzzer"], path: "Fuzz/Driver", swiftSettings: strict),
     // The files of the server that read uploads, as links: the whole server would add most of the
     // dependencies to the build.
     .target(
       name: "SidelightUploads",
       dependencies: ["SidelightKernels", "SidelightWire", grpcCore, grpcProtobuf, protobuf],
       path: "Fuzz/Uploads",
-      swiftSettings: strict + [sanitizers, .unsafeFlags(["-enable-testing"])]),
+      swiftSettings: strict),
   ]
   package.targets += fuzzTargets.map { name in
     .executableTarget(
@@ -345,7 +336,6 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
         "SidelightUploads", grpcProtobuf, grpcTransport, protobuf,
       ],
       path: "Fuzz/Targets/\(name)",
-      swiftSettings: strict + [sanitizers],
-      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
+      swiftSettings: strict)
   }
 }

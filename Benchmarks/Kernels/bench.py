@@ -66,12 +66,12 @@ def steady(ours: Peer) -> str:
 
 
 def plans(ours: Peer) -> str:
-    made, made_least, found, found_least = ours.ask("plans").split()
+    compiled, compiled_least, cached, cached_least = ours.ask("plans").split()
     return table(
         ["a plan of ten stages, us", "median", "least", "target"],
-        [["compiled", made, made_least, "under 200: " + (
-            "reached" if float(made) < 200 else "**missed**")],
-         ["found in the cache", found, found_least, ""]])
+        [["compiled", compiled, compiled_least, "under 200: " + (
+            "reached" if float(compiled) < 200 else "**missed**")],
+         ["found in the cache", cached, cached_least, ""]])
 
 
 def main() -> None:

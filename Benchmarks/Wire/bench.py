@@ -24,21 +24,21 @@ def measure(driver: Driver, parts: list[str], quick: bool) -> tuple[Results, dic
     groups = [group for part in parts for group in PARTS[part](quick)]
     for index, group in enumerate(groups):
         for cell in group.cells * group.rounds:
-            if cell.words in skipped:
+            if cell.label in skipped:
                 continue
             try:
                 result = driver.run(cell, group.warm_up, group.seconds)
             except (Skipped, RuntimeError, OSError, subprocess.SubprocessError) as reason:
-                skipped[cell.words] = str(reason)
-                print(f"skipped: {cell.words}: {reason}", file=sys.stderr)
+                skipped[cell.label] = str(reason)
+                print(f"skipped: {cell.label}: {reason}", file=sys.stderr)
                 continue
             results.add(index, cell, result)
-            note(cell.words, result)
+            report_progress(cell.label, result)
     return results, skipped
 
 
-def note(words: str, result: Result) -> None:
-    print(f"{words}: {result.fps:.1f} a second, p50 {result.p50:.3f} p99 {result.p99:.3f} ms, CPU "
+def report_progress(label: str, result: Result) -> None:
+    print(f"{label}: {result.fps:.1f} a second, p50 {result.p50:.3f} p99 {result.p99:.3f} ms, CPU "
           f"{result.server:.3f} + {result.client:.3f} ms, RSS {result.server_memory:.0f} + "
           f"{result.client_memory:.0f} MiB, dropped {result.dropped}", file=sys.stderr)
 
@@ -77,10 +77,10 @@ def main() -> None:
     results, skipped = measure(driver, parts, options.quick)
     report = Report(results)
 
-    stated = ["--quick"] if options.quick else []
-    stated += [word for part in options.only or [] for word in ("--only", part)]
-    stated += ["--seconds", f"{options.seconds:g}"] if options.seconds else []
-    command = "make bench-wire" + (f' ARGUMENTS="{" ".join(stated)}"' if stated else "")
+    selection = ["--quick"] if options.quick else []
+    selection += [word for part in options.only or [] for word in ("--only", part)]
+    selection += ["--seconds", f"{options.seconds:g}"] if options.seconds else []
+    command = "make bench-wire" + (f' ARGUMENTS="{" ".join(selection)}"' if selection else "")
     plots = report.plots()
     text = (HERE / "introduction.md").read_text().format(
         command=command, date=datetime.date.today().isoformat(), machine=machine(), load=load,
@@ -88,7 +88,7 @@ def main() -> None:
         versions="; ".join(f"{name}: {version}" for name, version in versions.items()),
         plots="\n\n".join(f"![{name}](wire-{name}.svg)" for name in plots),
         verdicts=report.verdicts(), frames=report.frames_a_second(), every=report.every(),
-        apart=report.apart(), left_out=left_out(skipped) or "Nothing.")
+        standalone=report.standalone(), left_out=left_out(skipped) or "Nothing.")
     print(text)
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "wire.md").write_text(text)

@@ -21,7 +21,7 @@ class Frame:
         return f"{self.width}x{self.height}"
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         return f"{self.name}, {self.size} {self.format.removesuffix('8').upper()}"
 
 
@@ -61,8 +61,8 @@ class Cell:
         return replace(self, peer=peer)
 
     @property
-    def words(self) -> str:
-        parts = [self.peer, self.transport or "apart", self.frame.name]
+    def label(self) -> str:
+        parts = [self.peer, self.transport or "no transport", self.frame.name]
         if self.transport:
             parts.append(f"{self.streams} x {self.in_flight} in flight")
         if self.connections:
@@ -74,11 +74,11 @@ class Cell:
 
 @dataclass
 class Group:
-    """Cells that are measured in turns, so that what else the machine does befalls all alike."""
+    """Cells that are measured in turns, so that other work of the machine affects all of them."""
 
     cells: list[Cell]
     rounds: int = 1
-    #: Seconds that are measured, and before that, where not as all others.
+    #: The measured time and the warm-up in seconds; `None` uses the defaults.
     seconds: float | None = None
     warm_up: float | None = None
 
@@ -86,23 +86,23 @@ class Group:
 OURS, GENERATED, CPP, CPP_PLAIN = "Sidelight", "generated Swift", "C++ gRPC", "C++ gRPC, plain malloc"
 CPP_WINDOWS, CROSS = "C++ gRPC, our windows", "C++ client, our server"
 PYTHON, SOCKETS, COPY = "Python grpcio", "C sockets", "memcpy"
-KERNEL, CODEC = "kernel apart", "codec apart"
+KERNEL, CODEC = "kernels alone", "codec alone"
 
 
 def tcp(quick: bool) -> list[Group]:
-    """One stream over TCP: each peer once, those that are compared in several rounds."""
+    """One stream over TCP: each peer once; compared peers in several rounds."""
     groups = []
     for frame in [KB20, HD720, HD1080_BGRA] if quick else FRAMES:
         copies = [Cell(COPY, None, frame)]
         for in_flight in (1, 4):
             ours = Cell(OURS, TCP, frame, in_flight)
             groups.append(Group([ours, ours.by(CPP)], 1 if quick else 3))
-            beside = [GENERATED, CPP_PLAIN, SOCKETS]
+            others = [GENERATED, CPP_PLAIN, SOCKETS]
             if frame in (KB20, HD720, HD1080_BGRA):
-                beside += [PYTHON, CPP_WINDOWS, CROSS]
+                others += [PYTHON, CPP_WINDOWS, CROSS]
             if quick:
-                beside = [GENERATED, PYTHON, SOCKETS] if frame is HD720 and in_flight == 4 else []
-            groups.append(Group([ours.by(peer) for peer in beside] + copies))
+                others = [GENERATED, PYTHON, SOCKETS] if frame is HD720 and in_flight == 4 else []
+            groups.append(Group([ours.by(peer) for peer in others] + copies))
             copies = []
     return groups
 
@@ -122,13 +122,13 @@ def unix(quick: bool) -> list[Group]:
 
 
 def streams(quick: bool) -> list[Group]:
-    """Many streams, over a connection each and over one."""
+    """Many streams, over separate connections and over one."""
     groups = []
     for frame in [HD720] if quick else [KB20, HD720, HD1080_BGRA]:
         for count in (16,) if quick else (4, 16):
-            apart = Cell(OURS, TCP, frame, streams=count)
-            together = replace(apart, connections=1)
-            groups.append(Group([apart, apart.by(CPP), together, together.by(CPP)]))
+            separate = Cell(OURS, TCP, frame, streams=count)
+            shared = replace(separate, connections=1)
+            groups.append(Group([separate, separate.by(CPP), shared, shared.by(CPP)]))
     return groups
 
 
@@ -150,14 +150,14 @@ def memory(quick: bool) -> list[Group]:
 
 
 def jpeg(quick: bool) -> list[Group]:
-    """Compressed frames through a look, and the same without a wire."""
+    """Compressed frames through a pipeline, and the same without a transport."""
     stream = Cell(GENERATED, TCP, HD720, 4, work="vintage", jpeg=80)
-    apart = Cell(CODEC, None, HD720, work="vintage", jpeg=80)
-    return [Group([stream, apart], 1 if quick else 3)]
+    alone = Cell(CODEC, None, HD720, work="vintage", jpeg=80)
+    return [Group([stream, alone], 1 if quick else 3)]
 
 
 def sessions(quick: bool) -> list[Group]:
-    """A crowd, open loop."""
+    """Many sessions, open loop."""
     return [Group([Cell(OURS, TCP, HD720, 4, streams=64, fps=30)],
                   seconds=3 if quick else 8, warm_up=2)]
 

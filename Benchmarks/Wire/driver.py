@@ -14,8 +14,8 @@ from cells import (CODEC, COPY, CPP, CPP_PLAIN, CPP_WINDOWS, CROSS, GENERATED, K
                    OURS, PYTHON, SOCKETS, TCP, Cell)
 
 HERE = Path(__file__).parent
-#: The settings that `sidelight serve` applies to itself (`AllocatorSettings`), for clients and peers that
-#: should have the same.
+#: The settings that `sidelight serve` applies to itself (`AllocatorSettings`), for clients and peers with
+#: the same settings.
 MALLOC = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432"
           ":glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864"}
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,7 +50,7 @@ class Result:
     p50: float
     p99: float = 0
     dropped: int = 0
-    #: Frames of the stream that got least, and of the one that got most.
+    #: Frames of the streams with the fewest and with the most.
     least: int = 0
     most: int = 0
     #: Processor time a frame.
@@ -68,7 +68,7 @@ class Result:
 
 
 class Driver:
-    """Runs cells, with the programs that dev/bench-wire made."""
+    """Runs cells, with the programs that dev/bench-wire built."""
 
     def __init__(self, sidelight: Path, wire: Path, peers: Path, python: str, warm_up: float,
                  seconds: float):
@@ -92,7 +92,7 @@ class Driver:
     def features(self, transport: str) -> set[str]:
         """Returns the features that `sidelight serve` lists, with the options for a transport."""
         if transport not in self._features:
-            if transport == MEMORY and "--shared-memory" not in self._says("serve", "--help"):
+            if transport == MEMORY and "--shared-memory" not in self._output("serve", "--help"):
                 return set()
             with self._server(Cell(OURS, transport, KB1)) as (_, address):
                 self._features[transport] = set(subprocess.run(
@@ -100,12 +100,12 @@ class Driver:
                     check=True, timeout=60).stdout.split())
         return self._features[transport]
 
-    def _says(self, *arguments: str) -> str:
+    def _output(self, *arguments: str) -> str:
         return subprocess.run([self.sidelight, *arguments], capture_output=True, text=True,
                               timeout=60).stdout
 
     def run(self, cell: Cell, warm_up: float | None = None, seconds: float | None = None) -> Result:
-        """Measures once. Raises `Skipped` where that cannot be done."""
+        """Measures once. Raises `Skipped` if that is not possible here."""
         options = self._options(cell, warm_up or self.warm_up, seconds or self.seconds)
         if cell.peer == COPY:
             figures, *_ = self._measure([self._found(self.sockets), "memcpy", *options])

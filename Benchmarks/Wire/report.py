@@ -62,7 +62,7 @@ class Report:
             if cell.connections:
                 streams += f" on {cell.connections}"
             lines.append([
-                cell.transport, cell.frame.words, streams, str(cell.in_flight), self._load(cell),
+                cell.transport, cell.frame.label, streams, str(cell.in_flight), self._load(cell),
                 cell.peer, number(result.fps), number(result.p50), number(result.p99),
                 number(result.server), number(result.client), f"{result.server_memory:.0f}",
                 f"{result.client_memory:.0f}", str(self.runs[cell])])
@@ -70,10 +70,10 @@ class Report:
             ["", "frame", "streams", "in flight", "load", "peer", "frames/s", "p50 ms", "p99 ms",
              "server CPU ms", "client CPU ms", "server RSS MiB", "client RSS MiB", "runs"], lines, 6)
 
-    def apart(self) -> str:
+    def standalone(self) -> str:
         """The work that was measured without a transport."""
         return table(["", "frame", "ms", "a second"], [
-            [cell.peer + (f", {cell.work}" if cell.work != "none" else ""), cell.frame.words,
+            [cell.peer + (f", {cell.work}" if cell.work != "none" else ""), cell.frame.label,
              number(result.p50), number(result.fps)]
             for cell, result in sorted(self.results.items(), key=self._order)
             if cell.transport is None], 2)
@@ -101,7 +101,7 @@ class Report:
         ways = [("TCP", OURS, TCP, 1), ("Unix socket", OURS, UNIX, 1),
                 ("shared memory", OURS, MEMORY, 1), ("C++ gRPC, TCP", CPP, TCP, 1),
                 ("C sockets, Unix", SOCKETS, UNIX, 1)]
-        made = {
+        drawings = {
             "throughput": ("Frames inline over TCP", "one stream, pass-through", [
                 self._panel("1 in flight: frames a second", lambda result: result.fps, alone),
                 self._panel("4 in flight: frames a second", lambda result: result.fps, four)]),
@@ -114,7 +114,7 @@ class Report:
                 self._panel("p99, ms", lambda result: result.p99, ways)]),
         }
         return {name: svg(title, subtitle, [panel for panel in panels if panel])
-                for name, (title, subtitle, panels) in made.items() if any(panels)}
+                for name, (title, subtitle, panels) in drawings.items() if any(panels)}
 
     def _panel(self, title: str, value, ways: list[tuple[str, str, str, int]],
                references: list[tuple[str, Frame]] = ()) -> Panel | None:

@@ -82,14 +82,14 @@ def _memory(results: Results):
 
 def _jpeg(results: Results):
     stream = Cell(GENERATED, TCP, HD720, 4, work="vintage", jpeg=80)
-    apart = replace(stream, peer=CODEC, transport=None, in_flight=1)
+    alone = replace(stream, peer=CODEC, transport=None, in_flight=1)
     name = "JPEG 720p quality 80 through `vintage`: frames/s to decode + chain + encode without a transport"
-    if pair := results.pair(stream, apart):
+    if pair := results.pair(stream, alone):
         check = _at_least(name, pair, "fps", 0.9)
         work, least, most = pair.ratio("work")
         check.measured += f"; the server's work alone {work:.2f}x, {least:.2f}-{most:.2f}"
         yield check
-    elif results.of(apart):
+    elif results.of(alone):
         yield Check(name, None, "", ">= 0.9x")
 
 

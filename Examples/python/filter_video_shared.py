@@ -28,11 +28,11 @@ class Ring:
     def __init__(self, opened):
         offer = opened.shared_memory
         name = opened.session_id.encode()
-        with socket.socket(socket.AF_UNIX) as companion:
-            companion.settimeout(5)
-            companion.connect(offer.socket_path)
-            companion.sendall(b"\x01" + offer.token + bytes([len(name)]) + name)
-            answer, descriptors, _, _ = socket.recv_fds(companion, 1, 1)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(offer.socket_path)
+            connection.sendall(b"\x01" + offer.token + bytes([len(name)]) + name)
+            answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if answer != b"\x00" or not descriptors:
             raise ConnectionError(f"the server refuses the ring: {answer!r}")
         (descriptor,) = descriptors
@@ -81,10 +81,10 @@ def main(address, text):
         requests = queue.SimpleQueue()
         answers = server.Process(iter(requests.get, None))
 
-        def say(**kind):
+        def send(**kind):
             requests.put(session_pb2.ClientMessage(**kind))
 
-        say(
+        send(
             open=session_pb2.Open(
                 pipeline=pipeline,
                 drop_policy=session_pb2.DROP_POLICY_NEVER_DROP,
@@ -107,7 +107,7 @@ def main(address, text):
                 if image := next(images, None):
                     sequence += 1
                     in_flight[sequence] = image.shared_memory.slot
-                    say(frame=session_pb2.Frame(sequence=sequence, image=image))
+                    send(frame=session_pb2.Frame(sequence=sequence, image=image))
                 else:
                     ended = True
                     requests.put(None)
@@ -128,7 +128,7 @@ def main(address, text):
                     result.write(pixels)
                     # The picture is written: return its output slot to the server.
                     if not ended:
-                        say(ack=session_pb2.Ack(sequence=message.frame.sequence))
+                        send(ack=session_pb2.Ack(sequence=message.frame.sequence))
                 case "dropped":
                     dropped = message.dropped
                     for lost in range(dropped.first_sequence, dropped.last_sequence + 1):

@@ -5,7 +5,7 @@ public import SidelightIdentity
 @_exported public import SidelightTelemetry
 import SidelightWire
 
-/// The configuration of `sidelight serve`: that of the server and of the process around it.
+/// The configuration of `sidelight serve`: of the server, and of the process around it.
 public struct ServeConfiguration: Sendable {
   /// The names of allocator settings.
   enum AllocatorName: String, CaseIterable, Sendable {
@@ -181,8 +181,10 @@ public struct ServeConfiguration: Sendable {
     "\(path).\(index)"
   }
 }
+
 extension Address {
-  /// The port plus the worker's number, or the path with that number. Port 0 is unique already.
+  /// Returns the address with the worker's number added to the port, or appended to the path. Port 0
+  /// stays, since the system chooses a free port.
   fileprivate func forWorker(_ index: Int) -> Address {
     switch self {
     case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)

@@ -10,11 +10,11 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Creates the error of an invalid value.
   init(
     _ setting: Setting, _ texts: [String], from origin: SettingOrigin,
-    _ refusal: InvalidSettingValue
+    _ error: InvalidSettingValue
   ) {
     let shown = texts.map(\.shortened.quotedWhereNeeded).joined(separator: ", ")
     let value = setting.isSecret ? "<redacted>" : texts.isEmpty ? "empty" : shown
-    self.init("\(setting.named(in: origin)) is \(value); \(refusal.reason)")
+    self.init("\(setting.named(in: origin)) is \(value); \(error.reason)")
   }
 
   /// Creates the error of an unknown name.
@@ -25,7 +25,7 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// All errors, in the order in which they were found.
 public struct SettingErrors: Error, Sendable, Hashable, CustomStringConvertible {
-  /// At least one.
+  /// The errors; at least one.
   public let all: [SettingError]
 
   /// One line per error.

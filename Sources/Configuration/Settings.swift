@@ -31,8 +31,8 @@ public struct Settings: Sendable {
     self.configuration = ServeConfiguration()
     self.origins = [:]
     for setting in SettingTable.all {
-      let given = layers.lazy.compactMap { $0.value(of: setting) }.first
-      guard let (texts, origin) = given else { continue }
+      let first = layers.lazy.compactMap { $0.value(of: setting) }.first
+      guard let (texts, origin) = first else { continue }
       self.origins[setting.key] = origin
       do throws(InvalidSettingValue) {
         try setting.write(texts, to: &self.configuration)
@@ -41,7 +41,7 @@ public struct Settings: Sendable {
         errors.append(SettingError(setting, texts, from: origin, error))
       }
     }
-    errors += self.follow()
+    errors += self.deriveValues()
     guard errors.isEmpty else { throw SettingErrors(all: errors) }
   }
 
@@ -65,11 +65,11 @@ public struct Settings: Sendable {
 
   /// Returns the errors in the values of one source.
   private static func errors(of layer: SettingLayer) -> [SettingError] {
-    var scratch = ServeConfiguration()
+    var configuration = ServeConfiguration()
     return SettingTable.all.compactMap { setting in
       guard let (texts, origin) = layer.value(of: setting) else { return nil }
       do throws(InvalidSettingValue) {
-        try setting.write(texts, to: &scratch)
+        try setting.write(texts, to: &configuration)
         return nil
       } catch {
         return SettingError(setting, texts, from: origin, error)
@@ -78,7 +78,7 @@ public struct Settings: Sendable {
   }
 
   /// Returns whether a source sets the setting.
-  func isGiven(_ key: String) -> Bool {
+  func isSet(_ key: String) -> Bool {
     switch self.origins[key] {
     case .flag, .environment, .file: true
     case .implied, .default, nil: false
@@ -106,7 +106,7 @@ public struct Settings: Sendable {
     where !setting.isSame(self.configuration, newer.configuration) {
       switch setting.change {
       case .onReload:
-        result.take(setting, from: newer)
+        result.copy(setting, from: newer)
         applied.append(setting)
       case .onRestart: awaitingRestart.append(setting)
       }
@@ -114,7 +114,7 @@ public struct Settings: Sendable {
     return Reload(settings: result, applied: applied, awaitingRestart: awaitingRestart)
   }
 
-  private mutating func take(_ setting: Setting, from newer: Settings) {
+  private mutating func copy(_ setting: Setting, from newer: Settings) {
     setting.copy(from: newer.configuration, to: &self.configuration)
     self.origins[setting.key] = newer.origins[setting.key]
   }
@@ -122,10 +122,10 @@ public struct Settings: Sendable {
   // MARK: Dependencies between settings
 
   /// Derives settings that are not set from others, and returns the conflicts between settings.
-  private mutating func follow() -> [SettingError] {
+  private mutating func deriveValues() -> [SettingError] {
     var errors: [SettingError] = []
-    self.followProfile()
-    errors += self.followGrace()
+    self.applyProfile()
+    errors += self.deriveDrainTimeouts()
     if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
       self.configuration.sharedMemory.socketPath == nil
     {
@@ -138,7 +138,7 @@ public struct Settings: Sendable {
           "\(self.name(of: "shared-memory.enabled")) is not supported on this system; "
             + "it requires Linux"))
     }
-    if self.isGiven("resume.keys"), self.isGiven("resume.keys-file") {
+    if self.isSet("resume.keys"), self.isSet("resume.keys-file") {
       errors.append(self.conflict("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
     errors += self.configuration.workerErrors.map { key, reason in
@@ -149,28 +149,28 @@ public struct Settings: Sendable {
 
   private func identityErrors() -> [SettingError] {
     var errors: [SettingError] = []
-    func needs(_ key: String, _ others: [String]) {
+    func require(_ key: String, _ others: [String]) {
       // Explicit defaults are allowed, since printed settings can be read again.
       let isDefault =
         SettingTable.setting(key)?.isSame(self.configuration, ServeConfiguration()) == true
-      guard self.isGiven(key), !isDefault else { return }
-      for other in others where !self.isGiven(other) {
+      guard self.isSet(key), !isDefault else { return }
+      for other in others where !self.isSet(other) {
         errors.append(self.conflict(key, "requires", other))
       }
     }
-    needs("tls.certificate", ["tls.key"])
-    needs("tls.key", ["tls.certificate"])
-    needs("tls.client-ca", ["tls.certificate"])
+    require("tls.certificate", ["tls.key"])
+    require("tls.key", ["tls.certificate"])
+    require("tls.client-ca", ["tls.certificate"])
     if (self.configuration.tls.clientCertificates ?? .none) != .none {
-      needs("tls.client-certificates", ["tls.certificate", "tls.client-ca"])
+      require("tls.client-certificates", ["tls.certificate", "tls.client-ca"])
     }
-    needs("tls.min-version", ["tls.certificate"])
-    needs("identity.certificates", ["tls.client-ca"])
-    needs("token.leeway", ["token.issuer"])
-    needs("token.scope-prefix", ["token.issuer"])
-    needs("token.issuer", ["token.audience", "token.keys"])
-    needs("token.audience", ["token.issuer"])
-    needs("token.keys", ["token.issuer"])
+    require("tls.min-version", ["tls.certificate"])
+    require("identity.certificates", ["tls.client-ca"])
+    require("token.leeway", ["token.issuer"])
+    require("token.scope-prefix", ["token.issuer"])
+    require("token.issuer", ["token.audience", "token.keys"])
+    require("token.audience", ["token.issuer"])
+    require("token.keys", ["token.issuer"])
     do throws(ConfigurationError) {
       try self.configuration.tokens?.validate()
     } catch {
@@ -181,26 +181,26 @@ public struct Settings: Sendable {
     return errors
   }
 
-  private mutating func followProfile() {
-    guard self.isGiven("transport.profile"), self.configuration.profile != .latency else { return }
-    for key in ["transport.executor", "transport.flush-delay"] where !self.isGiven(key) {
-      self.imply(key, by: "transport.profile")
+  private mutating func applyProfile() {
+    guard self.isSet("transport.profile"), self.configuration.profile != .latency else { return }
+    for key in ["transport.executor", "transport.flush-delay"] where !self.isSet(key) {
+      self.recordDerivation(key, by: "transport.profile")
     }
   }
 
   /// Derives the drain timeouts, so that connections close before the grace period ends.
-  private mutating func followGrace() -> [SettingError] {
+  private mutating func deriveDrainTimeouts() -> [SettingError] {
     let grace = self.configuration.shutdownGrace
-    if !self.isGiven("shutdown.drain-timeout") {
+    if !self.isSet("shutdown.drain-timeout") {
       let drain = min(self.configuration.base.drainTimeout, grace * 0.6)
       if drain != self.configuration.base.drainTimeout {
-        self.imply("shutdown.drain-timeout", by: "shutdown.grace")
+        self.recordDerivation("shutdown.drain-timeout", by: "shutdown.grace")
       }
       self.configuration.base.drainTimeout = drain
     }
-    if !self.isGiven("guards.drain-timeout") {
-      if self.isGiven("shutdown.grace") {
-        self.imply("guards.drain-timeout", by: "shutdown.grace")
+    if !self.isSet("guards.drain-timeout") {
+      if self.isSet("shutdown.grace") {
+        self.recordDerivation("guards.drain-timeout", by: "shutdown.grace")
       }
       self.configuration.base.guards.drainTimeout = grace * 0.8
     }
@@ -208,7 +208,7 @@ public struct Settings: Sendable {
       let value =
         key == "guards.drain-timeout"
         ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
-      guard self.isGiven(key), value > grace else { return nil }
+      guard self.isSet(key), value > grace else { return nil }
       return SettingError(
         "\(self.name(of: key)) is \(DurationUnit.text(of: value)); it must not exceed "
           + "shutdown.grace, which is \(DurationUnit.text(of: grace))")
@@ -216,7 +216,7 @@ public struct Settings: Sendable {
   }
 
   /// Records that a value is derived from another setting.
-  private mutating func imply(_ key: String, by other: String) {
+  private mutating func recordDerivation(_ key: String, by other: String) {
     self.origins[key] = .implied(by: other)
   }
 

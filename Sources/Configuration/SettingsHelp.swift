@@ -49,7 +49,7 @@ public enum SettingsHelp {
     }.joined(separator: "\n")
   }
 
-  /// Wraps at 76 characters, since ArgumentParser wraps longer lines again.
+  /// Wraps a text at 76 characters, since ArgumentParser wraps longer lines again.
   private static func wrapped(_ text: String, indent: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -3,19 +3,19 @@ extension Settings {
   public var table: String {
     let width = SettingTable.all.map(\.key.count).max() ?? 0
     return SettingTable.all.map { setting in
-      "\(setting.key.padded(to: width))  \(self.words(for: setting).padded(to: 24))  "
+      "\(setting.key.padded(to: width))  \(self.displayText(of: setting).padded(to: 24))  "
         + "\(self.origin(of: setting))\n"
     }.joined()
   }
 
   /// Returns a human-readable value. Secrets are redacted.
-  public func words(for setting: Setting) -> String {
-    if setting.isSecret, self.isGiven(setting.key) { return "<redacted>" }
+  public func displayText(of setting: Setting) -> String {
+    if setting.isSecret, self.isSet(setting.key) { return "<redacted>" }
     guard let texts = self.texts(of: setting) else { return "(\(setting.kind.none ?? "none"))" }
     if texts.isEmpty { return "(none)" }
-    let words = texts.map(\.quotedWhereNeeded).joined(separator: ", ")
+    let list = texts.map(\.quotedWhereNeeded).joined(separator: ", ")
     // Durations and sizes contain their units.
-    return words + (setting.kind.isCount ? setting.kind.unit.map { " \($0)" } ?? "" : "")
+    return list + (setting.kind.isCount ? setting.kind.unit.map { " \($0)" } ?? "" : "")
   }
 
   /// All settings with a value, as a file that can be read again. Secrets are left out.
@@ -23,7 +23,7 @@ extension Settings {
     SettingTable.all.yaml { setting in
       let origin = "# \(self.origin(of: setting))"
       if setting.isSecret {
-        return self.isGiven(setting.key) ? ["# \(setting.name): <redacted>  \(origin)"] : []
+        return self.isSet(setting.key) ? ["# \(setting.name): <redacted>  \(origin)"] : []
       }
       guard let texts = self.texts(of: setting) else { return [] }
       return ["\(setting.name): \(setting.yaml(texts))  \(origin)"]
@@ -41,11 +41,11 @@ extension Settings {
       """
         + SettingTable.all.yaml(gap: "\n") { setting in
           let texts = setting.isSecret ? nil : setting.texts(in: defaults)
-          let facts = [
+          let details = [
             setting.kind.range, texts == nil ? setting.kind.none.map { "default: \($0)" } : nil,
             setting.change == .onReload ? "reloaded on SIGHUP" : nil,
           ].compactMap(\.self)
-          return ["# \(setting.summary)", "# (\(facts.joined(separator: "; ")))"]
+          return ["# \(setting.summary)", "# (\(details.joined(separator: "; ")))"]
             + ["#\(setting.name): \(texts.map(setting.yaml) ?? "")"]
         }
   }()

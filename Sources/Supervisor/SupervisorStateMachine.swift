@@ -9,7 +9,7 @@
 /// Decides how a supervisor reacts to events, without processes, sockets and clocks.
 ///
 /// ```
-/// starting ──all serve──▶ serving ──terminate──▶ draining ──all ended──▶ over
+/// starting ──all serve──▶ serving ──terminate──▶ draining ──all ended──▶ finished
 ///     └───────one ends, or terminate────────────────▲
 /// ```
 package struct SupervisorStateMachine {
@@ -17,8 +17,8 @@ package struct SupervisorStateMachine {
   package enum Event: Hashable {
     /// A worker is ready to serve.
     case ready(Int)
-    /// A worker's process ended after it had served for a time.
-    case ended(Int, WorkerEnd, life: Duration)
+    /// A worker's process ended after it had served for `uptime`; zero if it never served.
+    case ended(Int, WorkerEnd, uptime: Duration)
     /// The delay before a worker's next start is over.
     case restartDue(Int)
     /// All workers should drain; the second time, end at once.
@@ -48,7 +48,7 @@ package struct SupervisorStateMachine {
     case finish(WorkerFailure?)
   }
 
-  private enum Phase { case starting, serving, draining, over }
+  private enum Phase { case starting, serving, draining, finished }
 
   /// The state of a worker.
   private enum WorkerState {
@@ -61,7 +61,8 @@ package struct SupervisorStateMachine {
     case ending
     /// Killed after the grace period.
     case killed
-    case gone
+    /// Ended, and not to be restarted.
+    case ended
   }
 
   private var phase = Phase.starting
@@ -79,25 +80,25 @@ package struct SupervisorStateMachine {
     self.backoffs = Array(repeating: backoff, count: workers)
   }
 
-  /// Starts only the first worker, so that faults in the settings are reported once.
-  package mutating func begin() -> [Action] { [self.start(0)] }
+  /// Starts only the first worker, so that errors in the settings are reported once.
+  package mutating func start() -> [Action] { [self.startWorker(0)] }
 
   /// Handles an event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .ready(let worker): self.recordReady(worker)
-    case .ended(let worker, let end, let life): self.recordEnd(worker, end, life)
+    case .ended(let worker, let end, let uptime): self.recordEnd(worker, end, uptime)
     case .restartDue(let worker):
       if self.phase == .serving, case .idle = self.workers[worker] {
-        [self.start(worker)]
+        [self.startWorker(worker)]
       } else {
         []
       }
     case .terminate:
       switch self.phase {
       case .starting, .serving: self.drain()
-      case .draining: self.alive.map { .kill($0) } + [.exitImmediately]
-      case .over: []
+      case .draining: self.running.map { .kill($0) } + [.exitImmediately]
+      case .finished: []
       }
     case .reload: self.reload()
     case .gracePeriodEnded: self.phase == .draining ? self.killRemaining() : []
@@ -106,7 +107,7 @@ package struct SupervisorStateMachine {
 
   // MARK: Starting
 
-  private mutating func start(_ worker: Int) -> Action {
+  private mutating func startWorker(_ worker: Int) -> Action {
     self.workers[worker] = .starting(reloads: false)
     return .start(worker)
   }
@@ -117,7 +118,7 @@ package struct SupervisorStateMachine {
     var actions: [Action] = reloads ? [.reload(worker)] : []
     guard self.phase == .starting else { return actions }
     for other in self.workers.indices {
-      if case .idle = self.workers[other] { actions.append(self.start(other)) }
+      if case .idle = self.workers[other] { actions.append(self.startWorker(other)) }
     }
     let allServe = self.workers.allSatisfy { if case .serving = $0 { true } else { false } }
     if allServe {
@@ -129,24 +130,24 @@ package struct SupervisorStateMachine {
 
   // MARK: Serving
 
-  private mutating func recordEnd(_ worker: Int, _ end: WorkerEnd, _ life: Duration) -> [Action] {
+  private mutating func recordEnd(_ worker: Int, _ end: WorkerEnd, _ uptime: Duration) -> [Action] {
     switch self.phase {
     case .starting:
-      self.workers[worker] = .gone
+      self.workers[worker] = .ended
       self.failure = WorkerFailure(worker: worker, end: end)
       return self.drain()
     case .serving:
       self.workers[worker] = .idle
-      let delay = self.backoffs[worker].delay(after: life)
-      return delay == .zero ? [self.start(worker)] : [.startLater(worker, after: delay)]
+      let delay = self.backoffs[worker].delay(after: uptime)
+      return delay == .zero ? [self.startWorker(worker)] : [.startLater(worker, after: delay)]
     case .draining:
       let wasOrderly = self.isOrderly(end, in: self.workers[worker])
-      self.workers[worker] = .gone
+      self.workers[worker] = .ended
       if !wasOrderly, self.failure == nil {
         self.failure = WorkerFailure(worker: worker, end: end)
       }
-      return self.alive.isEmpty ? self.finish() : []
-    case .over: return []
+      return self.running.isEmpty ? self.finish() : []
+    case .finished: return []
     }
   }
 
@@ -158,7 +159,7 @@ package struct SupervisorStateMachine {
       case .serving: actions.append(.reload(worker))
       // It may have read its settings already, and cannot receive signals yet.
       case .starting: self.workers[worker] = .starting(reloads: true)
-      case .idle, .ending, .killed, .gone: break
+      case .idle, .ending, .killed, .ended: break
       }
     }
     return actions
@@ -174,16 +175,16 @@ package struct SupervisorStateMachine {
       case .starting, .serving:
         self.workers[worker] = .ending
         actions.append(.terminate(worker))
-      case .idle: self.workers[worker] = .gone
-      case .ending, .killed, .gone: break
+      case .idle: self.workers[worker] = .ended
+      case .ending, .killed, .ended: break
       }
     }
     actions.append(.stopListening)
-    return self.alive.isEmpty ? actions + self.finish() : actions
+    return self.running.isEmpty ? actions + self.finish() : actions
   }
 
   private mutating func killRemaining() -> [Action] {
-    let workers = self.alive
+    let workers = self.running
     for worker in workers { self.workers[worker] = .killed }
     return workers.map { .kill($0) }
   }
@@ -202,16 +203,16 @@ package struct SupervisorStateMachine {
   }
 
   private mutating func finish() -> [Action] {
-    self.phase = .over
+    self.phase = .finished
     return [.finish(self.failure)]
   }
 
   /// The workers that have a process.
-  private var alive: [Int] {
+  private var running: [Int] {
     self.workers.indices.filter {
       switch self.workers[$0] {
       case .starting, .serving, .ending, .killed: true
-      case .idle, .gone: false
+      case .idle, .ended: false
       }
     }
   }
@@ -234,8 +235,8 @@ public struct RestartBackoff: Sendable, Hashable {
   private var shortRuns = 0
 
   /// - Parameters:
-  ///   - goodLife: The minimum time of service after which an end does not count as part of a crash
-  ///     loop.
+  ///   - minUptime: The minimum time of service after which an end does not count as part of a
+  ///     crash loop.
   ///   - initialDelay: The delay after two consecutive short runs.
   ///   - maxDelay: The longest delay.
   public init(
@@ -249,10 +250,10 @@ public struct RestartBackoff: Sendable, Hashable {
 
   /// Records the end of a worker.
   ///
-  /// - Parameter life: The time for which it served; zero if it never did.
+  /// - Parameter uptime: The time for which it served; zero if it never did.
   /// - Returns: The delay before its restart.
-  package mutating func delay(after life: Duration) -> Duration {
-    guard life < self.minUptime else {
+  package mutating func delay(after uptime: Duration) -> Duration {
+    guard uptime < self.minUptime else {
       self.shortRuns = 0
       return .zero
     }

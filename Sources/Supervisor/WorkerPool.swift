@@ -57,17 +57,17 @@ final class WorkerPool: Sendable {
     defer { self.abandon(state) }
     try await withThrowingDiscardingTaskGroup { group in
       defer { group.cancelAll() }
-      var actions = machine.begin()
+      var actions = machine.start()
       var events = self.events.makeAsyncIterator()
       repeat {
         for action in actions {
           switch action {
-          case .startLater(let worker, let delay): self.wait(delay, .restartDue(worker), &group)
+          case .startLater(let worker, let delay): self.schedule(delay, .restartDue(worker), &group)
           case .stopListening:
             if !state.isListening { break }
             state.isListening = false
             for socket in self.sockets { socket.close() }
-            self.wait(self.supervisor.shutdownGrace, .gracePeriodEnded, &group)
+            self.schedule(self.supervisor.shutdownGrace, .gracePeriodEnded, &group)
           case .exitImmediately:
             self.supervisor.logger.notice("second signal: killing workers")
             for socket in self.sockets { socket.removeFile() }
@@ -79,7 +79,7 @@ final class WorkerPool: Sendable {
           }
         }
         guard let event = await events.next() else { return }
-        actions = self.take(event, &machine, &state)
+        actions = self.handle(event, &machine, &state)
       } while true
     }
   }
@@ -98,18 +98,24 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private func wait(
+  /// Sends an event after a delay, unless the pool ends before.
+  private func schedule(
     _ delay: Duration, _ event: Event, _ group: inout ThrowingDiscardingTaskGroup<any Error>
   ) {
     group.addTask { [continuation] in
-      guard (try? await Task.sleep(for: delay)) != nil else { return }
-      continuation.yield(event)
+      do {
+        try await Task.sleep(for: delay)
+        continuation.yield(event)
+      } catch {
+        // Only cancellation ends the wait: the pool has ended, and no longer handles events. An
+        // error would end the group instead.
+      }
     }
   }
 
   // MARK: Events
 
-  private func take(
+  private func handle(
     _ event: Event, _ machine: inout SupervisorStateMachine, _ state: inout State
   ) -> [SupervisorStateMachine.Action] {
     switch event {
@@ -129,10 +135,10 @@ final class WorkerPool: Sendable {
     case .process(let worker, .ended):
       guard let process = state.processes[worker] else { return [] }
       state.processes[worker] = nil
-      return self.note(
-        worker, process.reap(), process.id, life: process.served?.untilNow ?? .zero, &machine)
+      return self.recordEnd(
+        worker, process.reap(), process.id, uptime: process.served?.untilNow ?? .zero, &machine)
     case .notStarted(let worker, let failure):
-      return self.note(worker, .notStarted(failure.code), nil, life: .zero, &machine)
+      return self.recordEnd(worker, .notStarted(failure.code), nil, uptime: .zero, &machine)
     case .restartDue(let worker): return machine.handle(.restartDue(worker))
     case .gracePeriodEnded:
       self.supervisor.logger.notice("shutdown grace period over: killing remaining workers")
@@ -140,11 +146,11 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private func note(
-    _ worker: Int, _ end: WorkerEnd, _ id: pid_t?, life: Duration,
+  private func recordEnd(
+    _ worker: Int, _ end: WorkerEnd, _ id: pid_t?, uptime: Duration,
     _ machine: inout SupervisorStateMachine
   ) -> [SupervisorStateMachine.Action] {
-    let actions = machine.handle(.ended(worker, end, life: life))
+    let actions = machine.handle(.ended(worker, end, uptime: uptime))
     var restart = "never"
     for action in actions {
       switch action {
@@ -156,14 +162,14 @@ final class WorkerPool: Sendable {
     self.supervisor.logger.log(
       level: end == .exited(0) ? .notice : .error, "worker ended",
       metadata: self.metadata(
-        worker, id, ["end": "\(end)", "served": "\(life)", "restart": "\(restart)"]))
+        worker, id, ["end": "\(end)", "served": "\(uptime)", "restart": "\(restart)"]))
     return actions
   }
 
   private func metadata(
-    _ worker: Int, _ id: pid_t?, _ more: Logger.Metadata
+    _ worker: Int, _ id: pid_t?, _ additions: Logger.Metadata
   ) -> Logger.Metadata {
-    var metadata = more
+    var metadata = additions
     metadata["worker"] = "\(worker)"
     if let id { metadata["pid"] = "\(id)" }
     return metadata
@@ -195,7 +201,7 @@ final class WorkerPool: Sendable {
     }
   }
 
-  /// Kills the workers that are left, and closes the sockets.
+  /// Kills the remaining workers, and closes the sockets.
   private func abandon(_ state: State) {
     for process in state.processes.compactMap(\.self) {
       process.send(SIGKILL)

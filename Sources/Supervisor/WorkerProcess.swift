@@ -12,8 +12,9 @@ import Foundation
 struct WorkerProcess {
   /// An event of the process.
   enum Event: Sendable {
+    /// The worker is ready to serve.
     case ready
-    /// The process ended; ``WorkerProcess/reap()`` returns how.
+    /// The process ended; ``WorkerProcess/reap()`` returns its status.
     case ended
   }
 
@@ -27,7 +28,7 @@ struct WorkerProcess {
   /// - Parameters:
   ///   - inheritance: The data for the worker. This function sets the control socket.
   ///   - secret: The secret that all workers share.
-  ///   - onNews: Called on a dedicated thread; ``News/ended`` comes last.
+  ///   - onEvent: Called on a dedicated thread with each event; ``Event/ended`` is the last one.
   /// - Throws: ``SystemCallError``.
   init(
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],
@@ -47,7 +48,7 @@ struct WorkerProcess {
       control.closeDescriptor()
       throw error
     }
-    // This thread only waits.
+    // Receiving and waiting block their thread.
     Thread.detachNewThread { [id] in
       if !control.receiveBytes(1).isEmpty { onEvent(.ready) }
       Self.waitForEnd(id)
@@ -93,7 +94,7 @@ struct Program: Sendable {
     return Program(
       path: path, arguments: CommandLine.arguments,
       environment: ["SWIFT_BACKTRACE": "enable=no"]
-        .merging(ProcessInfo.processInfo.environment) { _, own in own })
+        .merging(ProcessInfo.processInfo.environment) { _, existing in existing })
   }
 
   /// Starts the program, with the default handling of signals.
@@ -119,16 +120,18 @@ struct Program: Sendable {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     // Duplicating a descriptor onto itself clears close-on-exec.
-    for each in descriptors { posix_spawn_file_actions_adddup2(&actions, each, each) }
+    for descriptor in descriptors {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor)
+    }
 
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    var handled = sigset_t()
-    sigemptyset(&handled)
+    var emptySet = sigset_t()
+    sigemptyset(&emptySet)
+    posix_spawnattr_setsigmask(&attributes, &emptySet)
+    var defaults = sigset_t()
+    sigemptyset(&defaults)
     // Ignored signals stay ignored across `exec`.
-    for each in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&handled, each) }
-    posix_spawnattr_setsigdefault(&attributes, &handled)
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGPIPE] { sigaddset(&defaults, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     let variables = self.environment.merging(environment) { _, added in added }

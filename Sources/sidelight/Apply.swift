@@ -76,7 +76,7 @@ struct Apply: AsyncParsableCommand {
   private func filterLocally(_ file: [UInt8]) async throws -> [UInt8] {
     let text = try self.pipeline.parsed()
     let catalogue = try self.assets.catalogue(for: text)
-    // Reports faults with their position in the text, which is lost below.
+    // Errors contain their position in the text here, but no longer below.
     _ = try text.resolved(in: catalogue)
     let pool = BufferPool()
     let compute = ComputePool()

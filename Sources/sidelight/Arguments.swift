@@ -42,14 +42,14 @@ struct PipelineOption: ParsableArguments {
 
   /// Parses the text. Its filters are looked up where they run.
   ///
-  /// - Throws: `ValidationError` with the position of the fault.
+  /// - Throws: `ValidationError` with the position of the error.
   func parsed() throws -> PipelineText { try PipelineText(argument: self.pipeline) }
 }
 
 extension PipelineText {
   /// Parses a pipeline from the command line.
   ///
-  /// - Throws: `ValidationError` with the position of the fault.
+  /// - Throws: `ValidationError` with the position of the error.
   init(argument: String) throws {
     do throws(PipelineTextError) {
       try self.init(argument)
@@ -60,7 +60,7 @@ extension PipelineText {
 
   /// Looks up the pipeline's filters.
   ///
-  /// - Throws: `ValidationError` with the position of the fault.
+  /// - Throws: `ValidationError` with the position of the error.
   func resolved(in catalogue: FilterCatalogue) throws -> ResolvedPipeline {
     do throws(PipelineTextError) {
       return try self.resolve { pipeline throws(PipelineError) in try catalogue.resolve(pipeline) }
@@ -108,9 +108,9 @@ struct ConnectionOptions: ParsableArguments {
   /// The resulting configuration. Any TLS option enables TLS.
   var security: ClientSecurity {
     var security = ClientSecurity()
-    let isAsked = [self.authorities, self.certificate, self.key, self.serverName]
+    let needsTLS = [self.authorities, self.certificate, self.key, self.serverName]
       .contains { $0 != nil }
-    if self.tls || isAsked {
+    if self.tls || needsTLS {
       var tls = ClientTLS()
       tls.authorities = self.authorities
       tls.certificateChain = self.certificate

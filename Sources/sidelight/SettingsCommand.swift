@@ -46,8 +46,8 @@ struct SettingsCommand: ParsableCommand {
 
         Flag      \(setting.flag ?? "none")
         Variable  \(setting.variable)
-        Values    \(setting.kind.words)
-        Default   \(Settings.defaults.words(for: setting))
+        Values    \(setting.kind.summary)
+        Default   \(Settings.defaults.displayText(of: setting))
         Change    \(setting.change == .onReload ? "reloaded on SIGHUP" : "requires a restart")
       """
   }
@@ -110,7 +110,7 @@ struct SettingReference {
         setting.flag.map { flag in
           (setting.shortFlag.map { "`-\($0)`, " } ?? "") + "`\(flag)`"
         } ?? "none",
-        setting.kind.words, value ?? setting.kind.none ?? "none",
+        setting.kind.summary, value ?? setting.kind.none ?? "none",
         setting.change == .onReload ? "reload" : "restart", setting.summary,
       ]
       return "| \(cells.joined(separator: " | ")) |\n"
@@ -124,7 +124,7 @@ struct SettingReference {
 
 extension SettingKind {
   /// The type and range of a value: `duration, 1s to 24h`, `list: user ID, 0 to 4294967294`.
-  var words: String {
+  var summary: String {
     let type = (self.isList ? "list: " : "") + self.type + (self.unit.map { " (\($0))" } ?? "")
     return [type, self.range].compactMap(\.self).joined(separator: ", ")
   }

@@ -60,10 +60,10 @@ import Testing
     (["--print-config=xml"], "--print-config is xml; expected table or yaml"),
     (["--zzzzzzzzzzzz"], "--zzzzzzzzzzzz is unknown"),
   ])
-  func `a bad flag is named with its value and what was expected`(
-    arguments: [String], fault: String
+  func `the error of an invalid flag contains its value and the expectation`(
+    arguments: [String], message: String
   ) {
-    #expect(faults(arguments) == [fault])
+    #expect(errorMessages(arguments) == [message])
   }
 
   @Test(arguments: [
@@ -79,10 +79,10 @@ import Testing
       "is \"warn\\u{1B}[31m\"; expected trace, debug, info, notice, warning, error or critical"
     ),
   ])
-  func `a bad variable is named with its value and what was expected`(
-    name: String, value: String, fault: String
+  func `the error of an invalid variable contains its value and the expectation`(
+    name: String, value: String, message: String
   ) {
-    #expect(faults(environment: [name: value]) == ["\(name) \(fault)"])
+    #expect(errorMessages(environment: [name: value]) == ["\(name) \(message)"])
   }
 
   @Test(arguments: [
@@ -91,19 +91,19 @@ import Testing
     "SIDELIGHT_PORT", "SIDELIGHT_PORT_50051_TCP", "SIDELIGHT_PORT_50051_TCP_ADDR",
     "SIDELIGHT_HEADLESS_SERVICE_HOST",
   ])
-  func `variables of others are left alone`(name: String) {
-    #expect(faults(environment: [name: "whatever"]) == [])
+  func `variables of other programs are ignored`(name: String) {
+    #expect(errorMessages(environment: [name: "whatever"]) == [])
   }
 
-  @Test func `all faults of all sources are reported at once, also of overridden values`()
+  @Test func `all errors of all sources are reported at once, also of overridden values`()
     throws
   {
     try withFile("limits:\n  max-sessions: 0\n  max-lod: 1\nguards: {ping-burst: many}\n") { path in
-      let found = faults(
+      let messages = errorMessages(
         ["--config", path, "--max-sessions", "5", "--what"],
         environment: ["SIDELIGHT_LOG_LEVEL": "loud", "SIDELIGHT_X": "1"])
       #expect(
-        found == [
+        messages == [
           "--what is unknown",
           "SIDELIGHT_X is unknown",
           "\(path):3: limits.max-lod is unknown; did you mean limits.max-load?",
@@ -115,27 +115,28 @@ import Testing
     }
   }
 
-  @Test func `a value or a name that has no end is not repeated whole`() {
+  @Test func `an error message truncates a long value or name`() {
     let text = String(repeating: "9", count: 100_000)
-    let found = faults(["--max-sessions", text, "--\(text)"])
-    #expect(found.count == 2 && found.allSatisfy { $0.count < 400 })
+    let messages = errorMessages(["--max-sessions", text, "--\(text)"])
+    #expect(messages.count == 2 && messages.allSatisfy { $0.count < 400 })
   }
 
-  @Test func `a secret is no flag, and is not shown in faults`() throws {
+  @Test func `a secret has no flag, and no error message contains it`() throws {
     #expect(
-      faults(["--resume-keys", "a:b"])
+      errorMessages(["--resume-keys", "a:b"])
         == [
           "--resume-keys is not a flag, since other users can see a process's arguments; set "
             + "resume.keys in a file, or SIDELIGHT_RESUME_KEYS"
         ])
     for text in ["hunter2", "a:aHVudGVyMg==", ":x"] {
-      let found = faults(environment: ["SIDELIGHT_RESUME_KEYS": text])
-      #expect(found.count == 1)
-      #expect(found.allSatisfy { $0.hasPrefix("SIDELIGHT_RESUME_KEYS is <redacted>; expected ") })
+      let messages = errorMessages(environment: ["SIDELIGHT_RESUME_KEYS": text])
+      #expect(messages.count == 1)
+      #expect(
+        messages.allSatisfy { $0.hasPrefix("SIDELIGHT_RESUME_KEYS is <redacted>; expected ") })
       try withFile("# keys\n\n\(text)\n") { path in
-        let found = faults(["--resume-keys-file", path])
-        #expect(found.count == 1 && found[0].contains("\(path); line 3: "))
-        #expect(!found.joined().contains("hunter2") && !found.joined().contains("aHVu"))
+        let messages = errorMessages(["--resume-keys-file", path])
+        #expect(messages.count == 1 && messages[0].contains("\(path); line 3: "))
+        #expect(!messages.joined().contains("hunter2") && !messages.joined().contains("aHVu"))
       }
     }
   }

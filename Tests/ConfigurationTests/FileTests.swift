@@ -7,8 +7,8 @@ import Testing
     "", "\n", "# nothing\n", "---\n", "null\n", "~", "limits:\n", "limits: {}\n",
     "guards:\n  off: []\n", "\u{FEFF}limits:\n",
   ])
-  func `a file that says nothing changes nothing`(text: String) throws {
-    try withFile(text) { path in #expect(faults(["--config", path]) == []) }
+  func `a file without settings changes nothing`(text: String) throws {
+    try withFile(text) { path in #expect(errorMessages(["--config", path]) == []) }
   }
 
   @Test(arguments: [
@@ -18,7 +18,7 @@ import Testing
     ("# &not *an alias\nlimits:\n  max-sessions: 8  # nor &this\n", 8),
     ("unix-socket: {mode: 0600}\nlimits: {max-sessions: 9}", 9),
   ])
-  func `a file may be written in several ways`(text: String, count: Int) throws {
+  func `a file can have any form of YAML`(text: String, count: Int) throws {
     try withFile(text) { path in
       let settings = try Settings(commandLine: CommandLineSource(["--config", path]))
       #expect(settings.configuration.server.maxSessions == count)
@@ -68,11 +68,11 @@ import Testing
       ":2: anchors and aliases (&, *) are not supported; quote the text if it is neither"
     ),
   ])
-  func `what is wrong with a file is said with its line`(text: String, fault: String) throws {
-    try withFile(text) { path in #expect(faults(["--config", path]) == [path + fault]) }
+  func `an error in a file contains its line`(text: String, message: String) throws {
+    try withFile(text) { path in #expect(errorMessages(["--config", path]) == [path + message]) }
   }
 
-  @Test func `a file that grows when it is read is refused before it is`() throws {
+  @Test func `a file that grows when it is parsed is refused before parsing`() throws {
     // Nine levels of nine, the last as a key: 387 million nodes, and each would be hashed.
     var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     for level in 1 ... 8 {
@@ -82,7 +82,7 @@ import Testing
     bomb += "? *a8\n: 1\n"
     try withFile(bomb) { path in
       #expect(
-        faults(["--config", path])
+        errorMessages(["--config", path])
           == [
             "\(path):1: anchors and aliases (&, *) are not supported; quote the text if it is "
               + "neither"
@@ -91,38 +91,39 @@ import Testing
   }
 
   @Test(arguments: ["[", "{a: ", "- ", "? "])
-  func `deep nesting ends in a fault`(bracket: String) throws {
+  func `deep nesting is an error`(bracket: String) throws {
     try withFile(String(repeating: bracket, count: 100_000)) { path in
-      #expect(faults(["--config", path]).count == 1)
+      #expect(errorMessages(["--config", path]).count == 1)
     }
   }
 
-  @Test func `bytes that are no text are refused`() throws {
+  @Test func `bytes that are not UTF-8 are refused`() throws {
     for bytes in [Data([0x61, 0x3A, 0x20, 0xFF]), Data([0xFF, 0xFE, 0x61, 0x00])] {
-      try withFile(bytes) { path in #expect(faults(["--config", path]) == ["\(path) is not UTF-8"])
+      try withFile(bytes) { path in
+        #expect(errorMessages(["--config", path]) == ["\(path) is not UTF-8"])
       }
     }
     try withFile(Data("limits:\u{0}\n".utf8)) { path in
       #expect(
-        faults(["--config", path])
+        errorMessages(["--config", path])
           == ["\(path): invalid YAML: control characters are not allowed"])
     }
   }
 
   @Test func `a file that is too large is refused`() throws {
     try withFile(Data(repeating: UInt8(ascii: "#"), count: 1 << 20 + 1)) { path in
-      #expect(faults(["--config", path]) == ["\(path) is larger than the limit of 1 MiB"])
+      #expect(errorMessages(["--config", path]) == ["\(path) is larger than the limit of 1 MiB"])
     }
-    #expect(faults(["--config", "/dev/zero"]) == ["/dev/zero is not a regular file"])
+    #expect(errorMessages(["--config", "/dev/zero"]) == ["/dev/zero is not a regular file"])
   }
 
-  @Test func `a file that cannot be read is a fault`() throws {
+  @Test func `a file that cannot be read is an error`() throws {
     let folder = FileManager.default.temporaryDirectory.path
     #expect(
-      faults(["--config", "\(folder)/none-of-that-name"])
+      errorMessages(["--config", "\(folder)/none-of-that-name"])
         == ["\(folder)/none-of-that-name cannot be read: No such file or directory"])
-    #expect(faults(["--config", folder]) == ["\(folder) is not a regular file"])
-    #expect(faults(["--config"]) == ["--config has no value"])
-    #expect(faults(["--config="]) == ["--config has no value"])
+    #expect(errorMessages(["--config", folder]) == ["\(folder) is not a regular file"])
+    #expect(errorMessages(["--config"]) == ["--config has no value"])
+    #expect(errorMessages(["--config="]) == ["--config has no value"])
   }
 }

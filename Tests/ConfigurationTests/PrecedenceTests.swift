@@ -8,7 +8,7 @@ import Testing
     var testDescription: String { self.key }
   }
 
-  /// A setting of each form; a text each for file, variable and flag.
+  /// A setting of each format, with a text for the file, the variable and the flag.
   static let cases = [
     Case(key: "limits.max-sessions", texts: ["7", "8", "9"]),
     Case(key: "limits.max-load", texts: ["0.5", "3", "0"]),
@@ -26,7 +26,7 @@ import Testing
   ]
 
   @Test(arguments: Self.cases)
-  func `a flag wins over a variable, that over a file, that over the default`(_ test: Case) throws {
+  func `flags override variables, variables files, and files defaults`(_ test: Case) throws {
     let setting = try #require(SettingTable.setting(test.key))
     let flag = try #require(setting.flag)
     try withFile("\(test.key): \(quoted(test.texts[0]))\n") { path in
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a list is given whole by the source that wins`() throws {
+  @Test func `the source with precedence replaces the whole list`() throws {
     try withFile("listen: [127.0.0.1:1, 127.0.0.1:2]\n") { path in
       let environment = ["SIDELIGHT_LISTEN": "127.0.0.1:3, unix:/tmp/four"]
       let file = try read(["--config", path])
@@ -62,12 +62,12 @@ import Testing
     }
   }
 
-  @Test func `of a flag that is given twice the last counts`() throws {
+  @Test func `the last value of a repeated flag applies`() throws {
     #expect(
       try read(["--max-sessions", "3", "--max-sessions=5"]).configuration.server.maxSessions == 5)
   }
 
-  @Test func `the file is named by the flag, else by the variable`() throws {
+  @Test func `the flag names the file, or else the variable`() throws {
     try withFile("limits: {max-sessions: 3}") { three in
       try withFile("limits: {max-sessions: 4}") { four in
         let environment = ["SIDELIGHT_CONFIG": three]
@@ -90,12 +90,12 @@ import Testing
     #expect(settings.texts(of: delay) == ["100us"])
   }
 
-  // Settings of TLS and tokens cannot be given alone.
+  // Settings of TLS and tokens require others.
   @Test(
     arguments: SettingTable.all.filter {
       $0.key != "transport.profile" && !$0.key.hasPrefix("tls.") && !$0.key.hasPrefix("token.")
     })
-  func `a profile takes nothing away that is given`(setting: Setting) throws {
+  func `a profile does not change settings that are set`(setting: Setting) throws {
     guard let flag = setting.flag, let range = setting.kind.range, range.contains(" to "),
       let end = range.split(separator: " ").first
     else { return }
@@ -107,23 +107,23 @@ import Testing
     #expect(both.origin(of: setting) == .flag(flag))
   }
 
-  @Test func `drains end within the grace unless they are given`() throws {
+  @Test func `drain timeouts are within the grace period unless set`() throws {
     let short = try read(["--shutdown-grace", "2"]).configuration.server
     #expect(short.drainTimeout == .milliseconds(1200))
     #expect(short.guards.drainTimeout == .milliseconds(1600))
     let given = try read(["--shutdown-grace", "2", "--shutdown-drain-timeout", "500ms"])
     #expect(given.configuration.server.drainTimeout == .milliseconds(500))
     #expect(
-      faults(["--shutdown-grace", "2", "--shutdown-drain-timeout", "3s"])
+      errorMessages(["--shutdown-grace", "2", "--shutdown-drain-timeout", "3s"])
         == ["--shutdown-drain-timeout is 3s; it must not exceed shutdown.grace, which is 2s"])
   }
 
-  @Test func `settings of shared memory count only where it is offered`() throws {
+  @Test func `settings of shared memory apply only if it is enabled`() throws {
     #expect(try read(["--shared-memory-mb", "16"]).configuration.server.sharedMemory == nil)
     let offered = try read(["--shared-memory", "--shared-memory-mb", "16"])
     #expect(offered.configuration.server.sharedMemory?.maxBytes == 16 << 20)
     #expect(
-      faults(["--shared-memory", "--shared-memory-user", "5"])
+      errorMessages(["--shared-memory", "--shared-memory-user", "5"])
         == ["--shared-memory-user requires --shared-memory-socket"])
   }
 

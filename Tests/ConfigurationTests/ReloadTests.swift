@@ -4,7 +4,7 @@ import SidelightConfiguration
 import Testing
 
 @Suite struct ReloadTests {
-  @Test func `of newer settings those are taken that can change, the others are named`() throws {
+  @Test func `a reload applies the settings that can change, and reports the others`() throws {
     let old = try self.read("limits: {max-sessions: 3}\nguards: {ping-burst: 5}\n")
     let new = try self.read(
       "limits: {max-sessions: 4}\nlog: {level: debug}\ntransport: {event-loops: 2}\n")

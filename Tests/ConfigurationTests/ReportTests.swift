@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReportTests {
   static let key = "first:" + Data(repeating: 7, count: 32).base64EncodedString()
 
-  @Test func `the table tells each setting, its value and where it came from`() throws {
+  @Test func `the table contains each setting, its value and its origin`() throws {
     let settings = try Settings(
       commandLine: CommandLineSource(["--max-sessions", "5", "--profile=throughput"]),
       environment: ["SIDELIGHT_SHUTDOWN_GRACE": "3"])
@@ -26,14 +26,14 @@ import Testing
     }
   }
 
-  @Test func `a long value is printed whole`() throws {
+  @Test func `a long value is not truncated`() throws {
     let path = "/tmp/" + String(repeating: "x", count: 100)
     let settings = try Settings(
       commandLine: CommandLineSource(["--shared-memory-socket", path]))
     #expect(settings.table.contains(" \(path) ") && settings.yaml.contains(" \(path) "))
   }
 
-  @Test func `what is printed as YAML reads as the same settings`() throws {
+  @Test func `printed YAML is read as the same settings`() throws {
     let path = "/tmp/with \"quotes\", a # and \\ 'ticks' \u{7} &x *y é"
     let arguments = [
       "--listen=unix:\(path)", "--listen", "[::1]:0", "--max-load=0", "--guards-off=pings",
@@ -70,19 +70,22 @@ import Testing
   @Test func `keys come from one source only`() throws {
     try withFile("\(Self.key)\n") { path in
       #expect(
-        faults(["--resume-keys-file", path], environment: ["SIDELIGHT_RESUME_KEYS": Self.key])
+        errorMessages(
+          ["--resume-keys-file", path], environment: ["SIDELIGHT_RESUME_KEYS": Self.key])
           == ["SIDELIGHT_RESUME_KEYS cannot be combined with SIDELIGHT_RESUME_KEYS_FILE"])
     }
   }
 
-  @Test func `the example says what is the default already, and all of it can be said`() throws {
+  @Test func `the example contains the defaults, and is valid when uncommented`() throws {
     try withFile(Settings.example) { path in
       let settings = try Settings(commandLine: CommandLineSource(["--config", path]))
       #expect(SettingTable.all.allSatisfy { settings.origin(of: $0) == .default })
     }
     // Uncomment the settings that have a value.
-    let said = Settings.example.replacing(/(?m)^( *)#([a-z0-9-]+: \S.*)$/) { "\($0.1)\($0.2)" }
-    try withFile(said) { path in
+    let uncommented = Settings.example.replacing(/(?m)^( *)#([a-z0-9-]+: \S.*)$/) {
+      "\($0.1)\($0.2)"
+    }
+    try withFile(uncommented) { path in
       let settings = try Settings(commandLine: CommandLineSource(["--config", path]))
       for setting in SettingTable.all {
         let texts = Settings.defaults.texts(of: setting)
@@ -93,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `the help tells what is needed every day, and all of it where that is asked for`() {
+  @Test func `the short help lists the common settings, the long help all`() {
     for setting in SettingTable.all {
       guard let flag = setting.flag else { continue }
       #expect(SettingsHelp.all.contains(" \(flag)"), "\(flag)")

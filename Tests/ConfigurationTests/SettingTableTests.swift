@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `each setting says what it is for in whole sentences`() {
+  @Test func `each setting has a summary and a range`() {
     for setting in SettingTable.all {
       #expect(setting.summary.hasSuffix("."), "\(setting.key)")
       #expect(setting.kind.range != nil || setting.kind.type == "path", "\(setting.key)")
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: SettingTable.all.filter { !$0.isSecret })
-  func `a default that is written down is read as itself`(setting: Setting) throws {
+  func `a formatted default is parsed as the same value`(setting: Setting) throws {
     guard let texts = Settings.defaults.texts(of: setting), !texts.isEmpty else { return }
     let variable = texts.joined(separator: ",")
     let settings = try Settings(environment: [setting.variable: variable])
@@ -34,7 +34,7 @@ import Testing
     #expect(settings.origin(of: setting) == .environment(setting.variable))
   }
 
-  @Test func `the flags of old are still there`() {
+  @Test func `the flags of earlier versions still exist`() {
     let flags = Set(SettingTable.all.compactMap(\.flag))
     for flag in [
       "listen", "profile", "event-loops", "max-message-bytes", "stream-window-bytes",
@@ -48,9 +48,9 @@ import Testing
     }
   }
 
-  /// The library checks a transport itself, for those who embed it; the table must not let through what
-  /// it refuses.
-  @Test func `the ends of a transport's ranges are the library's`() throws {
+  /// The library validates a transport too, for programs that embed it. The table must not accept
+  /// values that the library refuses.
+  @Test func `the library accepts the ends of the transport settings' ranges`() throws {
     for setting in SettingTable.all where setting.key.hasPrefix("transport.") {
       guard let ends = setting.kind.range?.firstMatch(of: /^(\S+) to ([^\s,]+)/) else { continue }
       for end in [ends.1, ends.2] {

@@ -27,7 +27,7 @@ import Testing
     #expect(stated.forWorker(1, of: 2, resumeKey: Self.key).server.computeThreads == 7)
   }
 
-  @Test func `the supervisor's key signs where none is configured`() throws {
+  @Test func `the supervisor's key signs unless keys are configured`() throws {
     let secret = Data(repeating: 9, count: 32)
     let random = try Self.settings().forWorker(1, of: 2, resumeKey: Self.key)
     #expect(random.server.resumeKeys == [Self.key])
@@ -65,7 +65,7 @@ import Testing
       "--shared-memory-socket=/\(String(repeating: "a", count: 104))",
     ],
   ])
-  func `what leaves no room for all workers is refused`(arguments: [String]) {
+  func `settings that are invalid for some of the workers are refused`(arguments: [String]) {
     #expect(throws: SettingErrors.self) {
       try Settings(commandLine: CommandLineSource(arguments))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file with a JSON web key set that goes with the test.
+/// A temporary file with a JSON web key set.
 struct KeyFile {
   let path = FileManager.default.temporaryDirectory
     .appendingPathComponent("sidelight-keys-\(UUID().uuidString).json").path
@@ -13,7 +13,7 @@ struct KeyFile {
     try Data(text.utf8).write(to: URL(fileURLWithPath: self.path))
   }
 
-  /// Writes a set of keys, each with what is to be otherwise.
+  /// Writes a set of keys, each with changes to its fields. `NSNull` removes a field.
   func write(_ keys: [(id: String, key: SigningKey, changes: [String: Any])]) throws {
     let entries = try keys.map { entry in
       let fields: [String: Any] = try entry.key.publicFields()

@@ -4,13 +4,13 @@ import Foundation
 import SidelightIdentity
 import Testing
 
-/// Files of keys: what is left out, and what stops the start.
+/// Tests of key files: ignored keys, and errors that prevent the start.
 @Suite struct KeySetTests {
   let file = KeyFile()
   let p256 = SigningKey.p256(.init())
 
-  /// Reads the file; what is wrong with it, if anything is.
-  private func fault() async -> String? {
+  /// Reads the file. Returns the error message, `nil` if the file is valid.
+  private func errorMessage() async -> String? {
     defer { self.file.remove() }
     do {
       _ = try await TokenAuthenticator(
@@ -24,25 +24,25 @@ import Testing
   }
 
   @Test(
-    "A file that is no set of keys stops the start",
+    "A file that is not a key set prevents the start",
     arguments: ["", "[]", "{}", "{\"keys\": 1}", "{\"keys\": []}", "no JSON", "\u{0}"])
   func noSets(text: String) async throws {
     try self.file.write(text)
-    #expect(await self.fault()?.contains(self.file.path) == true)
+    #expect(await self.errorMessage()?.contains(self.file.path) == true)
   }
 
-  @Test("A file that is not there stops the start")
+  @Test("A missing file prevents the start")
   func noFile() async {
-    #expect(await self.fault()?.contains("does not exist") == true)
+    #expect(await self.errorMessage()?.contains("does not exist") == true)
   }
 
   @Test("A file that is too large is not read")
   func largeFile() async throws {
     try self.file.write(String(repeating: " ", count: 2 << 20))
-    #expect(await self.fault()?.contains("1048576 bytes") == true)
+    #expect(await self.errorMessage()?.contains("1048576 bytes") == true)
   }
 
-  @Test("Keys that are not trustworthy stop the start")
+  @Test("An insecure or invalid key prevents the start")
   func badKeys() async throws {
     let small = SigningKey.rsa(try .init(unsafeKeySize: .init(bitCount: 1024)))
     let rsa = SigningKey.rsa(try .init(keySize: .bits2048))
@@ -61,32 +61,32 @@ import Testing
       (self.p256, ["x": "AQ"], "cannot be used"),
       (small, [:], "cannot be used"),
     ]
-    for (key, changes, words) in cases {
-      // A good key next to it does not make up for it.
+    for (key, changes, expected) in cases {
+      // Also with a valid key in the same set.
       try self.file.write([("good", self.p256, [:]), ("bad", key, changes)])
-      let fault = await self.fault()
-      #expect(fault?.contains(words) == true, "\(words): \(fault ?? "none")")
+      let message = await self.errorMessage()
+      #expect(message?.contains(expected) == true, "\(expected): \(message ?? "none")")
     }
     try self.file.write([("same", self.p256, [:]), ("same", rsa, [:])])
-    #expect(await self.fault()?.contains("ID (kid) of another key") == true)
+    #expect(await self.errorMessage()?.contains("ID (kid) of another key") == true)
   }
 
-  @Test("Keys for other purposes, and of kinds to come, are left out")
+  @Test("Keys for other uses and of unknown types are ignored")
   func otherKeys() async throws {
     for changes in [
       ["use": "enc"], ["key_ops": ["encrypt"]], ["kty": "AKP"], ["crv": "X25519", "kty": "OKP"],
       ["crv": "secp256k1"],
     ] as [[String: Any]] {
       try self.file.write([("good", self.p256, [:]), ("other", self.p256, changes)])
-      #expect(await self.fault() == nil, "\(changes)")
+      #expect(await self.errorMessage() == nil, "\(changes)")
       try self.file.write([("other", self.p256, changes)])
-      #expect(await self.fault()?.contains("no key for signatures") == true, "\(changes)")
+      #expect(await self.errorMessage()?.contains("no key for signatures") == true, "\(changes)")
     }
   }
 
-  @Test("There are no more keys than the limit")
+  @Test("A key set above the limit is refused")
   func manyKeys() async throws {
     try self.file.write((0 ..< 65).map { ("\($0)", self.p256, [:]) })
-    #expect(await self.fault()?.contains("65 keys; the limit is 64") == true)
+    #expect(await self.errorMessage()?.contains("65 keys; the limit is 64") == true)
   }
 }

@@ -2,15 +2,15 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A key that signs tokens for tests, made when it is needed.
+/// A generated key that signs tokens for tests.
 enum SigningKey {
   case p256(P256.Signing.PrivateKey)
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
-  /// A secret that the verifier must have too.
+  /// A secret that the verifier shares.
   case shared(Data)
 
-  /// The algorithm that fits.
+  /// The algorithm of the key (`alg`).
   var algorithm: String {
     switch self {
     case .p256: "ES256"
@@ -20,7 +20,7 @@ enum SigningKey {
     }
   }
 
-  /// Its public half as a JSON web key, less the name.
+  /// Returns the public key as a JSON web key, without its ID.
   func publicFields() throws -> [String: String] {
     switch self {
     case .p256(let key):

@@ -9,7 +9,7 @@ import Tracing
 
 typealias Stub = Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
 
-/// Runs a real server that asks for tokens, at the time of these tests, and a client of generated code.
+/// Runs a server that requires tokens, with the clock of these tests, and a generated client.
 func withServer<Result: Sendable>(
   _ authenticator: any Authenticator, _ body: @Sendable (Stub) async throws -> Result
 ) async throws -> Result {
@@ -34,7 +34,7 @@ func withServer<Result: Sendable>(
 }
 
 extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
-  /// How a call with that token ends, with the server's reason; `nil` if it is answered.
+  /// Calls the server with a token. Returns the code and reason of the error, if any.
   func refusal(_ token: String) async throws -> (code: RPCError.Code, reason: String?)? {
     do {
       _ = try await self.checkPipeline(

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A token in the making: a good one, unless the test spoils it.
+/// The contents of a token; valid unless a test changes them.
 struct Token {
-  /// The header, which describes the signature.
+  /// The header fields; the signing key determines missing ones.
   var header: [String: Any] = [:]
   var claims: [String: Any] = [
     "iss": Token.issuer, "sub": "alice", "aud": Token.audience,
@@ -14,11 +14,11 @@ struct Token {
   /// The time since 1970 in these tests, in seconds.
   static let now = 1_800_000_000
 
-  /// The token as it travels.
+  /// Returns the signed token in compact form.
   ///
   /// - Parameters:
   ///   - key: The signing key.
-  ///   - id: The key's name.
+  ///   - id: The key's ID (`kid`).
   func text(_ key: SigningKey, id: String) throws -> String {
     var header = self.header
     if header["alg"] == nil { header["alg"] = key.algorithm }

@@ -5,7 +5,7 @@ import GRPCCore
 import SidelightIdentity
 import Testing
 
-/// Tokens over a real connection: which are good, and what each that is not gets.
+/// Tests of valid and invalid tokens over a real connection.
 @Suite(.timeLimit(.minutes(5))) struct TokenTests {
   let file = KeyFile()
   let p256 = SigningKey.p256(.init())
@@ -24,13 +24,13 @@ import Testing
     try await TokenAuthenticator(self.configuration, logger: .silent)
   }
 
-  private func token(_ spoil: (inout Token) -> Void = { _ in }) throws -> String {
+  private func token(_ change: (inout Token) -> Void = { _ in }) throws -> String {
     var token = Token()
-    spoil(&token)
+    change(&token)
     return try token.text(self.p256, id: "ec")
   }
 
-  @Test("Tokens that each kind of key signed are good")
+  @Test("Tokens of each kind of key are accepted")
   func goodTokens() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
@@ -66,7 +66,7 @@ import Testing
         "a public key as a shared secret",
         try Token().text(.shared(publicKey), id: "rsa")
       ),
-      ("a shared secret under a name of its own", try Token().text(.shared(publicKey), id: "hs")),
+      ("a shared secret with another key ID", try Token().text(.shared(publicKey), id: "hs")),
       ("RSA with another hash", try Token(header: ["alg": "RS512"]).text(self.rsa, id: "rsa")),
       ("RSA with another padding", try Token(header: ["alg": "PS256"]).text(self.rsa, id: "rsa")),
       ("an unknown key", try Token().text(self.p256, id: "other")),
@@ -107,15 +107,15 @@ import Testing
     ]
     try await withServer(try await self.authenticator()) { stub in
       #expect(try await stub.refusal(good) == nil)
-      for (fault, token) in cases {
+      for (name, token) in cases {
         let refusal = try await stub.refusal(token)
-        #expect(refusal?.code == .unauthenticated, "\(fault)")
-        #expect(refusal?.reason == "TOKEN_INVALID", "\(fault)")
+        #expect(refusal?.code == .unauthenticated, "\(name)")
+        #expect(refusal?.reason == "TOKEN_INVALID", "\(name)")
       }
     }
   }
 
-  @Test("The leeway holds at both ends, and to the second")
+  @Test("The leeway applies to nbf and exp, to the second")
   func times() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("Scopes come as text or as a list, with the prefix that is asked for")
+  @Test("Scopes are a text or a list, with the configured prefix")
   func scopes() async throws {
     defer { self.file.remove() }
     var prefixed = self.configuration
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("A missing scope is another refusal than a bad token")
+  @Test("A missing scope and an invalid token have different errors")
   func missingScope() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("A caller is named by subject and issuer, until the token's end and the leeway")
+  @Test("A caller's name is subject and issuer, until expiry plus leeway")
   func principal() async throws {
     defer { self.file.remove() }
     let principal = try await self.authenticator().authenticate(
@@ -173,7 +173,7 @@ import Testing
     #expect(principal.expires == .seconds(Token.now + 660))
   }
 
-  @Test("Keys that change count for the next call; a set that is not good changes nothing")
+  @Test("New keys apply to the next call; an invalid key set changes nothing")
   func reload() async throws {
     defer { self.file.remove() }
     let authenticator = try await self.authenticator()
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("Keys that are read count when they are adopted, and not before")
+  @Test("Keys that are read apply after setRules")
   func adoption() async throws {
     defer { self.file.remove() }
     let authenticator = try await self.authenticator()
@@ -206,20 +206,20 @@ import Testing
     }
   }
 
-  @Test("Settings that cannot be meant stop the start")
+  @Test("Invalid settings prevent the start")
   func settings() async throws {
     defer { self.file.remove() }
-    for (setting, spoil) in [
+    for (setting, change) in [
       ("token.issuer", { $0.issuer = "" }), ("token.issuer", { $0.issuer = "a@b" }),
       ("token.audience", { $0.audience = "" }), ("token.leeway", { $0.leeway = .seconds(301) }),
       ("token.leeway", { $0.leeway = .seconds(-1) }),
     ] as [(String, (inout TokenConfiguration) -> Void)] {
       var configuration = self.configuration
-      spoil(&configuration)
-      let fault = await #expect(throws: ConfigurationError.self) {
+      change(&configuration)
+      let error = await #expect(throws: ConfigurationError.self) {
         _ = try await TokenAuthenticator(configuration, logger: .silent)
       }
-      #expect(fault?.setting == setting)
+      #expect(error?.setting == setting)
     }
   }
 }

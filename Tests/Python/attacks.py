@@ -1,6 +1,6 @@
-"""Every attack that the tests know, for repeated runs next to other clients' sessions.
+"""All attacks of the tests, for repeated runs next to other clients' sessions.
 
-The test that an attack comes from asserts its answer; here it is enough that the attack runs.
+The tests check the answers; here the attacks only run.
 """
 
 import contextlib
@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 
 import grpc
 
-import test_faults
-import test_jpeg_frames
-import test_odd_frames
-import test_peers_that_fall_silent
-import test_shared_memory
-import test_string_limits
+from filters import test_jpeg_frames
+from robustness import test_silent_peers
+from robustness.strings import test_long_strings
+from robustness.strings.pipelines import LONG_PIPELINES, named
+from sessions import test_odd_frames, test_session_errors, test_shared_memory
 from sidelight_testing import broken_calls, images
 from sidelight_testing.broken_calls import BROKEN_CALLS, HEADERS, OPEN
 from sidelight_testing.broken_connections import BROKEN_CONNECTIONS
@@ -28,32 +27,32 @@ from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
 from sidelight_testing.session import Session, pipeline
 from upload_attacks import UploadAttacks
 
-# The attacker's own address, so that what is counted by address does not count against the others.
+# A separate address, so that limits per address do not affect the other clients.
 ATTACKER = "127.0.0.2"
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20
-# How long a flood of tiny messages goes on where the server holds it back.
+# The duration of a flood of tiny messages that the server slows down.
 FLOOD_SECONDS = 0.5
 PICTURE = images.noise("I420", 64, 48)
-# How other protocols begin, and half of ours.
+# The first bytes of other protocols, and half of an HTTP/2 preface.
 OPENINGS = [
     b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00",
     bytes(64),
     b"PRI * HT",
 ]
-# Attacks that only a silence of many seconds completes: those who fall silent are here in company.
+# Attacks that take many seconds of silence.
 SLOW = {"headers that are broken off"}
 
 
 class Attacker:
-    """Makes attacks on one server: `for name in attacker.attacks: attacker.make(name)`."""
+    """Runs attacks on one server: `for name in attacker.attacks: attacker.run(name)`."""
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._dice = random.Random(1)
+        self._rng = random.Random(1)
         self._silent: list[RawPeer] = []
-        self._uploads = UploadAttacks(address, self._peer, self._dice)
+        self._uploads = UploadAttacks(address, self._peer, self._rng)
         self.attacks: dict[str, Callable[[], None]] = dict(self._named())
 
     def __enter__(self):
@@ -64,8 +63,8 @@ class Attacker:
             peer.__exit__()
         self._uploads.close()
 
-    def make(self, name: str) -> None:
-        """Makes one attack. However it ends is well: what it gets is for the tests to say."""
+    def run(self, name: str) -> None:
+        """Runs one attack. Any outcome is accepted here; the tests check it."""
         try:
             self.attacks[name]()
         except (grpc.RpcError, StopIteration, OSError):
@@ -84,11 +83,11 @@ class Attacker:
         yield "messages that never end", self._unfinished
         yield "a session that is left in a message", self._abandoned
 
-        for name, order in test_faults.BROKEN_ORDERS.items():
+        for name, order in test_session_errors.BROKEN_ORDERS.items():
             yield name, lambda order=order: self._session(order, opens=False)
-        for name, (image, _) in test_faults.INVALID_FRAMES.items():
+        for name, (image, _) in test_session_errors.INVALID_FRAMES.items():
             yield name, lambda image=image: self._frames(image)
-        for name, (wanted, *_) in test_faults.INVALID_SELECTIONS.items():
+        for name, (wanted, *_) in test_session_errors.INVALID_SELECTIONS.items():
             yield f"selection: {name}", lambda wanted=wanted: self._selections([wanted])
         yield (
             "a thousand selections",
@@ -96,18 +95,18 @@ class Attacker:
         )
         yield (
             "selections with stage ids of 8 MiB",
-            lambda: self._selections([test_string_limits.named("x" * (8 << 20))] * 3),
+            lambda: self._selections([named("x" * (8 << 20))] * 3),
         )
-        for name, wanted in test_string_limits.LONG_PIPELINES.items():
+        for name, wanted in LONG_PIPELINES.items():
             yield f"{name} of 1 MiB", lambda wanted=wanted: self._selections([wanted])
-        for name, change in test_string_limits.LONG_CHANGES.items():
+        for name, change in test_long_strings.LONG_CHANGES.items():
             yield f"{name} of 1 MiB", lambda change=change: self._changes(change)
         for name, flood in FLOODS.items():
             yield f"a flood of tiny messages: {name}", lambda flood=flood: self._flood(flood)
         yield "numbers that go back, budgets of a microsecond", self._odd_frames
         yield (
             "only faults",
-            lambda: self._frames(*[test_faults.changed(test_faults.SOUND, width=0)] * 40),
+            lambda: self._frames(*[test_session_errors.changed(test_session_errors.SOUND, width=0)] * 40),
         )
         for name, (kind, content) in test_odd_frames.BROKEN_FILES.items():
             yield name, lambda kind=kind, content=content: self._file(kind, content)
@@ -147,26 +146,26 @@ class Attacker:
             peer.status()
 
     def _noise(self) -> None:
-        dice = self._dice
+        rng = self._rng
         for _ in range(10):
-            with self._peer(preface=dice.random() < 0.9) as peer:
-                if dice.random() < 0.5:
-                    peer.call(dice.choice([PROCESS, INFO]))
+            with self._peer(preface=rng.random() < 0.9) as peer:
+                if rng.random() < 0.5:
+                    peer.call(rng.choice([PROCESS, INFO]))
                     peer.data(OPEN)
-                for _ in range(dice.randrange(1, 6)):
-                    payload = dice.randbytes(dice.randrange(0, 64))
-                    kind, flags = dice.randrange(0, 12), dice.randrange(0, 64)
+                for _ in range(rng.randrange(1, 6)):
+                    payload = rng.randbytes(rng.randrange(0, 64))
+                    kind, flags = rng.randrange(0, 12), rng.randrange(0, 64)
                     peer.send(
-                        dice.choice([payload, frame(kind, flags, dice.choice([0, 1, 3]), payload)])
+                        rng.choice([payload, frame(kind, flags, rng.choice([0, 1, 3]), payload)])
                     )
 
     def _noise_in_messages(self) -> None:
         sound = messages.ClientMessage(frame=messages.Frame(sequence=1, image=PICTURE))
         for _ in range(5):
-            spoilt = bytearray(sound.SerializeToString())
-            for _ in range(self._dice.randrange(1, 4)):
-                spoilt[self._dice.randrange(24)] = self._dice.randrange(256)
-            self._call([OPEN, message(bytes(spoilt))], ends=True)
+            corrupt = bytearray(sound.SerializeToString())
+            for _ in range(self._rng.randrange(1, 4)):
+                corrupt[self._rng.randrange(24)] = self._rng.randrange(256)
+            self._call([OPEN, message(bytes(corrupt))], ends=True)
 
     def _unfinished(self) -> None:
         with self._peer() as peer:
@@ -187,7 +186,7 @@ class Attacker:
 
     def _slow_reader(self) -> None:
         with self._peer(receive_buffer=4096) as peer:
-            test_peers_that_fall_silent.begin_session(peer, frame_count=6, side=512)
+            test_silent_peers.begin_session(peer, frame_count=6, side=512)
 
     def _flood(self, flood: Flood) -> None:
         class Hostile(Flooder):
@@ -195,7 +194,7 @@ class Attacker:
 
         with Hostile(self._address, flood) as flooder:
             flooder.burst(seconds=FLOOD_SECONDS)
-            self._dice.choice([flooder.reset, flooder.cancel])()
+            self._rng.choice([flooder.reset, flooder.cancel])()
 
     def _fall_silent(self) -> None:
         # They are left alone, and the server is rid of them when their time is over.
@@ -207,7 +206,7 @@ class Attacker:
         for frame_count in (0, 2):
             peer = self._peer()
             self._silent.append(peer)
-            test_peers_that_fall_silent.begin_session(peer, frame_count)
+            test_silent_peers.begin_session(peer, frame_count)
 
     # By gRPC's own rules.
 
@@ -293,9 +292,9 @@ class Attacker:
                     _, descriptors = test_shared_memory.knock(session.opened, token=token)
                     for descriptor in descriptors:
                         os.close(descriptor)
-                with socket.socket(socket.AF_UNIX) as companion:
-                    companion.connect(session.opened.shared_memory.socket_path)
-                    companion.sendall(self._dice.randbytes(200))
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(session.opened.shared_memory.socket_path)
+                    connection.sendall(self._rng.randbytes(200))
 
     def _churn(self) -> None:
         with self._stub() as stub:

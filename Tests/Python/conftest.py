@@ -24,7 +24,7 @@ LOG_CHARACTERS = 20_000
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    """Shows what servers said, where a test fails that uses one."""
+    """Adds the logs of the servers to the report of a failed test."""
     report = yield
     if report.failed:
         for name, value in getattr(item, "funcargs", {}).items():
@@ -35,7 +35,7 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture(scope="session")
 def server():
-    """A running server. It must have lived through everything that the tests did to it."""
+    """A running server, which must still run after all tests."""
     with Server("--log-level", "debug") as running:
         yield running
         assert running.process.poll() is None, f"the server died:\n{running.log}"
@@ -44,14 +44,14 @@ def server():
 
 @pytest.fixture(scope="session", params=["tcp", "unix"])
 def each_stub(request, server):
-    """A client over each kind of address, one after the other."""
+    """A client over TCP, and one over a Unix socket."""
     with grpc.insecure_channel(server.addresses[request.param], CHANNEL_OPTIONS) as channel:
         yield service.FrameFilterStub(channel)
 
 
 @pytest.fixture
 def stub(server):
-    """A client on a separate connection, so that no test is affected by what another did to it."""
+    """A client on a separate connection, so that tests do not affect each other."""
     options = [*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
         yield service.FrameFilterStub(channel)

@@ -1,4 +1,4 @@
-"""Attacks by uploads of assets, for those who make every attack."""
+"""Attacks by uploads of assets."""
 
 import contextlib
 import functools
@@ -28,17 +28,17 @@ PICTURE = images.noise("I420", 64, 48)
 
 
 class UploadAttacks:
-    """Makes its attacks as `Attacker` does: `for name, attack in uploads.named(): attack()`."""
+    """The attacks of `Attacker` by uploads: `for name, attack in uploads.named(): attack()`."""
 
-    def __init__(self, address: str, peer: Callable[[], RawPeer], dice: random.Random) -> None:
+    def __init__(self, address: str, peer: Callable[[], RawPeer], rng: random.Random) -> None:
         """`peer` makes a connection from the attacker's address."""
         self._address = address
         self._peer = peer
-        self._dice = dice
+        self._rng = rng
         self._stalled: list[RawPeer] = []
 
     def close(self) -> None:
-        """Gives up what stalls."""
+        """Closes the connections of stalled uploads."""
         for peer in self._stalled:
             peer.__exit__()
         self._stalled = []
@@ -64,10 +64,10 @@ class UploadAttacks:
 
     def _noise(self) -> None:
         for _ in range(5):
-            spoilt = bytearray(header() + chunk(TABLE))
-            for _ in range(self._dice.randrange(1, 4)):
-                spoilt[self._dice.randrange(len(spoilt))] = self._dice.randrange(256)
-            self._call([bytes(spoilt)], ends=True)
+            corrupt = bytearray(header() + chunk(TABLE))
+            for _ in range(self._rng.randrange(1, 4)):
+                corrupt[self._rng.randrange(len(corrupt))] = self._rng.randrange(256)
+            self._call([bytes(corrupt)], ends=True)
 
     def _reset(self) -> None:
         with self._peer() as peer:
@@ -148,6 +148,6 @@ class UploadAttacks:
 
 
 class Stalling(RawPeer):
-    """A peer that begins uploads and does not go on."""
+    """Returns a peer that begins uploads and does not continue them."""
 
     source = STALLING

@@ -2,7 +2,7 @@ import SidelightSupervisor
 import Testing
 
 @Suite struct WorkerInheritanceTests {
-  @Test func `what a supervisor writes is what a worker reads`() throws {
+  @Test func `a worker reads the data that the supervisor writes`() throws {
     let inheritance = WorkerInheritance(
       index: 1, count: 2, starts: 3, control: 7,
       sockets: [

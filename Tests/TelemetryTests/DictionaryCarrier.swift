@@ -1,6 +1,6 @@
 import Tracing
 
-/// Carries context in a dictionary.
+/// Propagates a context in a dictionary.
 struct DictionaryCarrier: Extractor, Injector {
   func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
 

@@ -6,7 +6,7 @@ import Testing
 import Tracing
 
 @Suite struct LineLogHandlerTests {
-  /// Logs through a logger of a format, and returns the lines.
+  /// Logs in a format, and returns the lines.
   static func lines(_ format: LogFormat, _ body: (inout Logger) -> Void) -> [String] {
     let text = Lines()
     var logger = Logger(label: "test") { label in
@@ -23,7 +23,7 @@ import Tracing
       JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String], "\(line)")
   }
 
-  @Test("A line of JSON says when, how grave, what, and where")
+  @Test("A JSON line contains time, level, logger, message and metadata")
   func json() throws {
     let lines = Self.lines(.json) { logger in
       logger[metadataKey: "session"] = "abc"
@@ -38,7 +38,7 @@ import Tracing
       ])
   }
 
-  @Test("Arrays and objects stay what they are")
+  @Test("Metadata arrays and dictionaries become JSON arrays and objects")
   func nested() throws {
     let lines = Self.lines(.json) { logger in
       logger.info("x", metadata: ["list": ["a", ["b": "c"]]])
@@ -49,18 +49,18 @@ import Tracing
   @Test(
     "A log entry is one line, whatever its text contains",
     arguments: ["a\nb", "a\r\nb", "\u{1B}[31mred", "\u{0}", "\u{2028}", "\u{85}", "\u{7F}", "😀é"])
-  func controls(words: String) throws {
-    let json = Self.lines(.json) { $0.info("\(words)") }
+  func controls(message: String) throws {
+    let json = Self.lines(.json) { $0.info("\(message)") }
     #expect(json.count == 1)
     #expect(json[0].dropLast().utf8.allSatisfy { $0 >= 0x20 })
-    #expect(try Self.object(json[0])["message"] == words)
-    let text = Self.lines(.text) { $0.info("\(words)", metadata: ["label": "\(words)"]) }
+    #expect(try Self.object(json[0])["message"] == message)
+    let text = Self.lines(.text) { $0.info("\(message)", metadata: ["label": "\(message)"]) }
     #expect(text[0].dropLast().unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
     #expect(text[0].filter(\.isNewline).count == 1)
-    if words == "😀é" { #expect(text[0].contains("😀é label=😀é\n")) }
+    if message == "😀é" { #expect(text[0].contains("😀é label=😀é\n")) }
   }
 
-  @Test("Within a span lines carry its names")
+  @Test("Log entries within a span contain its trace and span IDs")
   func traces() throws {
     let tracer = OTLPTracer(sampler: .always, queue: SpanQueue(capacity: 1, batchSize: 1))
     let span = tracer.startSpan("root", context: .topLevel)
@@ -82,7 +82,7 @@ import Tracing
   }
 }
 
-/// Lines that were written.
+/// Collects written lines.
 private final class Lines: Sendable {
   private let lines = Mutex<[String]>([])
 

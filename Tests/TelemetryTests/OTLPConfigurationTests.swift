@@ -6,7 +6,7 @@ import Testing
 @Suite struct OTLPConfigurationTests {
   static let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-  /// Returns the configuration that the variables give, and the warnings.
+  /// Returns the configuration from the variables, and the warnings.
   static func read(_ environment: [String: String]) -> (OTLPConfiguration?, warnings: [String]) {
     var warnings: [String] = []
     let configuration = withoutActuallyEscaping({ warnings.append($0) }) { warn in
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "Nothing is sent unless someone says where to",
+    "Tracing is disabled unless an endpoint or exporter is set",
     arguments: [
       [:], [endpoint: ""], [endpoint: "http://a:1", "OTEL_SDK_DISABLED": "TRUE"],
       [endpoint: "http://a:1", "OTEL_TRACES_EXPORTER": "none"], ["OTEL_SERVICE_NAME": "x"],
@@ -49,7 +49,7 @@ import Testing
     #expect(read.timeout == .milliseconds(1500))
   }
 
-  @Test("The resource is named by OTEL_SERVICE_NAME, before OTEL_RESOURCE_ATTRIBUTES")
+  @Test("OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES")
   func resource() {
     let (configuration, _) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", "OTEL_SERVICE_NAME": "cameras",
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "Samplers by their names",
+    "Samplers have OpenTelemetry's names",
     arguments: [
       ("always_on", "", .always), ("ALWAYS_OFF", "", .never),
       ("traceidratio", "0.25", .ratio(0.25)),
@@ -77,7 +77,7 @@ import Testing
     #expect(warnings.isEmpty)
   }
 
-  @Test("The batches' figures")
+  @Test("Variables set the sizes and delays of batches")
   func batches() {
     let (configuration, warnings) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "100",
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "An unreadable value has no effect, and a warning names it",
+    "An invalid value is ignored with a warning",
     arguments: [
       ("OTEL_TRACES_SAMPLER", "sometimes"), ("OTEL_BSP_MAX_QUEUE_SIZE", "0"),
       ("OTEL_BSP_MAX_QUEUE_SIZE", "many"), ("OTEL_BSP_SCHEDULE_DELAY", "-1"),
@@ -116,7 +116,7 @@ import Testing
     #expect(warnings.first?.contains("%") == false, "headers may be secrets")
   }
 
-  @Test("A ratio that is none is warned of, and takes all")
+  @Test("An invalid ratio samples all traces, with a warning")
   func badRatio() {
     for argument in ["1.5", "-1", "nan", "some"] {
       let (configuration, warnings) = Self.read([
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(
-    "Endpoints in all their forms",
+    "An endpoint can be a URL, a host and port, or a Unix socket",
     arguments: [
       ("http://collector:4317", "http://collector:4317"),
       ("http://collector", "http://collector:4317"),
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "An invalid endpoint sends nothing anywhere",
+    "An invalid endpoint disables tracing",
     arguments: [
       "http://", "ftp://collector", "http://:1", "http://a:0", "http://a:65536", "http://a:b",
       "http://[::1", "http://[::1]x", "http://user@host:1", "http://a b:1", "unix:",

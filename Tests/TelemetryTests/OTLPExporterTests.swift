@@ -6,10 +6,10 @@ import SidelightTelemetry
 import Testing
 import Tracing
 
-/// The exporter's batches, and what becomes of spans when the collector fails.
+/// Tests of the exporter's batches, and of its handling of collector failures.
 @Suite(.timeLimit(.minutes(5))) struct OTLPExporterTests {
-  /// A tracer and its exporter, over a queue of 8 and batches of 4; nothing is sent for time alone.
-  struct Bench {
+  /// A tracer and its exporter, with a queue of 8, batches of 4, and no timed export by default.
+  struct Fixture {
     let registry = PrometheusRegistry(descriptions: OTLPExporter.descriptions)
     let tracing: OTLPTracing
 
@@ -35,79 +35,79 @@ import Tracing
     }
   }
 
-  @Test("Spans left when the server shuts down are sent, in batches, the oldest first")
+  @Test("A shutdown sends the remaining spans in batches, oldest first")
   func flush() async {
-    let bench = Bench()
+    let fixture = Fixture()
     let collector = RecordingCollector()
     await testGracefulShutdown { trigger in
-      bench.end(1 ... 6)
+      fixture.end(1 ... 6)
       trigger.triggerGracefulShutdown()
-      await bench.tracing.exporter.run { try collector.take($0) }
+      await fixture.tracing.exporter.run { try collector.receive($0) }
     }
     #expect(collector.names.flatMap(\.self) == ["1", "2", "3", "4", "5", "6"])
     #expect(collector.names.allSatisfy { $0.count <= 4 })
-    #expect(bench.count("exported") == "6")
+    #expect(fixture.count("exported") == "6")
   }
 
-  @Test("A full batch is sent without waiting for company")
+  @Test("A full batch is sent without delay")
   func fullBatch() async {
-    let bench = Bench()
+    let fixture = Fixture()
     let collector = RecordingCollector()
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await bench.tracing.exporter.run { try collector.take($0) } }
-      // The exporter looks once when it begins; whatever it found then, a whole batch comes now.
-      bench.end(1 ... 8)
+      group.addTask { await fixture.tracing.exporter.run { try collector.receive($0) } }
+      // Even if the exporter has already emptied the queue at its start, a full batch follows.
+      fixture.end(1 ... 8)
       await collector.waitForBatches(2)
       group.cancelAll()
     }
     #expect(collector.names.flatMap(\.self) == (1 ... 8).map(String.init))
   }
 
-  @Test("Spans that find no room are dropped and counted, without waiting")
+  @Test("Spans are dropped and counted while the queue is full")
   func overflow() async {
-    let bench = Bench()
+    let fixture = Fixture()
     let collector = RecordingCollector()
-    bench.end(1 ... 20)
+    fixture.end(1 ... 20)
     await testGracefulShutdown { trigger in
       trigger.triggerGracefulShutdown()
-      await bench.tracing.exporter.run { try collector.take($0) }
+      await fixture.tracing.exporter.run { try collector.receive($0) }
     }
     #expect(collector.names.flatMap(\.self) == (1 ... 8).map(String.init))
-    #expect(bench.count("queue_full") == "12")
-    #expect(bench.count("exported") == "8")
+    #expect(fixture.count("queue_full") == "12")
+    #expect(fixture.count("exported") == "8")
   }
 
-  @Test("A batch that fails is counted, and the next is sent all the same")
+  @Test("A failed batch is counted, and the next one is sent")
   func failure() async {
-    let bench = Bench()
+    let fixture = Fixture()
     let collector = RecordingCollector { number in
       if number == 1 { throw RecordingCollector.Unavailable() }
       return 0
     }
-    bench.end(1 ... 8)
+    fixture.end(1 ... 8)
     await testGracefulShutdown { trigger in
       trigger.triggerGracefulShutdown()
-      await bench.tracing.exporter.run { try collector.take($0) }
+      await fixture.tracing.exporter.run { try collector.receive($0) }
     }
     #expect(collector.names.count == 2)
-    #expect(bench.count("failed") == "4")
-    #expect(bench.count("exported") == "4")
+    #expect(fixture.count("failed") == "4")
+    #expect(fixture.count("exported") == "4")
   }
 
-  @Test("Spans that the collector does not want are counted", arguments: [1, 4, 1000, -5])
+  @Test("Spans that the collector rejects are counted", arguments: [1, 4, 1000, -5])
   func rejection(count: Int) async {
-    let bench = Bench()
+    let fixture = Fixture()
     let collector = RecordingCollector { _ in count }
-    bench.end(1 ... 4)
+    fixture.end(1 ... 4)
     await testGracefulShutdown { trigger in
       trigger.triggerGracefulShutdown()
-      await bench.tracing.exporter.run { try collector.take($0) }
+      await fixture.tracing.exporter.run { try collector.receive($0) }
     }
-    #expect(bench.count("rejected") == "\(min(4, max(0, count)))")
-    #expect(bench.count("exported") == "\(4 - min(4, max(0, count)))")
+    #expect(fixture.count("rejected") == "\(min(4, max(0, count)))")
+    #expect(fixture.count("exported") == "\(4 - min(4, max(0, count)))")
   }
 
-  @Test("A collector that never answers does not hold up the end")
+  @Test("A collector that does not answer does not delay the shutdown")
   func stuck() async {
     var configuration = OTLPConfiguration()
     configuration.flushTimeout = .milliseconds(1)
@@ -127,8 +127,8 @@ import Tracing
   }
 
   @Test(
-    "Without a collector the service ends on request, and the spans are counted as lost")
-  func nobody() async {
+    "Without a collector the service shuts down and counts the spans as failed")
+  func noCollector() async {
     var configuration = OTLPConfiguration()
     configuration.endpoint = OTLPEndpoint(target: .unix(path: "/nonexistent/collector"))
     configuration.flushTimeout = .milliseconds(1)

@@ -45,7 +45,7 @@ import Tracing
     #expect(context.spanContext?.spanID == span.spanContext.spanID)
   }
 
-  @Test("A context that cannot be read leaves what was there")
+  @Test("An invalid context leaves the existing one unchanged")
   func garbage() {
     let tracer = self.tracer()
     var context = tracer.startSpan("root", context: .topLevel).context
@@ -54,7 +54,7 @@ import Tracing
     #expect(context.spanContext == before)
   }
 
-  @Test("A span that is not sampled is not kept, and neither are its descendants")
+  @Test("A span that is not sampled is not exported, and neither are its descendants")
   func unsampled() throws {
     let tracer = self.tracer(.parentBased(root: .never))
     let root = tracer.startSpan("root", context: .topLevel)
@@ -71,7 +71,7 @@ import Tracing
     #expect(self.queue.takeBatch() == nil)
   }
 
-  @Test("A span ends once, and what is said of it afterwards is not heard")
+  @Test("A span ends once, and later changes are ignored")
   func endings() throws {
     let span = self.tracer().startSpan("before", context: .topLevel)
     span.operationName = "after"
@@ -86,17 +86,17 @@ import Tracing
     #expect(spans[0].attributes == ["key": "value"])
   }
 
-  @Test("Events beyond 128 are counted, not kept")
+  @Test("Events beyond 128 are counted and dropped")
   func limits() throws {
     let span = self.tracer().startSpan("root", context: .topLevel)
     for _ in 0 ..< 200 { span.addEvent("event") }
     span.end()
     let spans = try #require(self.queue.takeBatch())
     #expect(spans[0].events.count == 128)
-    #expect(spans[0].leftOut.events == 72)
+    #expect(spans[0].droppedCounts.events == 72)
   }
 
-  @Test("An error becomes an event by the conventions")
+  @Test("An error becomes an event by the semantic conventions")
   func errors() throws {
     struct Broken: Error {}
     let span = self.tracer().startSpan("root", context: .topLevel)
@@ -107,7 +107,7 @@ import Tracing
     #expect(event.attributes.get("exception.message") == .string("Broken()"))
   }
 
-  @Test("No two names are the same, and none is zero")
+  @Test("IDs are unique and not zero")
   func names() {
     let tracer = self.tracer(.never)
     let spans = (0 ..< 10_000).map { _ in tracer.startSpan("", context: .topLevel).spanContext }

@@ -2,12 +2,12 @@ import Metrics
 import SidelightTelemetry
 import Testing
 
-/// Prometheus' text, and the bounds of what is kept.
+/// Tests of Prometheus' text format, and of the limit on series.
 @Suite struct PrometheusRegistryTests {
-  @Test("Counters, gauges and histograms, as Prometheus reads them")
+  @Test("Counters, gauges and histograms have Prometheus' text format")
   func text() {
     let registry = PrometheusRegistry(descriptions: ["frames_total": "Frames \\ by\noutcome."])
-    Counter(label: "frames_total", dimensions: [("outcome", "made")], factory: registry)
+    Counter(label: "frames_total", dimensions: [("outcome", "filtered")], factory: registry)
       .increment(by: 3)
     Counter(label: "frames_total", dimensions: [("outcome", "a\"b\\c\nd")], factory: registry)
       .increment()
@@ -20,7 +20,7 @@ import Testing
     #expect(
       lines.filter { $0.hasPrefix("frames") || $0.hasPrefix("# ") && $0.contains("frames") } == [
         "# HELP frames_total Frames \\\\ by\\noutcome.", "# TYPE frames_total counter",
-        "frames_total{outcome=\"a\\\"b\\\\c\\nd\"} 1", "frames_total{outcome=\"made\"} 3",
+        "frames_total{outcome=\"a\\\"b\\\\c\\nd\"} 1", "frames_total{outcome=\"filtered\"} 3",
       ])
     #expect(lines.contains("load 0.5"))
     #expect(lines.contains("pass_seconds_bucket{pass=\"x\",le=\"0.001\"} 1"))
@@ -32,7 +32,7 @@ import Testing
     #expect(registry.text.hasSuffix("\n"))
   }
 
-  @Test("Beyond the limit of a name series become one, sums stay right, and the excess is counted")
+  @Test("Series beyond the limit of a name share one series and are counted")
   func overflow() {
     let registry = PrometheusRegistry(seriesLimit: 3)
     for caller in 0 ..< 10 {
@@ -50,7 +50,7 @@ import Testing
     #expect(lines.contains("sidelight_metrics_overflow_total{name=\"calls_total\"} 7"))
   }
 
-  @Test("Names become what Prometheus allows; counters end in _total")
+  @Test("Names become valid for Prometheus; counters end in _total")
   func names() {
     let registry = PrometheusRegistry()
     Counter(label: "hb.requests", dimensions: [("http.route", "/x")], factory: registry).increment()
@@ -59,7 +59,7 @@ import Testing
     #expect(registry.text.contains("_1st_of_all 2\n"))
   }
 
-  @Test("One name has one type: what comes as another is not shown")
+  @Test("A name has one type: series of another type are not exported")
   func conflict() {
     let registry = PrometheusRegistry()
     Gauge(label: "x", factory: registry).record(1)
@@ -68,7 +68,7 @@ import Testing
     #expect(!registry.text.contains("x_bucket"))
   }
 
-  @Test("A metric that is destroyed is left out")
+  @Test("A destroyed metric is not exported")
   func destruction() {
     let registry = PrometheusRegistry()
     let counter = Counter(label: "x_total", factory: registry)
@@ -78,7 +78,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("The process reports its own metrics, by the names that all exporters use")
+    @Test("Process metrics have the standard names")
     func process() throws {
       let lines = PrometheusRegistry().text.split(separator: "\n").map(String.init)
       for (name, range) in [

@@ -1,7 +1,7 @@
 import SidelightTelemetry
 import Synchronization
 
-/// Takes spans as a collector does, and may hold the sender until it is released.
+/// A collector that records the names of received spans.
 final class RecordingCollector: Sendable {
   struct Unavailable: Error {}
 
@@ -10,7 +10,7 @@ final class RecordingCollector: Sendable {
   private let arrival: AsyncStream<Int>.Continuation
   private let answer: @Sendable (Int) throws -> Int
 
-  /// - Parameter answer: How many of a batch are not wanted, by the number of the call.
+  /// - Parameter answer: Returns the number of rejected spans for the number of the call, from 1.
   init(answer: @escaping @Sendable (Int) throws -> Int = { _ in 0 }) {
     self.answer = answer
     (self.arrivals, self.arrival) = AsyncStream.makeStream()
@@ -19,7 +19,8 @@ final class RecordingCollector: Sendable {
   /// The names of the spans, by batch.
   var names: [[String]] { self.batches.withLock { $0 } }
 
-  func take(_ spans: [FinishedSpan]) throws -> Int {
+  /// Receives a batch, and returns the number of rejected spans.
+  func receive(_ spans: [FinishedSpan]) throws -> Int {
     let number = self.batches.withLock { batches in
       batches.append(spans.map(\.name))
       return batches.count
@@ -28,7 +29,7 @@ final class RecordingCollector: Sendable {
     return try self.answer(number)
   }
 
-  /// Waits until so many batches have come.
+  /// Waits until `count` batches have been received.
   func waitForBatches(_ count: Int) async {
     for await number in self.arrivals where number >= count { return }
   }

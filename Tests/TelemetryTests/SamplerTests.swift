@@ -10,7 +10,7 @@ import Testing
 
   /// The decisions of Python's `opentelemetry.sdk.trace.sampling.TraceIdRatioBased`.
   @Test(
-    "A ratio looks at the last 64 bits of the name, as other SDKs do",
+    "A ratio decides by the last 64 bits of the trace ID, as other SDKs do",
     arguments: [
       (0.5, 0x7FFF_FFFF_FFFF_F000, true), (0.5, 0x8000_0000_0000_0000, false),
       (0.25, 0x3FFF_FFFF_FFFF_F000, true), (0.25, 0x4000_0000_0000_0000, false),
@@ -23,7 +23,7 @@ import Testing
     #expect(Sampler.ratio(ratio).samples(trace, parent: nil) == isSampled)
   }
 
-  @Test("All is all, whatever the name")
+  @Test("A ratio of 1 samples every trace")
   func all() throws {
     let trace = try #require(TraceID(high: 1, low: .max))
     #expect(Sampler.ratio(1).samples(trace, parent: nil))
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("Parent-based is as the parent was; the root's sampler decides only for roots")
+  @Test("The parent-based sampler uses the root sampler only without a parent")
   func parents() throws {
     let trace = try #require(TraceID(high: 1, low: 1))
     for root in [Sampler.always, .never] {

@@ -1,12 +1,12 @@
 import SidelightTelemetry
 import Testing
 
-/// W3C Trace Context, as others send it.
+/// Tests of W3C Trace Context.
 @Suite struct TraceContextTests {
   static let trace = "0af7651916cd43dd8448eb211c80319c"
   static let span = "b7ad6b7169203331"
 
-  @Test("A context that is read is written unchanged", arguments: ["00", "01", "02", "03"])
+  @Test("A parsed context is formatted unchanged", arguments: ["00", "01", "02", "03"])
   func roundTrip(flags: String) throws {
     let text = "00-\(Self.trace)-\(Self.span)-\(flags)"
     let context = try #require(SpanContext(traceparent: text, tracestate: "vendor=1"))
@@ -19,7 +19,7 @@ import Testing
     #expect(context.isRemote)
   }
 
-  @Test("Later versions are read as far as they agree, and answered in version 00")
+  @Test("Later versions are parsed as version 00, and formatted in version 00")
   func laterVersions() throws {
     for text in [
       "01-\(Self.trace)-\(Self.span)-01", "cc-\(Self.trace)-\(Self.span)-09-what-is-this",
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "A state that not everyone can carry is left out; the parent still counts",
+    "An invalid or long tracestate is dropped, and the parent is kept",
     arguments: [String(repeating: "x", count: 513), "a=1\nb=2", "a=\u{0}", "a=é"])
   func state(tracestate: String) throws {
     let context = try #require(

@@ -4,7 +4,7 @@ of remap computed beforehand."""
 import cv2
 import numpy as np
 
-from peer import HEIGHT, RING, WIDTH, Work, serve
+from peer import HEIGHT, WIDTH, Work, serve
 
 TARGETS: dict = {}
 EDGE = cv2.BORDER_REPLICATE

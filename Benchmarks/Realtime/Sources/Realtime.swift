@@ -12,7 +12,7 @@ struct Realtime {
         return try await PingProcess.main(CommandLine.arguments.dropFirst(2))
       }
       let settings = try Settings(CommandLine.arguments.dropFirst())
-      let report = try await Interruption.heeded { try await Self.measure(settings) }
+      let report = try await Interruption.handled { try await Self.measure(settings) }
       print(report.markdown)
       try report.write(to: settings.output)
       exit(report.checks.allSatisfy(\.holds) ? 0 : 1)
@@ -34,7 +34,7 @@ struct Realtime {
         switch part {
         case .sessions: SessionsTable()
         case .overload: OverloadCurve()
-        case .greedy: GreedyNeighbour()
+        case .noisyNeighbour: NoisyNeighbour()
         case .ping: PingLatency()
         }
       sections.append(try await measurement.run(settings))

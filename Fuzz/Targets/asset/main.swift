@@ -26,7 +26,7 @@ func plan(_ asset: Asset, _ filter: String, _ parameters: [String: ParameterValu
 
 /// Corrects the checksums of the chunks of a PNG. Mutations do not find valid checksums, and the reader
 /// stops at an invalid one.
-func mended(_ png: [UInt8]) -> [UInt8] {
+func withValidChecksums(_ png: [UInt8]) -> [UInt8] {
   var png = png
   var start = 8
   while start + 12 <= png.count {
@@ -46,12 +46,12 @@ func mended(_ png: [UInt8]) -> [UInt8] {
 }
 
 func readPicture(_ file: RawSpan) {
-  let stated = try? ImageDecoder.size(of: file, limits: limits)
+  let header = try? ImageDecoder.size(of: file, limits: limits)
   guard let frame = try? ImageDecoder(pool: pool, limits: limits).decode(file) else { return }
-  precondition(frame.size == stated, "the header says \(String(describing: stated))")
-  precondition(frame.size.pixelCount <= limits.maxPixels, "the picture is beyond the limits")
+  precondition(frame.size == header, "the header states \(String(describing: header))")
+  precondition(frame.size.pixelCount <= limits.maxPixels, "the picture exceeds the limits")
   guard let image = try? ImageAsset(frame) else {
-    preconditionFailure("a frame that was decoded is no picture")
+    preconditionFailure("a decoded frame is not accepted as an image")
   }
   for fit in ["fit", "fill", "stretch"] {
     plan(.image(image), "overlay", ["fit": .text(fit)])
@@ -59,20 +59,20 @@ func readPicture(_ file: RawSpan) {
 }
 
 func readTable(_ file: [UInt8]) {
-  let stated = try? CubeFile.shape(of: file)
+  let header = try? CubeFile.shape(of: file)
   guard let cube = try? CubeFile.read(file) else { return }
-  precondition(cube.shape == stated, "the header says \(String(describing: stated))")
+  precondition(cube.shape == header, "the header states \(String(describing: header))")
   for index in 0 ..< cube.entries.count {
-    precondition(abs(cube.entries[index]) <= 1e6, "\(cube.entries[index]) is no colour")
+    precondition(abs(cube.entries[index]) <= 1e6, "\(cube.entries[index]) is out of range")
   }
-  precondition(cube.shape.byteCount >= 2 * 4 * cube.entries.count, "more is held than was counted")
+  precondition(cube.shape.byteCount >= 2 * 4 * cube.entries.count, "the stated size is too small")
   plan(.cube(cube), "colorCube", [:])
 }
 
 fuzz { file in
   let bytes = file.withUnsafeBytes { [UInt8]($0) }
   switch ImageFileFormat(sniffing: file) {
-  case .png: readPicture(mended(bytes).span.bytes)
+  case .png: readPicture(withValidChecksums(bytes).span.bytes)
   case .jpeg: readPicture(file)
   case nil: readTable(bytes)
   }

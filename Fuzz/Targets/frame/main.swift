@@ -22,7 +22,7 @@ fuzz { input in
   if let pixels = received?.pixels {
     whole?.carriedImage?.inline = Data(pixels.bytes)
     if let frame = try? received?.message.frame.image.frame(over: pixels, limits: limits) {
-      precondition(frame.layout.byteCount <= pixels.byteCount, "a frame reaches beyond its bytes")
+      precondition(frame.layout.byteCount <= pixels.byteCount, "a frame exceeds its bytes")
       _ = frame.packedBytes()
     }
   }

@@ -7,7 +7,7 @@ import SidelightKernels
 
 let limits = ImageLimits(maxPixels: 1 << 16)
 let pool = BufferPool(maxIdleBytes: 0)
-let used = JPEGCodec(pool: pool, limits: limits)
+let reused = JPEGCodec(pool: pool, limits: limits)
 
 func samples(of frame: Frame) -> [[UInt8]] {
   (0 ..< frame.format.planeCount).flatMap { plane in
@@ -30,16 +30,17 @@ func decode(
 fuzz { file in
   for format in [nil, PixelFormat.i420, .rgb24, .gray8] {
     let fresh = JPEGCodec(pool: pool, limits: limits)
-    switch (decode(file, as: format, by: used), decode(file, as: format, by: fresh)) {
+    switch (decode(file, as: format, by: reused), decode(file, as: format, by: fresh)) {
     case (.success(let frame), .success(let other)):
-      precondition(frame.size.pixelCount <= limits.maxPixels, "the picture is beyond the limits")
-      precondition(samples(of: frame) == samples(of: other), "earlier files leave a trace")
-      let header = try? used.header(of: file)
-      precondition(header?.size == frame.size, "the header says otherwise")
-      precondition(format != nil || header?.geometry == frame.geometry, "it says otherwise")
+      precondition(frame.size.pixelCount <= limits.maxPixels, "the picture exceeds the limits")
+      precondition(samples(of: frame) == samples(of: other), "earlier files change the result")
+      let header = try? reused.header(of: file)
+      precondition(header?.size == frame.size, "the header states another size")
+      precondition(
+        format != nil || header?.geometry == frame.geometry, "the header states another format")
     case (.failure(let error), .failure(let other)):
-      precondition(error == other, "earlier files leave a trace: \(error), \(other)")
-    default: preconditionFailure("earlier files decide what can be read")
+      precondition(error == other, "earlier files change the error: \(error), \(other)")
+    default: preconditionFailure("earlier files change whether a file is accepted")
     }
   }
 }

@@ -18,11 +18,11 @@ fuzz { input in
         try FilterCatalogue.builtIn.resolve(pipeline)
       }
     } catch {
-      precondition((0 ... bytes.count).contains(error.utf8Offset), "a place beyond the text")
+      precondition((0 ... bytes.count).contains(error.utf8Offset), "a position beyond the text")
       precondition(!"\(error)".isEmpty)
     }
   } catch {
-    precondition((0 ... bytes.count).contains(error.utf8Offset), "a place beyond the text")
+    precondition((0 ... bytes.count).contains(error.utf8Offset), "a position beyond the text")
     precondition(!"\(error)".isEmpty)
     return
   }
@@ -31,13 +31,14 @@ fuzz { input in
   let mayBeUnequal = printed.contains("nan")
   if printed.utf8.count <= PipelineText.maxLength {
     guard let again = try? PipelineText(printed).pipeline else {
-      preconditionFailure("cannot be read again: \(printed)")
+      preconditionFailure("printed text cannot be parsed: \(printed)")
     }
-    precondition(again == pipeline || mayBeUnequal, "is another when it is read again: \(printed)")
-    precondition(again.text == printed, "is printed otherwise the next time: \(printed)")
+    precondition(again == pipeline || mayBeUnequal, "printed text is another pipeline: \(printed)")
+    precondition(again.text == printed, "printing is not stable: \(printed)")
   }
   let message = Sidelight_V1_Pipeline(pipeline)
   if let back = try? Pipeline(message) {
-    precondition(back == pipeline || mayBeUnequal, "the message says something else: \(printed)")
+    precondition(
+      back == pipeline || mayBeUnequal, "the message contains another pipeline: \(printed)")
   }
 }

@@ -18,7 +18,7 @@ let catalogue: FilterCatalogue = {
       FrameGeometry(format: .rgba8, size: FrameSize(width: 5, height: 3))
     ).finish(),
     let image = try? ImageAsset(picture)
-  else { preconditionFailure("no picture") }
+  else { preconditionFailure("the image asset is invalid") }
   catalogue.assets = AssetStore(["photo": .image(image)])
   return catalogue
 }()
@@ -33,7 +33,7 @@ fuzz { input in
   let again = try? Pipeline(Sidelight_V1_Pipeline(pipeline))
   // NaN is not equal to itself.
   precondition(
-    again == pipeline || text.contains("nan"), "the message says something else: \(text)")
+    again == pipeline || text.contains("nan"), "the message contains another pipeline: \(text)")
   guard let resolved = try? catalogue.resolve(pipeline) else { return }
   let formats = PixelFormat.allCases
   let geometry = FrameGeometry(format: formats[Int(first) % formats.count], size: size)
@@ -43,10 +43,12 @@ fuzz { input in
     (try? FrameLayout(packed: plan.output.format, size: plan.output.size)) != nil,
     "no frame has the geometry \(plan.output)")
   if let refusal = plan.refusal {
-    precondition(refusal.byteCount > maxPlanBytes && plan.passes.isEmpty, "refused for nothing")
+    precondition(
+      refusal.byteCount > maxPlanBytes && plan.passes.isEmpty, "refused within the limit")
   } else {
     // The limit does not count the overhead of a pass.
-    precondition(plan.byteCost <= maxPlanBytes + 4096 * plan.passes.count, "more than it may hold")
+    precondition(
+      plan.byteCost <= maxPlanBytes + 4096 * plan.passes.count, "the plan exceeds the limit")
   }
   _ = plan.description
 }

@@ -43,19 +43,20 @@ fuzz { input in
   }
   guard let layout = try? RingLayout(request) else { return }
   precondition(
-    UInt64(layout.slotBytes) >= request.slotBytes, "a slot is smaller than was asked for")
-  precondition(layout.indices(of: .output).upperBound == layout.slotCount, "slots are left over")
+    UInt64(layout.slotBytes) >= request.slotBytes, "a slot is smaller than requested")
+  precondition(layout.indices(of: .output).upperBound == layout.slotCount, "slots are unused")
 
   guard let image = try? Sidelight_V1_Image(serializedBytes: Array(bytes[16...])), image.isInSlot
   else {
     return
   }
-  for way in [RingLayout.Direction.input, .output] {
-    guard let (slot, byteCount) = try? layout.check(image.sharedMemory, way) else { continue }
-    precondition(layout.indices(of: way).contains(slot), "the slot goes the other way")
-    precondition((0 ... layout.slotBytes).contains(byteCount), "there is more than the slot has")
-    precondition((slot + 1) * layout.slotBytes <= layout.byteCount, "the slot is not in the ring")
-    precondition(UInt64(byteCount) == image.sharedMemory.length, "another length was meant")
+  for direction in [RingLayout.Direction.input, .output] {
+    guard let (slot, byteCount) = try? layout.check(image.sharedMemory, direction) else { continue }
+    precondition(layout.indices(of: direction).contains(slot), "the slot has the other direction")
+    precondition((0 ... layout.slotBytes).contains(byteCount), "the length exceeds the slot")
+    precondition((slot + 1) * layout.slotBytes <= layout.byteCount, "the slot is outside the ring")
+    precondition(
+      UInt64(byteCount) == image.sharedMemory.length, "the length is not the requested one")
     if byteCount <= maxReadBytes { read(image, byteCount) }
   }
 }

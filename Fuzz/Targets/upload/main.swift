@@ -40,7 +40,7 @@ func expected(_ messages: [Request]) -> [UInt8]? {
   return file.count == header.sizeBytes ? file : nil
 }
 
-func take(_ messages: [Request]) throws(AssetError) -> AssetUpload.Contents {
+func upload(_ messages: [Request]) throws(AssetError) -> AssetUpload.Contents {
   var upload = try AssetUpload(messages.first, maxFileBytes: maxFileBytes)
   for message in messages.dropFirst() { try upload.append(message) }
   return try upload.finish()
@@ -50,12 +50,12 @@ fuzz { input in
   let messages = messages(input)
   let expected = expected(messages)
   do throws(AssetError) {
-    let contents = try take(messages)
-    precondition(contents.bytes == expected, "another file has come")
+    let contents = try upload(messages)
+    precondition(contents.bytes == expected, "the file differs")
     precondition(contents.name == messages[0].header.name)
     precondition(contents.digest == Array(messages[0].header.sha256))
   } catch {
-    precondition(expected == nil, "\(error) is no fault")
+    precondition(expected == nil, "a valid upload failed: \(error)")
     let status = error.status
     precondition(status.message.utf8.count < 1024, "the status is too long")
     precondition(!error.field.isEmpty && status.details.count == 2)

@@ -9,7 +9,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   /// Formats a value. `nil` if there is none.
   let texts: @Sendable (Value) -> [String]?
 
-  /// Creates a format of values that are one text.
+  /// Creates a format of values that consist of one text.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable (String) throws(InvalidSettingValue) -> Value,
     text: @escaping @Sendable (Value) -> String
@@ -25,7 +25,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
     self.texts = { [text($0)] }
   }
 
-  /// Creates a format of any values.
+  /// Creates a format of values that consist of any number of texts.
   init(
     _ kind: SettingKind, parse: @escaping @Sendable ([String]) throws(InvalidSettingValue) -> Value,
     texts: @escaping @Sendable (Value) -> [String]?
@@ -87,5 +87,5 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   }
 }
 
-/// The forms of settings' values, by name.
+/// The namespace of the formats of settings.
 enum Format {}

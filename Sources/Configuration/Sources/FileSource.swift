@@ -30,7 +30,7 @@ struct FileSource {
   private mutating func read(_ text: String) {
     // Before parsing: a key that is an alias takes exponential time.
     if let line = Self.lineOfAlias(in: text) {
-      return self.refuse(
+      return self.addError(
         line, "anchors and aliases (&, *) are not supported; quote the text if it is neither")
     }
     do {
@@ -39,19 +39,19 @@ struct FileSource {
       switch root {
       case .mapping(let mapping): self.read(mapping, in: nil)
       case .scalar(let scalar) where Self.isNull(scalar): break
-      default: self.refuse(root.mark?.line, "expected settings: KEY: VALUE")
+      default: self.addError(root.mark?.line, "expected settings: KEY: VALUE")
       }
     } catch let error as YamlError {
-      self.refuse(error)
+      self.addError(error)
     } catch {
-      self.refuse(nil, "cannot be parsed as YAML")
+      self.addError(nil, "cannot be parsed as YAML")
     }
   }
 
   private mutating func read(_ mapping: Yams.Node.Mapping, in section: String?) {
     for (name, value) in mapping {
       guard let name = name.scalar else {
-        self.refuse(name.mark?.line, "expected a scalar as key")
+        self.addError(name.mark?.line, "expected a scalar as key")
         continue
       }
       let key = (section.map { "\($0)." } ?? "") + name.string
@@ -62,54 +62,54 @@ struct FileSource {
         switch value {
         case .mapping(let mapping): self.read(mapping, in: key)
         case .scalar(let scalar) where Self.isNull(scalar): break
-        default: self.refuse(line, "\(key) is a section; indent its settings below it")
+        default: self.addError(line, "\(key) is a section; indent its settings below it")
         }
       } else {
         let nearest =
           value.mapping == nil
           ? SettingTable.nearestKey(to: key) : SettingTable.nearestSection(to: key)
         let error = SettingError(unknown: key.quotedWhereNeeded, nearest: nearest)
-        self.refuse(line, error.description)
+        self.addError(line, error.description)
       }
     }
   }
 
   private mutating func read(_ value: Yams.Node, of setting: Setting, _ line: Int) {
     guard self.values[setting.key] == nil else {
-      return self.refuse(line, "\(setting.key) is set twice")
+      return self.addError(line, "\(setting.key) is set twice")
     }
     let texts: [String]
     switch value {
     case .scalar(let scalar) where Self.isNull(scalar):
-      return self.refuse(line, "\(setting.key) has no value")
+      return self.addError(line, "\(setting.key) has no value")
     case .scalar(let scalar): texts = [scalar.string]
     case .sequence(let sequence) where setting.kind.isList && sequence.allSatisfy(\.isScalar):
       texts = sequence.compactMap(\.scalar?.string)
     case .sequence where setting.kind.isList:
-      return self.refuse(line, "\(setting.key) is not a list of scalars")
-    case .sequence: return self.refuse(line, "\(setting.key) is a list; expected one value")
-    default: return self.refuse(line, "\(setting.key) is a section; expected a value")
+      return self.addError(line, "\(setting.key) is not a list of scalars")
+    case .sequence: return self.addError(line, "\(setting.key) is a list; expected one value")
+    default: return self.addError(line, "\(setting.key) is a section; expected a value")
     }
     self.values[setting.key] = texts
     self.lines[setting.key] = line
   }
 
-  private mutating func refuse(_ error: YamlError) {
+  private mutating func addError(_ error: YamlError) {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      self.refuse(mark.line, "invalid YAML: \(problem)")
+      self.addError(mark.line, "invalid YAML: \(problem)")
     case .duplicatedKeysInMapping(let keys, let context):
       let keys = keys.map(\.quotedWhereNeeded).joined(separator: ", ")
-      self.refuse(context.mark.line, "duplicate keys in one section: \(keys)")
-    case .reader(let problem, _, _, _): self.refuse(nil, "invalid YAML: \(problem)")
-    default: self.refuse(nil, "cannot be parsed as YAML")
+      self.addError(context.mark.line, "duplicate keys in one section: \(keys)")
+    case .reader(let problem, _, _, _): self.addError(nil, "invalid YAML: \(problem)")
+    default: self.addError(nil, "cannot be parsed as YAML")
     }
   }
 
-  private mutating func refuse(_ line: Int?, _ reason: String) {
-    let place = line.map { "\(self.path):\($0)" } ?? self.path
-    self.errors.append(SettingError("\(place): \(reason)"))
+  private mutating func addError(_ line: Int?, _ reason: String) {
+    let location = line.map { "\(self.path):\($0)" } ?? self.path
+    self.errors.append(SettingError("\(location): \(reason)"))
   }
 
   /// Returns whether a scalar is empty or `null`.

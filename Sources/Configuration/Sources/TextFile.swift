@@ -23,13 +23,13 @@ enum TextFile {
     var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
     var count = 0
     while count < bytes.count {
-      let taken = bytes.withUnsafeMutableBytes {
+      let length = bytes.withUnsafeMutableBytes {
         read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
       }
-      if taken < 0, errno == EINTR { continue }
-      guard taken >= 0 else { throw TextFileError(errno: errno) }
-      if taken == 0 { break }
-      count += taken
+      if length < 0, errno == EINTR { continue }
+      guard length >= 0 else { throw TextFileError(errno: errno) }
+      if length == 0 { break }
+      count += length
     }
     guard count <= Self.maxBytes else {
       throw TextFileError(reason: "is larger than the limit of \(Self.maxBytes >> 20) MiB")

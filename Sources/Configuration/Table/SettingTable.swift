@@ -33,28 +33,28 @@ public enum SettingTable {
       return (1 ..< max(1, parts.count)).map { parts[..<$0].joined(separator: ".") }
     })
 
-  /// The setting with a key.
+  /// Returns the setting with a key.
   public static func setting(_ key: String) -> Setting? { Self.byKey[key] }
 
-  /// The setting with a flag, including its dashes.
+  /// Returns the setting with a flag, including its dashes.
   static func setting(flag: String) -> Setting? { Self.byFlag[flag] }
 
-  /// Whether a text is the section of a key, such as `limits`.
+  /// Returns whether a text is the section of a key, such as `limits`.
   static func isSection(_ key: String) -> Bool { Self.sections.contains(key) }
 
-  /// The existing section that is nearest to an unknown one.
+  /// Returns the existing section that is nearest to an unknown one.
   static func nearestSection(to section: String) -> String? {
     Spelling.nearest(to: section, among: Array(self.sections))
   }
 
-  /// The existing key that is nearest to an unknown one.
+  /// Returns the existing key that is nearest to an unknown one.
   public static func nearestKey(to key: String) -> String? {
     let last = { (key: String) in key.split(separator: ".").last.map(String.init) ?? key }
     // If only the section is wrong or missing, the last part identifies the setting.
     let keys = Self.all.map(\.key)
     if let key = keys.first(where: { last($0) == last(key) }) { return key }
     if let key = Spelling.nearest(to: key, among: keys) { return key }
-    // Very short names resemble everything.
+    // Short names are near to too many others.
     guard last(key).count > 3 else { return nil }
     return Spelling.nearest(to: last(key), among: keys.map(last)).flatMap { name in
       keys.first { last($0) == name }

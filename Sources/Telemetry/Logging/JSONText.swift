@@ -16,7 +16,7 @@ struct JSONText {
 
   mutating func add(_ key: String, _ value: Logger.MetadataValue) {
     self.begin(key)
-    self.text += Self.written(value)
+    self.text += Self.encoded(value)
   }
 
   private mutating func begin(_ key: String) {
@@ -25,11 +25,11 @@ struct JSONText {
     self.text += Self.quoted(key) + ":"
   }
 
-  private static func written(_ value: Logger.MetadataValue) -> String {
+  private static func encoded(_ value: Logger.MetadataValue) -> String {
     switch value {
     case .string(let value): return self.quoted(value)
     case .stringConvertible(let value): return self.quoted("\(value)")
-    case .array(let values): return "[\(values.map(self.written).joined(separator: ","))]"
+    case .array(let values): return "[\(values.map(self.encoded).joined(separator: ","))]"
     case .dictionary(let members):
       var json = Self()
       json.open()

@@ -122,9 +122,9 @@ extension Opentelemetry_Proto_Trace_V1_Span {
         $0.attributes = [Opentelemetry_Proto_Common_V1_KeyValue](event.attributes)
       }
     }
-    self.droppedEventsCount = UInt32(clamping: span.leftOut.events)
+    self.droppedEventsCount = UInt32(clamping: span.droppedCounts.events)
     self.links = span.links.compactMap(Link.init)
-    self.droppedLinksCount = UInt32(clamping: span.leftOut.links)
+    self.droppedLinksCount = UInt32(clamping: span.droppedCounts.links)
     if let status = span.status {
       self.status.code = status.code == .ok ? .ok : .error
       self.status.message = status.message ?? ""

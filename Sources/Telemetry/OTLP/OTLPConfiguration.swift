@@ -16,7 +16,7 @@ public struct OTLPConfiguration: Sendable, Hashable {
     "service.name": "sidelight", "telemetry.sdk.name": "sidelight",
     "telemetry.sdk.language": "swift",
   ]
-  /// - `sampler` (default: the decision of the parent; all traces that start here).
+  /// - `sampler` (default: the decision of the parent; traces without a parent are sampled).
   public var sampler = Sampler.parentBased(root: .always)
   /// - `maxQueueSize` (count, default: 2048, at least 1): the maximum number of waiting spans.
   ///   Further spans are dropped and counted.
@@ -212,7 +212,7 @@ extension Substring {
     return rest
   }
 
-  /// The text with `%41` as `A`; `nil` if an escape is broken or what comes out is not UTF-8.
+  /// The text with `%41` as `A`. `nil` if an escape is invalid or the result is not UTF-8.
   fileprivate var percentDecoded: String? {
     var bytes: [UInt8] = []
     var rest = self.utf8

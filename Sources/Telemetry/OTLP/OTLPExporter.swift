@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 public import Logging
 public import Metrics
 public import ServiceLifecycle
@@ -46,13 +47,15 @@ public final class OTLPExporter: Service {
     } catch {
       return await self.run { _ in throw error }
     }
-    await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await collector.runConnection() }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // If the connection fails, so do the calls, whose errors are counted and logged.
+        try? await collector.runConnection()
+      }
       await self.run { try await collector.send($0) }
       collector.close()
       // An abandoned call may keep the connection open.
       group.cancelAll()
-      while (try? await group.next()) != nil {}
     }
   }
 
@@ -60,10 +63,10 @@ public final class OTLPExporter: Service {
   package func run(_ send: @escaping Send) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        while !Task.isCancelled {
-          self.queue.wakeExporter()
-          try? await Task.sleep(for: self.configuration.scheduleDelay)
-        }
+        self.queue.wakeExporter()
+        // Ends when the task is cancelled.
+        let ticks = AsyncTimerSequence.repeating(every: self.configuration.scheduleDelay)
+        for await _ in ticks { self.queue.wakeExporter() }
       }
       var failures = FailureLog(logger: self.logger, endpoint: self.configuration.endpoint)
       await withGracefulShutdownHandler {
@@ -108,10 +111,13 @@ public final class OTLPExporter: Service {
     self.counters.record(dropped: self.queue.counts.dropped)
   }
 
-  private struct TimedOut: Error, CustomStringConvertible {
+  private struct ExportTimeout: Error, CustomStringConvertible {
     let description = "The collector did not answer in time."
   }
 
+  /// Runs an operation with a time limit.
+  ///
+  /// - Throws: ``ExportTimeout``, or the error of `body`.
   private static func within<Result: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -119,7 +125,7 @@ public final class OTLPExporter: Service {
       group.addTask { try await body() }
       group.addTask {
         try await Task.sleep(for: limit)
-        throw TimedOut()
+        throw ExportTimeout()
       }
       defer { group.cancelAll() }
       guard let result = try await group.next() else { throw CancellationError() }

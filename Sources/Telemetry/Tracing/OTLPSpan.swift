@@ -9,7 +9,7 @@ public final class OTLPSpan: Span {
     var events: [SpanEvent] = []
     var links: [SpanLink] = []
     var status: SpanStatus?
-    var leftOut = (events: 0, links: 0)
+    var droppedCounts = (events: 0, links: 0)
   }
 
   /// The maximum number of events, and of links: OpenTelemetry's default.
@@ -32,9 +32,9 @@ public final class OTLPSpan: Span {
     in context: ServiceContext, start: UInt64, queue: SpanQueue
   ) {
     self.spanContext = spanContext
-    var own = context
-    own.spanContext = spanContext
-    self.context = own
+    var ownContext = context
+    ownContext.spanContext = spanContext
+    self.context = ownContext
     self.parent = parent
     self.kind = kind
     self.start = start
@@ -79,7 +79,7 @@ public final class OTLPSpan: Span {
       if record.map({ $0.events.count < Self.limit }) ?? false {
         record?.events.append(event)
       } else {
-        record?.leftOut.events += 1
+        record?.droppedCounts.events += 1
       }
     }
   }
@@ -90,7 +90,7 @@ public final class OTLPSpan: Span {
       if record.map({ $0.links.count < Self.limit }) ?? false {
         record?.links.append(link)
       } else {
-        record?.leftOut.links += 1
+        record?.droppedCounts.links += 1
       }
     }
   }
@@ -114,7 +114,7 @@ public final class OTLPSpan: Span {
         name: record.name, kind: self.kind, context: self.spanContext, parent: self.parent,
         start: self.start, end: max(self.start, instant().nanosecondsSinceEpoch),
         attributes: record.attributes, events: record.events, links: record.links,
-        status: record.status, leftOut: record.leftOut))
+        status: record.status, droppedCounts: record.droppedCounts))
   }
 }
 
@@ -132,6 +132,6 @@ package struct FinishedSpan: Sendable {
   package var events: [SpanEvent]
   package var links: [SpanLink]
   package var status: SpanStatus?
-  /// The numbers of events and links beyond the limit.
-  package var leftOut: (events: Int, links: Int)
+  /// The numbers of events and links that were dropped because of the limit.
+  package var droppedCounts: (events: Int, links: Int)
 }

@@ -60,7 +60,7 @@ extension SpanContext {
     }
     self.init(
       traceID: traceID, spanID: spanID, isSampled: flags & 1 != 0, isRandom: flags & 2 != 0,
-      state: Self.isCarried(tracestate) ? tracestate : "", isRemote: true)
+      state: Self.isPropagated(tracestate) ? tracestate : "", isRemote: true)
   }
 
   /// The header value, in version 00.
@@ -68,7 +68,7 @@ extension SpanContext {
     "00-\(self.traceID)-\(self.spanID)-0\(self.flags)"
   }
 
-  private static func isCarried(_ tracestate: String) -> Bool {
+  private static func isPropagated(_ tracestate: String) -> Bool {
     tracestate.utf8.count <= 512 && tracestate.utf8.allSatisfy { (0x20 ... 0x7E).contains($0) }
   }
 }
@@ -138,9 +138,9 @@ extension UInt64 {
   /// 16 lower-case hexadecimal digits.
   var hexadecimal: String {
     String(unsafeUninitializedCapacity: 16) { digits in
-      for place in 0 ..< 16 {
-        let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * place)) & 15
-        digits[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      for index in 0 ..< 16 {
+        let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15
+        digits[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
       }
       return 16
     }

@@ -35,8 +35,8 @@ struct AssetOptions: ParsableArguments {
       do {
         store.put(try AssetFile(path: use.name).read(), named: use.name)
       } catch {
-        let fault = PipelineError(code: .unknownAsset, path: use.path, message: "\(error)")
-        throw ValidationError("\(text.locate(fault))")
+        let error = PipelineError(code: .unknownAsset, path: use.path, message: "\(error)")
+        throw ValidationError("\(text.locate(error))")
       }
     }
     catalogue.assets = store
@@ -126,7 +126,7 @@ private struct AssetFile {
 private struct AssetFileError: Error, CustomStringConvertible {
   /// The path of the file.
   let path: String
-  /// The fault, with the line in a table.
+  /// The error, with the line in a table.
   let reason: String
 
   /// The path and the reason.

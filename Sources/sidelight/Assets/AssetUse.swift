@@ -52,7 +52,8 @@ extension Pipeline {
     do {
       return try await body()
     } catch {
-      let isRefused = (error as? RPCError)?.code == .invalidArgument || error is RefusedPipeline
+      let isRefused =
+        (error as? RPCError)?.code == .invalidArgument || error is RefusedPipelineError
       guard isRefused, let use = self.assetUses(in: .builtIn).first else { throw error }
       throw ValidationError(
         """

@@ -36,11 +36,11 @@ struct AssetsPut: AsyncParsableCommand {
   @Argument(help: "PNG, JPEG or .cube file to upload.", completion: .file())
   var file: String
 
-  @OptionGroup var at: AssetServerOption
+  @OptionGroup var address: AssetServerOption
 
   func run() async throws {
     let contents = try FileContents.read(self.file)
-    let asset = try await SidelightClient.connect(to: self.at.server) { client in
+    let asset = try await SidelightClient.connect(to: self.address.server) { client in
       try await client.putAsset(named: self.name, contents: contents)
     }
     print(asset.line)
@@ -53,10 +53,10 @@ struct AssetsList: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the assets that your pipelines can name, one per line.")
 
-  @OptionGroup var at: AssetServerOption
+  @OptionGroup var address: AssetServerOption
 
   func run() async throws {
-    let assets = try await SidelightClient.connect(to: self.at.server) { client in
+    let assets = try await SidelightClient.connect(to: self.address.server) { client in
       try await client.listAssets()
     }
     for asset in assets { print(asset.line) }
@@ -66,7 +66,7 @@ struct AssetsList: AsyncParsableCommand {
 extension AssetDescription {
   /// A human-readable line with name, contents, origin and memory.
   fileprivate var line: String {
-    let words =
+    let kind =
       switch self.contents {
       case .image(let size): "image \(size)"
       case .cube(let entries): "cube of \(entries) entries a side"
@@ -74,8 +74,8 @@ extension AssetDescription {
       case nil: "unknown"
       }
     return self.isProvidedByServer
-      ? "\(self.name)\t\(words)\tprovided by the server"
-      : "\(self.name)\t\(words)\t\(self.memoryByteCount) bytes in memory"
+      ? "\(self.name)\t\(kind)\tprovided by the server"
+      : "\(self.name)\t\(kind)\t\(self.memoryByteCount) bytes in memory"
   }
 }
 
@@ -88,10 +88,10 @@ struct AssetsDelete: AsyncParsableCommand {
   @Argument(help: "Name of the asset.")
   var name: String
 
-  @OptionGroup var at: AssetServerOption
+  @OptionGroup var address: AssetServerOption
 
   func run() async throws {
-    try await SidelightClient.connect(to: self.at.server) { client in
+    try await SidelightClient.connect(to: self.address.server) { client in
       try await client.deleteAsset(named: self.name)
     }
   }

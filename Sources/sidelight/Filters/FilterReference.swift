@@ -79,7 +79,7 @@ struct FilterReference {
       lines.append("")
     }
     lines.append("- Fidelity: \(filter.fidelity.rawValue)")
-    lines.append("- Reads: \(filter.sees)")
+    lines.append("- Reads: \(filter.inputRegion)")
     lines.append("- Formula: \(Self.escaped(filter.formula))")
     lines.append("")
     guard !filter.parameters.isEmpty else {
@@ -89,9 +89,9 @@ struct FilterReference {
     lines.append("|---|---|---|---|---|---|")
     for parameter in filter.parameters {
       let cells = [
-        "`\(parameter.name)`", parameter.kindWords,
-        parameter.defaultWords.map { "`\($0)`" } ?? "required",
-        parameter.sliderWords ?? "", parameter.limitWords ?? "",
+        "`\(parameter.name)`", parameter.kindText,
+        parameter.defaultText.map { "`\($0)`" } ?? "required",
+        parameter.sliderText ?? "", parameter.limitsText ?? "",
         Self.escaped(parameter.summary),
       ]
       lines.append("| " + cells.joined(separator: " | ") + " |")

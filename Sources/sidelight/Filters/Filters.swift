@@ -96,7 +96,7 @@ private struct FilterPage {
     lines += Self.wrapped("  ", self.filter.textForm)
     lines.append("")
     for (name, value) in [
-      ("Fidelity", self.filter.fidelity.words), ("Reads", self.filter.sees),
+      ("Fidelity", self.filter.fidelity.summary), ("Reads", self.filter.inputRegion),
       ("Category", self.filter.category.rawValue), ("Formula", self.filter.formula),
     ] {
       lines += Self.wrapped("  " + name + String(repeating: " ", count: 10 - name.count), value)
@@ -104,15 +104,15 @@ private struct FilterPage {
     lines += ["", self.filter.parameters.isEmpty ? "  No parameters." : "  Parameters"]
     for parameter in self.filter.parameters {
       lines += Self.wrapped("    ", "\(parameter.name): \(parameter.summary)")
-      lines += Self.wrapped("      ", Self.facts(parameter))
+      lines += Self.wrapped("      ", Self.details(of: parameter))
     }
     return lines.joined(separator: "\n")
   }
 
-  private static func facts(_ parameter: ParameterDescription) -> String {
+  private static func details(of parameter: ParameterDescription) -> String {
     [
-      parameter.kindWords, parameter.defaultWords.map { "default \($0)" } ?? "required",
-      parameter.sliderWords.map { "slider \($0)" }, parameter.limitWords.map { "limits \($0)" },
+      parameter.kindText, parameter.defaultText.map { "default \($0)" } ?? "required",
+      parameter.sliderText.map { "slider \($0)" }, parameter.limitsText.map { "limits \($0)" },
     ].compactMap(\.self).joined(separator: "; ")
   }
 

@@ -122,7 +122,7 @@ struct TypedFilters {
     return self.isShared(parameter.name) ? name : Self.capitalized(filter.name) + name
   }
 
-  /// Whether all filters with a choice of that name have the same choices, in whatever order.
+  /// Returns whether all filters with a choice of that name have the same choices, in any order.
   private func isShared(_ name: String) -> Bool {
     let choices = self.filters.flatMap(\.parameters).compactMap { parameter -> Set<String>? in
       guard parameter.name == name, case .choice(let names) = parameter.kind else { return nil }
@@ -131,26 +131,26 @@ struct TypedFilters {
     return Set(choices).count <= 1
   }
 
-  /// The summary, then the unit, default and ranges.
+  /// Returns the summary, then the unit, default and ranges.
   private static func documentation(_ parameter: ParameterDescription) -> String {
     let kind: String? =
       switch (parameter.kind, parameter.unit) {
       case (.number, .none): nil
-      case (.number, _), (.vector, _): parameter.kindWords
+      case (.number, _), (.vector, _): parameter.kindText
       default: nil
       }
     let defaultValue: String? =
       switch parameter.defaultValue {
       case nil: "required"
       case .text("")?: "optional"
-      case .some: parameter.defaultWords.map { "default `\($0)`" }
+      case .some: parameter.defaultText.map { "default `\($0)`" }
       }
     let pixels = parameter.kind == .length ? " pixels" : ""
-    let facts = [
-      kind, defaultValue, parameter.sliderWords.map { "slider \($0)\(pixels)" },
-      parameter.limitWords.map { "limits \($0)\(pixels)" },
+    let details = [
+      kind, defaultValue, parameter.sliderText.map { "slider \($0)\(pixels)" },
+      parameter.limitsText.map { "limits \($0)\(pixels)" },
     ]
-    let text = facts.compactMap(\.self).joined(separator: ", ")
+    let text = details.compactMap(\.self).joined(separator: ", ")
     return "\(parameter.summary) \(Self.capitalized(text))."
   }
 
@@ -158,7 +158,7 @@ struct TypedFilters {
 
   private static let maxColumns = 100
 
-  /// A text in lines of at most 100 characters, where words allow.
+  /// Wraps a text at 100 characters; longer words are not split.
   private static func wrapped(_ head: String, _ indent: String, _ text: String) -> [String] {
     var lines: [String] = []
     var line = head
@@ -173,7 +173,7 @@ struct TypedFilters {
     return lines + [line]
   }
 
-  /// The words of a text; code between backticks is one word.
+  /// Splits a text at spaces; code between backticks is one word.
   private static func words(_ text: String) -> [String] {
     var isCode = false
     return text.split { character in
@@ -182,7 +182,7 @@ struct TypedFilters {
     }.map(String.init)
   }
 
-  /// Items separated by commas, in lines of at most 100 characters.
+  /// Returns items separated by commas, in lines of at most 100 characters.
   private static func filled(_ indent: String, _ items: [String]) -> [String] {
     var lines: [String] = []
     var line = indent

@@ -4,7 +4,7 @@ import ServiceLifecycle
 import SidelightConfiguration
 import UnixSignals
 
-/// Reloads the settings on SIGHUP. Applies all reloadable changes, or none if there is a fault.
+/// Reloads the settings on SIGHUP. Applies all reloadable changes, or none if there is an error.
 struct ReloadService: Service, CustomStringConvertible {
   /// The help texts of metrics, by name.
   static let metricDescriptions = [
@@ -56,15 +56,15 @@ struct ReloadService: Service, CustomStringConvertible {
         settings = try await self.reload(settings)
       } catch {
         self.refused.increment()
-        let faults = (error as? SettingErrors)?.all.map(\.description) ?? ["\(error)"]
-        for fault in faults {
-          self.logger.error("settings not reloaded", metadata: ["fault": "\(fault)"])
+        let errors = (error as? SettingErrors)?.all.map(\.description) ?? ["\(error)"]
+        for error in errors {
+          self.logger.error("settings not reloaded", metadata: ["fault": "\(error)"])
         }
       }
     }
   }
 
-  /// Returns the settings that are in force from now on.
+  /// Applies the current settings of all sources, and returns the ones that apply from now on.
   private func reload(_ settings: Settings) async throws -> Settings {
     let newer = try self.read()
     let reload = settings.reloading(newer)
@@ -74,12 +74,13 @@ struct ReloadService: Service, CustomStringConvertible {
         "setting requires a restart",
         metadata: [
           "setting": "\(setting.key)", "origin": "\(newer.origin(of: setting))",
-          "stays": "\(settings.words(for: setting))", "wanted": "\(newer.words(for: setting))",
+          "stays": "\(settings.displayText(of: setting))",
+          "wanted": "\(newer.displayText(of: setting))",
         ])
     }
     // Before the log entry, so that a reader of the log finds the reload counted.
     self.applied.increment()
-    let changed = reload.applied.map { "\($0.key)=\(reload.settings.words(for: $0))" }
+    let changed = reload.applied.map { "\($0.key)=\(reload.settings.displayText(of: $0))" }
     self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])
     return reload.settings
   }

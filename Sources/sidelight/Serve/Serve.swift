@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
 
   /// Returns the settings from the arguments, the environment and a file.
   ///
-  /// - Throws: `ExitCode` after faults have been printed; `CleanExit` for help and other requests.
+  /// - Throws: `ExitCode` after errors have been printed; `CleanExit` for help and other requests.
   func settings() throws -> Settings {
     let commandLine = CommandLineSource(self.arguments)
     switch commandLine.request {
@@ -106,7 +106,7 @@ struct Serve: AsyncParsableCommand {
     ) { configuration in
       let configuration = configuration.adapted(to: worker)
       // Steps that can fail come first, those with effects last.
-      guard configuration.isClosed(like: settings.configuration) else {
+      guard configuration.hasSameAccessControl(as: settings.configuration) else {
         throw EndpointToggleError()
       }
       let rules: TokenAuthenticator.Rules? =
@@ -120,7 +120,7 @@ struct Serve: AsyncParsableCommand {
     // server answers probes while the server drains.
     let services: [(any Service)?] = [
       watchdog, tracing?.exporter, admin, reload, server,
-      Announcement(server: server, admin: admin, isWorkers: worker != nil),
+      Announcement(server: server, admin: admin, isWorker: worker != nil),
       worker.map { WorkerLink($0, server: server) },
     ]
     let group = ServiceGroupConfiguration(
@@ -134,8 +134,8 @@ struct Serve: AsyncParsableCommand {
       return try Settings(
         commandLine: commandLine, environment: ProcessInfo.processInfo.environment)
     } catch {
-      let faults = error.all.map { "Error: \($0)\n" }.joined()
-      FileHandle.standardError.write(Data("\(faults)See 'sidelight serve --help'.\n".utf8))
+      let errors = error.all.map { "Error: \($0)\n" }.joined()
+      FileHandle.standardError.write(Data("\(errors)See 'sidelight serve --help'.\n".utf8))
       throw ExitCode.validationFailure
     }
   }
@@ -205,8 +205,8 @@ extension ServeConfiguration {
     return self.forWorker(worker.index, of: worker.count, resumeKey: worker.resumeKey)
   }
 
-  /// Returns whether two configurations enable the same means of encryption and authentication.
-  fileprivate func isClosed(like other: ServeConfiguration) -> Bool {
+  /// Returns whether two configurations enable the same kinds of encryption and authentication.
+  fileprivate func hasSameAccessControl(as other: ServeConfiguration) -> Bool {
     let (one, two) = (self.server, other.server)
     return (one.tls == nil) == (two.tls == nil)
       && (one.tls?.clientCertificates == .some(.none))
@@ -217,7 +217,8 @@ extension ServeConfiguration {
   }
 }
 
-/// Refuses to enable or disable authentication by a reload, which could open a server to everyone.
+/// Refuses to enable or disable authentication by a reload, which could open the server to all
+/// clients.
 private struct EndpointToggleError: Error, CustomStringConvertible {
   var description: String {
     "enabling or disabling TLS, client certificates, tokens, or users and groups of Unix sockets "
@@ -230,14 +231,14 @@ private struct Announcement: Service, CustomStringConvertible {
   let server: SidelightServer
   let admin: AdminServer?
   /// Whether this is a worker, whose supervisor prints the addresses.
-  let isWorkers: Bool
+  let isWorker: Bool
 
   var description: String { "Announcement" }
 
   func run() async throws {
-    // If there are none, the server reports the reason.
+    // If it does not listen, the server reports the reason.
     let addresses = (try? await self.server.listeningAddresses) ?? []
-    for address in addresses where !self.isWorkers {
+    for address in addresses where !self.isWorker {
       // Unbuffered, since the parent process may wait for the line.
       FileDescriptorOutput.standardOutput.write("listening on \(address)\n")
     }

@@ -127,7 +127,7 @@ struct Stream: AsyncParsableCommand {
       case .outcome(.dropped):
         if let last { try await output.write(last) }
       case .rejected(let change):
-        throw RefusedPipeline(reason: change.message)
+        throw RefusedPipelineError(reason: change.message)
       default: break
       }
     }
@@ -142,7 +142,7 @@ struct TimedPipeline: Sendable {
 
   /// Parses an argument.
   ///
-  /// - Throws: `ValidationError`, with the position of a fault in the pipeline.
+  /// - Throws: `ValidationError`, with the position of an error in the pipeline.
   init(argument: String) throws {
     guard let separator = argument.firstIndex(of: "=") else {
       throw ValidationError("expected SECONDS=TEXT")
@@ -157,8 +157,8 @@ struct TimedPipeline: Sendable {
   }
 }
 
-/// A pipeline that the server refused during a stream.
-struct RefusedPipeline: Error, CustomStringConvertible {
+/// The refusal of a pipeline by the server during a stream.
+struct RefusedPipelineError: Error, CustomStringConvertible {
   /// The server's reason.
   let reason: String
 

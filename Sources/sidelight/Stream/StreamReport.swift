@@ -73,7 +73,7 @@ final class StreamReport: Sendable {
       if let count = state.dispositions[disposition] { parts.append("\(count) \(name)") }
     }
     let reasons = DroppedFrame.Reason.allCases.compactMap { reason in
-      state.dropped[reason].map { "\(reason.words): \($0)" }
+      state.dropped[reason].map { "\(reason.text): \($0)" }
     }
     parts.append(
       dropped == 0 ? "none dropped" : "\(dropped) dropped (\(reasons.joined(separator: ", ")))")
@@ -92,8 +92,8 @@ final class StreamReport: Sendable {
 }
 
 extension DroppedFrame.Reason {
-  /// The name in words: `superseded before sending`.
-  fileprivate var words: String {
+  /// The name with spaces: `superseded before sending`.
+  fileprivate var text: String {
     self.rawValue.map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined()
   }
 }

@@ -14,6 +14,8 @@ import grpc_tools
 from grpc_tools import protoc
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+# The folder from which programs of the tests run, so that they can import the tests' modules.
+TESTS = REPOSITORY / "Tests/Python"
 
 
 def _generate() -> Path:

@@ -27,7 +27,7 @@ BURST_BYTES = 4 << 20
 # A burst ends after this time, however little of it the server has taken.
 BURST_SECONDS = 10
 # The sessions that a flooding client opens one after the other, when the server ends them.
-MOST_SESSIONS = 20
+MAX_SESSIONS = 20
 
 
 def encoded(**kind: object) -> bytes:
@@ -130,10 +130,10 @@ class Flooder(RawPeer):
         """Sends a part, if there is window for it, else waits a little for window.
 
         Returns whether there is more to come: `False` once the connection is closed, or the server
-        has ended `MOST_SESSIONS` sessions.
+        has ended `MAX_SESSIONS` sessions.
         """
         if not self._is_open:
-            if self.sessions == MOST_SESSIONS:
+            if self.sessions == MAX_SESSIONS:
                 return False
             self._begin()
         room = min(self._connection_window, self._stream_window, 16_384)

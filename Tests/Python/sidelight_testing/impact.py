@@ -19,8 +19,8 @@ BYSTANDERS = 10
 FRAMES_PER_SECOND = 10
 # Longer than a client waits on a busy machine of two processors, and far shorter than the stalls
 # that floods of tiny messages caused: 4 to 125 s.
-MOST_SECONDS = 2.0
-MOST_GROWTH_BYTES = 128 << 20
+MAX_SECONDS = 2.0
+MAX_GROWTH_BYTES = 128 << 20
 PROBE_TIMEOUT_SECONDS = 10
 SAMPLE_SECONDS = 0.05
 
@@ -83,7 +83,7 @@ class Harm:
     def is_bearable(self) -> bool:
         """Whether nothing is worse than the limits."""
         waits = (self.frame_seconds, self.info_seconds, self.livez_seconds)
-        within = max(waits) <= MOST_SECONDS and self.growth_bytes <= MOST_GROWTH_BYTES
+        within = max(waits) <= MAX_SECONDS and self.growth_bytes <= MAX_GROWTH_BYTES
         return within and not self.failures
 
 

@@ -68,12 +68,12 @@ class Load:
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
-        """Has every session send so many frames a second from now on. Frames that were due before
-        are forgotten."""
+        """Changes the rate of every session, in frames per second. Frames that were due before are
+        not sent."""
         self._ask(f"rate {rate}")
 
     def finish(self) -> dict:
-        """Ends all sessions in peace. Returns `sent`, `came`, and `trouble`: every session in
+        """Ends all sessions gracefully. Returns `sent`, `came`, and `trouble`: every session in
         which a frame has no outcome, more than one, or another than a picture, or which did not
         end well."""
         return self._ask("finish")

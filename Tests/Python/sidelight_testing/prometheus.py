@@ -1,4 +1,4 @@
-"""The real Prometheus, scraping a server."""
+"""A Prometheus process that scrapes a server."""
 
 import json
 import re
@@ -18,7 +18,7 @@ WAIT_SECONDS = 30
 
 
 def needs(*commands: str) -> pytest.MarkDecorator:
-    """Leaves tests out, and says so, where commands are not installed."""
+    """Skips tests whose commands are not installed."""
     missing = [each for each in commands if shutil.which(each) is None]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
@@ -62,7 +62,7 @@ class Prometheus:
         self._folder.cleanup()
 
     def query(self, expression: str) -> list:
-        """The series that an expression comes to now; fails if it is none."""
+        """Evaluates an expression, and returns its series; fails if it is invalid."""
         text = urllib.parse.urlencode({"query": expression})
         with urllib.request.urlopen(f"{self.url}/api/v1/query?{text}", timeout=10) as answer:
             result = json.load(answer)
@@ -70,7 +70,7 @@ class Prometheus:
         return result["data"]["result"]
 
     def wait_for_scrape_after(self, moment: float) -> None:
-        """Waits until a scrape that began after a moment has come in."""
+        """Waits for a scrape that began after a point in time."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             # Not of an expression's result, which is as old as the question.

@@ -1,4 +1,4 @@
-"""Protobuf's wire format by hand, for what no generated code would write."""
+"""Protobuf's wire format, for messages that generated code does not write."""
 
 
 def varint(number: int) -> bytes:

@@ -1,4 +1,4 @@
-"""A client that speaks HTTP/2 frame by frame, so that it can speak it badly."""
+"""A client that sends single HTTP/2 frames, so that it can violate the protocol."""
 
 import socket
 import struct
@@ -16,12 +16,12 @@ WIDE_OPEN = 2**31 - 1
 
 
 def message(content: bytes, length: int | None = None, flags: int = 0) -> bytes:
-    """A message in gRPC's framing; `length` is what it says of itself, if that is not true."""
+    """Returns a message in gRPC's framing, with a stated length that may be wrong."""
     return struct.pack(">BI", flags, len(content) if length is None else length) + content
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    """Any frame, whether it makes sense or not."""
+    """Returns an HTTP/2 frame, which may be invalid."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
@@ -55,14 +55,14 @@ class RawPeer:
         self._socket.close()
 
     def send(self, content: bytes) -> None:
-        """Sends bytes. A server that has closed the connection does not hear them."""
+        """Sends bytes. Ignores a connection that the server has closed."""
         try:
             self._socket.sendall(content)
         except (BrokenPipeError, ConnectionResetError):
             pass
 
     def open_windows(self) -> None:
-        """Lets the server send as much as it likes."""
+        """Grants the server the largest flow-control windows."""
         settings = frames.SettingsFrame(0, settings={4: WIDE_OPEN})
         window = frames.WindowUpdateFrame(0, window_increment=WIDE_OPEN - 65535)
         self.send(settings.serialize() + window.serialize())

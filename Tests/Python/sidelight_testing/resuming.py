@@ -1,5 +1,5 @@
-"""A client that sends frames at a steady rate, whatever happens to its server, and names every
-frame that it lost."""
+"""A client that sends frames at a constant rate, resumes its session after a lost connection, and
+reports lost frames."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ LOST, DISCONNECTED = "lost", "disconnected"
 
 @dataclass
 class Resumption:
-    """A session that went on elsewhere."""
+    """The resumption of a session."""
 
     code: grpc.StatusCode
     revision: int
@@ -28,7 +28,7 @@ class Resumption:
 
 
 class ResumingClient:
-    """One session that outlives its connections.
+    """A session that is resumed after lost connections.
 
     A frame is due at each tick. It ends as `frame`, as the name of the reason why the server
     dropped it, as `lost` if its connection ended before it had an outcome, or as `disconnected` if
@@ -75,19 +75,19 @@ class ResumingClient:
             self._session.select(pipeline("colorInvert"), request_id=1)
 
     def wait_until(self, holds, seconds: float) -> None:
-        """Waits until something holds of this client; fails when that takes too long."""
+        """Waits until a condition of this client is true; fails after a time."""
         with self._changed:
             assert self._changed.wait_for(lambda: holds(self), seconds), "it took too long"
 
     def verify(self) -> None:
-        """Every frame has one outcome, and none was made by another selection than the client's."""
+        """Checks that every frame has one outcome, by the client's selection at its time."""
         assert not self.faults, self.faults
         assert not self._pending
         assert sorted(self.outcomes) == list(range(1, self._sequence + 1))
 
     @property
-    def made(self) -> int:
-        """Frames that came back."""
+    def filtered(self) -> int:
+        """The number of returned frames."""
         return sum(each == "frame" for each in list(self.outcomes.values()))
 
     def _send(self) -> None:
@@ -180,4 +180,4 @@ class ResumingClient:
     def _check_picture(self, frame: messages.FilteredFrame) -> None:
         is_later = self._selected_at is not None and frame.sequence >= self._selected_at
         if frame.image.inline != (self._inverted if is_later else self._picture.inline):
-            self.faults.append(f"{frame.sequence} was made by another selection")
+            self.faults.append(f"{frame.sequence} was filtered by another selection")

@@ -1,4 +1,4 @@
-"""A `sidelight serve` of the tests' own, on a port of the system's choice and on a Unix socket."""
+"""A `sidelight serve` process for tests, on a free port and on a Unix socket."""
 
 import os
 import select

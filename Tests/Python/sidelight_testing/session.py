@@ -1,4 +1,4 @@
-"""A session as a client holds it, and the record of what the server said."""
+"""A client's session, and the record of received messages."""
 
 import queue
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ def pipeline(*filters: tuple[str, dict[str, object]] | str) -> pipeline_messages
 
 @dataclass
 class Transcript:
-    """Everything that the server said after `opened`, by kind, in order."""
+    """The received messages after `opened`, by type, in order."""
 
     all: list = field(default_factory=list)
     frames: list = field(default_factory=list)
@@ -121,14 +121,14 @@ class Session:
         self.send(select=messages.Select(pipeline=wanted, request_id=request_id, **fields))
 
     def receive(self) -> messages.ServerMessage:
-        """The next message, put on record; fails when the call ends instead."""
+        """Receives and records the next message; fails if the call ends."""
         message = next(self._call)
         if message.WhichOneof("kind") != "opened":
             self.transcript.add(message)
         return message
 
     def receive_until(self, kind: str) -> object:
-        """Reads until a message of a kind comes, and returns what is in it."""
+        """Reads until a message of a type arrives, and returns its content."""
         while True:
             message = self.receive()
             if message.WhichOneof("kind") == kind:
@@ -139,7 +139,7 @@ class Session:
         self._queue.put(None)
 
     def finish(self) -> Transcript:
-        """Closes the client's side, reads to the end, and expects a good one."""
+        """Closes the client's side, and reads until the call ends with OK."""
         self.half_close()
         for message in self._call:
             self.transcript.add(message)

@@ -1,4 +1,4 @@
-"""JSON web tokens for tests, spelled out, so that they can be spelled wrongly."""
+"""JSON web tokens for tests, encoded here, so that they can be invalid."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ def encoded(data: bytes | dict) -> str:
 
 
 class Issuer:
-    """Issues tokens, and tells servers its keys in a file."""
+    """Issues tokens, and writes its public keys to a file."""
 
     def __init__(self, folder: Path, name: str = "key-1") -> None:
         self.name = name

@@ -10,7 +10,7 @@ from .server import Server
 
 @pytest.fixture(scope="module")
 def hostile_server():
-    """A server that is attacked, and lives."""
+    """A server that must still run after the attack."""
     with Server() as server:
         yield server
         assert server.process.poll() is None, f"the server died:\n{server.log}"
@@ -19,7 +19,7 @@ def hostile_server():
 
 @pytest.fixture
 def bystander(hostile_server):
-    """Another client's session, during the attack. Afterwards nothing is left of the attacker."""
+    """Another client's session during the attack. Afterwards the attacker has no resources left."""
     with Bystander(hostile_server) as bystander:
         yield bystander
         deadline = time.monotonic() + GONE_SECONDS

@@ -1,4 +1,4 @@
-"""A `sidelight serve --workers` of the tests' own."""
+"""A `sidelight serve --workers` process for tests."""
 
 import contextlib
 import http.client
@@ -25,7 +25,7 @@ ALONE = [
 
 
 def wait_until(holds, says=lambda: ""):
-    """Asks until something holds, and returns it; fails when that takes too long."""
+    """Waits until a condition is true, and returns its value; fails after a time."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not (held := holds()):
         assert time.monotonic() < deadline, f"it took too long: {says()}"
@@ -70,7 +70,7 @@ class Workers(Server):
         return [line for line in lines if line.startswith("listening")]
 
     def entries(self, message: str, worker: int | None = None) -> list[dict]:
-        """The lines of the log that say that, in order."""
+        """Returns the log entries with a message, in order."""
         whole = self.log.rpartition("\n")[0].splitlines()
         lines = [json.loads(line) for line in whole if line.startswith("{")]
         return [
@@ -88,13 +88,13 @@ class Workers(Server):
         return [serving[worker] for worker in sorted(serving)]
 
     def end(self, worker: int, sign: int = signal.SIGSEGV) -> int:
-        """Ends a worker by a signal. Returns what its process was."""
+        """Ends a worker with a signal. Returns its process ID."""
         pid = self.pids[worker]
         os.kill(pid, sign)
         return pid
 
     def wait_for(self, message: str, count: int, worker: int | None = None) -> list[dict]:
-        """Waits until the log has said something that often."""
+        """Waits until the log has a number of entries with a message."""
         return wait_until(
             lambda: (
                 entries

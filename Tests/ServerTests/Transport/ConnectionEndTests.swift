@@ -14,7 +14,7 @@ import Testing
   import Darwin
 #endif
 
-/// Tests of the counted reasons of connection ends. `test_how_connections_end.py` covers peers.
+/// Tests of the counted reasons of connection ends. `test_connection_ends.py` covers peers.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionEndTests {
   private struct Unheard: Error {}
 

@@ -7,10 +7,10 @@ enum PlanTiming {
     let pipeline = try FilterCatalogue.builtIn.resolve(Self.pipeline)
     let geometry = FrameGeometry(
       format: .bgra8, size: Workload.size, color: ColorDescription(alpha: .opaque))
-    let made = Self.times { _ = pipeline.plan(for: geometry) }
+    let compiled = Self.times { _ = pipeline.plan(for: geometry) }
     let cache = PlanCache()
-    let found = Self.times { _ = cache.plan(for: pipeline, geometry) }
-    return "ok " + (made + found).map { $0.fourDecimals }.joined(separator: " ")
+    let cached = Self.times { _ = cache.plan(for: pipeline, geometry) }
+    return "ok " + (compiled + cached).map { $0.fourDecimals }.joined(separator: " ")
   }
 
   private static let pipeline: Pipeline = [

@@ -5,6 +5,6 @@ enum FrameResult: Sendable {
   /// The frame is sent and has no outcome yet.
   case sent
   /// The frame is filtered, with its age on arrival and the server's work.
-  case made(age: Duration, work: Duration)
+  case delivered(age: Duration, work: Duration)
   case dropped(DropReason)
 }

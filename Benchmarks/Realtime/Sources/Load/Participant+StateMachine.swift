@@ -22,7 +22,7 @@ extension Participant {
     private var pings: [UInt64] = []
     private var isOpen = true
     /// The frames and pings, by number minus one.
-    private(set) var frames: [(given: ContinuousClock.Instant, fate: FrameResult)] = []
+    private(set) var frames: [(given: ContinuousClock.Instant, result: FrameResult)] = []
     private(set) var pongs: [(sent: ContinuousClock.Instant, time: Duration?)] = []
     /// The outcomes without a frame: an error of the server, or of this program.
     private(set) var strayOutcomes = 0
@@ -38,7 +38,7 @@ extension Participant {
 
     /// The next frame is due.
     mutating func offer(at now: ContinuousClock.Instant) {
-      if let old = self.waiting { self.frames[Int(old - 1)].fate = .dropped(.notSent) }
+      if let old = self.waiting { self.frames[Int(old - 1)].result = .dropped(.notSent) }
       self.frames.append((now, .waiting))
       self.waiting = UInt64(self.frames.count)
     }
@@ -61,7 +61,7 @@ extension Participant {
       if let sequence = self.waiting, self.credits > 0 {
         self.credits -= 1
         self.waiting = nil
-        self.frames[Int(sequence - 1)].fate = .sent
+        self.frames[Int(sequence - 1)].result = .sent
         return .send(.frame(sequence: sequence))
       }
       return self.isOpen || self.waiting != nil ? .wait : .finished
@@ -71,8 +71,8 @@ extension Participant {
     mutating func receive(_ message: ServerMessage, at now: ContinuousClock.Instant) {
       switch message {
       case .opened(let framesInFlight): self.open(framesInFlight: framesInFlight)
-      case .made(let sequence, _, let work):
-        self.resolve(sequence ... sequence, count: 1) { .made(age: now - $0, work: work) }
+      case .delivered(let sequence, _, let work):
+        self.resolve(sequence ... sequence, count: 1) { .delivered(age: now - $0, work: work) }
       case .dropped(let sequences, let count, let reason):
         self.resolve(sequences, count: count) { _ in .dropped(reason) }
       case .pong(let id):
@@ -84,13 +84,14 @@ extension Participant {
 
     /// Resolves the frames of the range that were sent.
     private mutating func resolve(
-      _ sequences: ClosedRange<UInt64>, count: Int, _ fate: (ContinuousClock.Instant) -> FrameResult
+      _ sequences: ClosedRange<UInt64>, count: Int,
+      _ result: (ContinuousClock.Instant) -> FrameResult
     ) {
       var resolved = 0
       for index in Int(sequences.lowerBound) - 1 ..< Int(sequences.upperBound)
       where self.frames.indices.contains(index) {
-        guard case .sent = self.frames[index].fate else { continue }
-        self.frames[index].fate = fate(self.frames[index].given)
+        guard case .sent = self.frames[index].result else { continue }
+        self.frames[index].result = result(self.frames[index].given)
         resolved += 1
       }
       self.credits += resolved

@@ -22,7 +22,7 @@ final class Participant: Sendable {
   ///
   /// - Parameter opened: Called when the session is open; returns the times at which to send.
   func run(
-    on connection: Connection, opened: @Sendable @escaping () async throws -> Timetable
+    on connection: Connection, opened: @Sendable @escaping () async throws -> SendSchedule
   ) async throws {
     try await connection.process { writer in
       try await writer.write(self.load.open)
@@ -38,8 +38,8 @@ final class Participant: Sendable {
         for try await message in messages {
           self.update { $0.receive(message, at: self.clock.now) }
           guard case .opened = message else { continue }
-          let timetable = try await opened()
-          group.addTask { try await self.pace(timetable) }
+          let schedule = try await opened()
+          group.addTask { try await self.pace(schedule) }
         }
         try await group.waitForAll()
       }
@@ -51,12 +51,12 @@ final class Participant: Sendable {
     self.state.withLock { state in
       var tally = Tally()
       tally.strayOutcomes = state.machine.strayOutcomes
-      for (given, fate) in state.machine.frames {
-        switch fate {
+      for (given, result) in state.machine.frames {
+        switch result {
         case .waiting, .sent: tally.unaccounted += 1
-        case .made, .dropped: break
+        case .delivered, .dropped: break
         }
-        if window.contains(given) { tally.add(fate) }
+        if window.contains(given) { tally.add(result) }
       }
       for (sent, time) in state.machine.pongs where window.contains(sent) {
         // A ping without an answer counts as 60 s.
@@ -68,33 +68,33 @@ final class Participant: Sendable {
 
   // MARK: Sending
 
-  private func pace(_ timetable: Timetable) async throws {
+  private func pace(_ schedule: SendSchedule) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       if case .openLoop(let rate) = self.load.pace {
         group.addTask {
-          try await self.every(.seconds(1) / rate, timetable) { $0.offer(at: $1) }
+          try await self.every(.seconds(1) / rate, schedule) { $0.offer(at: $1) }
         }
       }
       if self.load.pingsPerSecond > 0 {
         group.addTask {
-          try await self.every(.seconds(1) / self.load.pingsPerSecond, timetable) {
+          try await self.every(.seconds(1) / self.load.pingsPerSecond, schedule) {
             $0.ping(at: $1)
           }
         }
       }
-      group.addTask { try await self.clock.sleep(until: timetable.end) }
+      group.addTask { try await self.clock.sleep(until: schedule.end) }
       while try await group.next() != nil {}
     }
     self.update { $0.finish() }
   }
 
   private func every(
-    _ interval: Duration, _ timetable: Timetable,
+    _ interval: Duration, _ schedule: SendSchedule,
     _ body: (inout StateMachine, ContinuousClock.Instant) -> Void
   ) async throws {
     // Participants start one after the other within an interval, so that they do not send all at once.
-    var due = timetable.start + interval * timetable.phase
-    while due < timetable.end {
+    var due = schedule.start + interval * schedule.phase
+    while due < schedule.end {
       try await self.clock.sleep(until: due, tolerance: .zero)
       self.update { body(&$0, self.clock.now) }
       due += interval

@@ -59,7 +59,7 @@ struct PingProcess: Sendable {
     let end = start + .seconds(values[1] + values[2])
     try await Connection.open(to: .loopback(Int(values[0]))) { connection in
       try await participant.run(on: connection) {
-        Timetable(start: .now, end: end, phase: 0)
+        SendSchedule(start: .now, end: end, phase: 0)
       }
     }
     for time in participant.tally(start + .seconds(values[1]) ..< end).pings {

@@ -12,15 +12,17 @@ struct Tally: Sendable {
   /// The outcomes of the run without a frame; must be 0.
   var strayOutcomes = 0
 
-  var made: Int { self.ages.count }
-  var frames: Int { self.made + self.dropped.values.reduce(0, +) }
+  var delivered: Int { self.ages.count }
+  var frames: Int { self.delivered + self.dropped.values.reduce(0, +) }
   /// The fraction of frames that were not filtered.
-  var droppedPart: Double { self.frames == 0 ? 0 : 1 - Double(self.made) / Double(self.frames) }
+  var droppedFraction: Double {
+    self.frames == 0 ? 0 : 1 - Double(self.delivered) / Double(self.frames)
+  }
 
-  mutating func add(_ fate: FrameResult) {
-    switch fate {
+  mutating func add(_ result: FrameResult) {
+    switch result {
     case .waiting, .sent: break
-    case .made(let age, let work):
+    case .delivered(let age, let work):
       self.ages.append(age)
       self.work.append(work)
     case .dropped(let reason): self.dropped[reason, default: 0] += 1

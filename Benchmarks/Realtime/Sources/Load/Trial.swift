@@ -16,7 +16,7 @@ struct Trial: Sendable {
     /// The results of all loads together.
     var total: Tally { self.tallies.reduce(into: Tally()) { $0.add($1) } }
     /// The filtered frames a second.
-    var goodput: Double { Double(self.total.made) / (self.duration / .seconds(1)) }
+    var goodput: Double { Double(self.total.delivered) / (self.duration / .seconds(1)) }
 
     /// Adds the outcome of another run of the same loads.
     mutating func add(_ other: Outcome) {
@@ -28,7 +28,7 @@ struct Trial: Sendable {
   }
 
   /// The trial did not end.
-  struct Stuck: Error, CustomStringConvertible {
+  struct TimedOut: Error, CustomStringConvertible {
     var description: String { "A trial has not ended 60 s after its time." }
   }
 
@@ -41,7 +41,7 @@ struct Trial: Sendable {
   /// Sends the loads, each over its own connection.
   func run(against server: ServerProcess) async throws -> Outcome {
     let participants = self.loads.map(Participant.init)
-    let startLine = StartLine(count: self.loads.count + 1)
+    let startBarrier = StartBarrier(count: self.loads.count + 1)
     let length = self.warmUp + self.duration
     let (begin, usages) = try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, participant) in participants.enumerated() {
@@ -49,17 +49,17 @@ struct Trial: Sendable {
         group.addTask {
           try await Connection.open(to: .loopback(server.port)) { connection in
             try await participant.run(on: connection) {
-              let start = try await startLine.wait()
-              return Timetable(start: start, end: start + length, phase: phase)
+              let start = try await startBarrier.wait()
+              return SendSchedule(start: start, end: start + length, phase: phase)
             }
           }
         }
       }
       group.addTask {
         try await Task.sleep(for: length + .seconds(60))
-        throw Stuck()
+        throw TimedOut()
       }
-      async let usages = self.watch(server, startLine)
+      async let usages = self.watch(server, startBarrier)
       var running = participants.count
       while running > 0, try await group.next() != nil { running -= 1 }
       group.cancelAll()
@@ -72,11 +72,11 @@ struct Trial: Sendable {
   }
 
   private func watch(
-    _ server: ServerProcess, _ startLine: StartLine
+    _ server: ServerProcess, _ startBarrier: StartBarrier
   ) async throws -> (
     ContinuousClock.Instant, (server: ProcessUsage.Span, sender: ProcessUsage.Span)
   ) {
-    let start = try await startLine.wait()
+    let start = try await startBarrier.wait()
     try await Task.sleep(until: start + self.warmUp)
     var usage = ProcessUsage.Span(process: server.identifier)
     var own = ProcessUsage.Span(process: "self")

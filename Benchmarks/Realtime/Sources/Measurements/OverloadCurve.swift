@@ -17,9 +17,10 @@ struct OverloadCurve: Measurement {
       self.factor = factor
       self.honoursWindow = honoursWindow
       self.outcome = outcome
-      let made = outcome.tallies.map(\.made)
+      let delivered = outcome.tallies.map(\.delivered)
       self.leastServed =
-        Double(made.min() ?? 0) * Double(made.count) / Double(max(1, made.reduce(0, +)))
+        Double(delivered.min() ?? 0) * Double(delivered.count)
+        / Double(max(1, delivered.reduce(0, +)))
     }
 
     mutating func add(_ other: Row) {
@@ -49,7 +50,7 @@ struct OverloadCurve: Measurement {
             loads: Array(repeating: load, count: Self.sessions), warmUp: settings.warmUp,
             duration: settings.duration / Self.rounds)
           let outcome = try await trial.run(against: server)
-          Progress.note(
+          Progress.report(
             "overload \(kind.factor)x, window \(kind.honoursWindow), round \(round)", outcome)
           let row = Row(kind.factor, honoursWindow: kind.honoursWindow, outcome)
           if round == 0 { rows.append(row) } else { rows[index].add(row) }
@@ -71,7 +72,7 @@ struct OverloadCurve: Measurement {
   /// The load of one session, for a total rate of all sessions.
   static func load(_ framesPerSecond: Double) -> Load {
     Load(
-      pipeline: .dear, picture: .small,
+      pipeline: .expensive, picture: .small,
       pace: .openLoop(framesPerSecond: framesPerSecond / Double(Self.sessions)),
       budget: Self.budget)
   }
@@ -79,7 +80,7 @@ struct OverloadCurve: Measurement {
   private static func text(_ capacities: [Double], _ settings: Settings) -> String {
     """
     \(Self.sessions) sessions send \(Picture.small.width)x\(Picture.small.height) frames through \
-    `\(Pipeline.dear.name)`: small frames and much work, so that processors are the bottleneck and \
+    `\(Pipeline.expensive.name)`: small frames and much work, so that processors are the bottleneck and \
     not the transport. Capacity is the rate at which frames come back when each session sends as soon \
     as its window has room, and nothing is dropped: \
     **\(capacities.map { $0.text(0) }.joined(separator: ", ")) frames a second** in the \(Self.rounds) \
@@ -104,10 +105,10 @@ struct OverloadCurve: Measurement {
       table.add([
         row.honoursWindow ? "honoured" : "ignored", "\(row.factor.text(2))x",
         (Double(total.frames) / (row.outcome.duration / .seconds(1))).text(0),
-        row.outcome.goodput.text(0), Self.partOfPeak(row, rows).percent,
+        row.outcome.goodput.text(0), Self.fractionOfPeak(row, rows).percent,
         (row.outcome.goodput / row.outcome.server.processors).text(1),
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
-        row.leastServed.percent, total.droppedPart.percent, total.reasons,
+        row.leastServed.percent, total.droppedFraction.percent, total.reasons,
         row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",
       ])
@@ -116,7 +117,7 @@ struct OverloadCurve: Measurement {
   }
 
   /// The goodput as a fraction of the highest one with senders of the same kind.
-  private static func partOfPeak(_ row: Row, _ rows: [Row]) -> Double {
+  private static func fractionOfPeak(_ row: Row, _ rows: [Row]) -> Double {
     let peak = rows.filter { $0.honoursWindow == row.honoursWindow }.map(\.outcome.goodput).max()
     return row.outcome.goodput / (peak ?? 1)
   }
@@ -126,7 +127,7 @@ struct OverloadCurve: Measurement {
     for row in rows where [4, 10].contains(row.factor) {
       let name =
         "\(row.factor.text(0))x capacity, window \(row.honoursWindow ? "honoured" : "ignored")"
-      let part = Self.partOfPeak(row, rows)
+      let part = Self.fractionOfPeak(row, rows)
       checks.append(
         Check(
           "goodput at \(name)", measured: "\(part.percent) of the peak", limit: ">= 90 %",

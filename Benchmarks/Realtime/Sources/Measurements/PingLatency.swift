@@ -21,7 +21,7 @@ struct PingLatency: Measurement {
         let pinger = try PingProcess(
           port: server.port, warmUp: settings.warmUp, duration: trial.duration)
         let outcome = try await trial.run(against: server)
-        Progress.note("pings: \(test.name)", outcome)
+        Progress.report("pings: \(test.name)", outcome)
         checks.append(.accounting([outcome], "ping, \(test.name)"))
         let between = outcome.tallies.dropLast().flatMap(\.pings)
         for (kind, times) in [

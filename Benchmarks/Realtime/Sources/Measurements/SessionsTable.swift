@@ -28,7 +28,7 @@ struct SessionsTable: Measurement {
           }
           rows.append(
             Row(picture: picture, pipeline: pipeline, sessions: sessions, outcome: outcome))
-          Progress.note("\(picture) \(pipeline.name), \(sessions) sessions", outcome)
+          Progress.report("\(picture) \(pipeline.name), \(sessions) sessions", outcome)
         }
       }
     }
@@ -59,7 +59,7 @@ struct SessionsTable: Measurement {
       table.add([
         "\(row.picture)", row.pipeline.name, "\(row.sessions)", row.outcome.goodput.text(0),
         total.ages.percentile(50).milliseconds, total.ages.percentile(95).milliseconds,
-        total.ages.percentile(99).milliseconds, total.droppedPart.percent, total.reasons,
+        total.ages.percentile(99).milliseconds, total.droppedFraction.percent, total.reasons,
         row.outcome.server.processors.percent(0), row.outcome.sender.processors.percent(0),
         "\(row.outcome.server.peakMemory >> 20)",
       ])

@@ -4,7 +4,9 @@ import BenchmarkSupport
 struct Settings: Sendable {
   /// A measurement.
   enum Part: String, CaseIterable, Sendable {
-    case sessions, overload, greedy, ping
+    case sessions, overload
+    case noisyNeighbour = "greedy"
+    case ping
   }
 
   /// The `sidelight` command.
@@ -19,7 +21,7 @@ struct Settings: Sendable {
   /// Whether to measure fewer figures.
   var isQuick = false
   /// The options that select measurements, as in the arguments.
-  private(set) var stated: [String] = []
+  private(set) var selection: [String] = []
 
   /// Reads `--server PATH --output DIRECTORY [--quick] [--seconds N] [--only PART]...`.
   init(_ arguments: some Sequence<String>) throws {
@@ -27,8 +29,8 @@ struct Settings: Sendable {
     var only: Set<Part> = []
     while let option = arguments.popFirst() {
       if option != "--server", option != "--output" {
-        self.stated.append(option)
-        if option != "--quick", let value = arguments.first { self.stated.append(value) }
+        self.selection.append(option)
+        if option != "--quick", let value = arguments.first { self.selection.append(value) }
       }
       switch option {
       case "--quick":
@@ -48,7 +50,7 @@ struct Settings: Sendable {
           throw UsageError(description: "--only takes one of \(parts).")
         }
         only.insert(part)
-      default: throw UsageError(description: "\(option) is no option.")
+      default: throw UsageError(description: "\(option) is not an option.")
       }
     }
     if !only.isEmpty { self.parts = only }

@@ -11,7 +11,7 @@ extension Trial {
       loads: Array(repeating: load, count: sessions), warmUp: settings.warmUp,
       duration: settings.duration)
     let outcome = try await trial.run(against: server)
-    Progress.note("capacity for \(load.picture), \(load.pipeline.name)", outcome)
+    Progress.report("capacity for \(load.picture), \(load.pipeline.name)", outcome)
     return outcome.goodput
   }
 }

@@ -45,8 +45,8 @@ struct Report: Sendable {
   }
 
   private var command: String {
-    let stated = self.settings.stated.joined(separator: " ")
-    return "make bench-realtime" + (stated.isEmpty ? "" : " ARGUMENTS=\"\(stated)\"")
+    let selection = self.settings.selection.joined(separator: " ")
+    return "make bench-realtime" + (selection.isEmpty ? "" : " ARGUMENTS=\"\(selection)\"")
   }
 
   private static func markdown(_ section: Section) -> String {

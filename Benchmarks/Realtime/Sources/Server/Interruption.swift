@@ -6,7 +6,7 @@ struct Interruption: Error {
   /// Cancels `body` at SIGINT or SIGTERM, so that it ends the servers that it started.
   ///
   /// - Throws: ``Interruption``; what `body` throws.
-  static func heeded<Result: Sendable>(
+  static func handled<Result: Sendable>(
     _ body: @Sendable @escaping () async throws -> Result
   ) async throws -> Result {
     let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)

@@ -17,7 +17,7 @@ struct Pipeline: Sendable {
     filters: [Filter(name: "gaussianBlur", parameters: ["radius": 10])])
   /// The most expensive plan here: none of its passes fuse. For small frames with much work, so
   /// that processors are the bottleneck and not the transport.
-  static let dear = Pipeline(
+  static let expensive = Pipeline(
     name: "4 x (median, zoomBlur)",
     filters: (0 ..< 4).flatMap { _ in [Filter(name: "median"), Filter(name: "zoomBlur")] })
 

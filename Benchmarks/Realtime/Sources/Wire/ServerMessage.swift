@@ -3,7 +3,7 @@ import GRPCCore
 /// A server message: the part of `sidelight.v1.ServerMessage` that loads need.
 enum ServerMessage: Sendable {
   case opened(framesInFlight: Int)
-  case made(sequence: UInt64, queue: Duration, work: Duration)
+  case delivered(sequence: UInt64, queue: Duration, work: Duration)
   case dropped(sequences: ClosedRange<UInt64>, count: Int, reason: DropReason)
   case pong(id: UInt64)
   case other
@@ -26,7 +26,7 @@ struct ServerMessageDeserializer: MessageDeserializer {
       }
       switch field {
       case 1:
-        return .made(
+        return .delivered(
           sequence: fields[1] ?? 0, queue: .microseconds(timing[1] ?? 0),
           work: .microseconds(timing[2] ?? 0))
       case 2:

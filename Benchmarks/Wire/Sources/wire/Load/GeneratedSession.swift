@@ -10,15 +10,15 @@ import SwiftProtobuf
 struct GeneratedSession: Sendable {
   private let options: LoadOptions
   private let image: Sidelight_V1_Image
-  private let course: Course
+  private let barrier: SessionBarrier
 
   /// - Throws: `UsageError` for options that only the library supports.
-  init(options: LoadOptions, picture: Frame, course: Course) throws {
+  init(options: LoadOptions, picture: Frame, barrier: SessionBarrier) throws {
     guard options.framesPerSecond == nil, options.work != .five else {
       throw UsageError(description: "Generated code sends no such load.")
     }
     self.options = options
-    self.course = course
+    self.barrier = barrier
     self.image = try .with { image in
       image.width = UInt32(options.geometry.size.width)
       image.height = UInt32(options.geometry.size.height)
@@ -33,7 +33,7 @@ struct GeneratedSession: Sendable {
   }
 
   /// Sends until the run is over, then waits for the frames in flight.
-  func run(on connection: Connection, _ track: Track) async throws {
+  func run(on connection: Connection, _ recorder: SessionRecorder) async throws {
     let (turns, turn) = AsyncStream.makeStream(of: Void.self)
     try await connection.stub.process(options: connection.callOptions) { writer in
       try await writer.write(self.open)
@@ -41,22 +41,22 @@ struct GeneratedSession: Sendable {
       message.frame.image = self.image
       for await _ in turns {
         message.frame.sequence += 1
-        track.send()
+        recorder.send()
         try await writer.write(message)
       }
     } onResponse: { response in
       for try await message in response.messages {
         switch message.kind {
         case .opened?:
-          self.course.open()
+          self.barrier.open()
           for _ in 0 ..< self.options.inFlight { turn.yield() }
         case .frame(let frame)?:
-          track.arrive(work: .microseconds(frame.timing.processUs))
+          recorder.arrive(work: .microseconds(frame.timing.processUs))
           try self.check(frame)
           self.goOn(turn)
         case .dropped(let dropped)?:
           for _ in 0 ..< dropped.count {
-            track.drop()
+            recorder.drop()
             self.goOn(turn)
           }
         default: break
@@ -66,7 +66,7 @@ struct GeneratedSession: Sendable {
   }
 
   private func goOn(_ turn: AsyncStream<Void>.Continuation) {
-    if self.course.isOver {
+    if self.barrier.isOver {
       turn.finish()
     } else {
       turn.yield()

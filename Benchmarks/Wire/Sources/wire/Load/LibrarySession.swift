@@ -4,8 +4,8 @@ import SidelightClient
 struct LibrarySession: Sendable {
   let options: LoadOptions
   let picture: Frame
-  let track: Track
-  let course: Course
+  let recorder: SessionRecorder
+  let barrier: SessionBarrier
   /// The part of an interval by which this session is later than the first, 0 ..< 1.
   let phase: Double
   /// The slots that contain the picture.
@@ -16,7 +16,7 @@ struct LibrarySession: Sendable {
     try await client.withSession(self.sessionOptions) { session in
       if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
       let ready = self.options.sharedMemory ? nil : try self.copy(in: session)
-      self.course.open()
+      self.barrier.open()
       guard let rate = self.options.framesPerSecond else {
         // Like the peers, whose clients answer on the thread that reads.
         return try await withTaskExecutorPreference(session.executor) {
@@ -52,7 +52,7 @@ struct LibrarySession: Sendable {
     for _ in 0 ..< self.options.inFlight { try await self.send(session, ready) }
     for try await outcome in session.outcomes {
       try self.note(outcome)
-      if self.course.isOver {
+      if self.barrier.isOver {
         session.finish()
       } else {
         try await self.send(session, ready)
@@ -64,7 +64,7 @@ struct LibrarySession: Sendable {
     let interval = Duration.seconds(1) / rate
     // Sessions start one after the other within an interval, or they would all send at once.
     var due = ContinuousClock.now + interval * self.phase
-    while !self.course.isOver {
+    while !self.barrier.isOver {
       try await Task.sleep(until: due, tolerance: .zero)
       try await self.send(session, ready)
       due += interval
@@ -75,7 +75,7 @@ struct LibrarySession: Sendable {
   /// - Parameter ready: The picture, ready to be sent; `nil` uses a slot.
   private func send(_ session: FilterSession, _ ready: Frame?) async throws {
     let picture = try ready ?? self.picture(in: session)
-    self.track.send()
+    self.recorder.send()
     await session.send(VideoFrame(picture))
   }
 
@@ -105,8 +105,8 @@ struct LibrarySession: Sendable {
   }
 
   private func note(_ outcome: FrameOutcome) throws {
-    guard case .filtered(let frame) = outcome else { return self.track.drop() }
-    self.track.arrive(work: frame.processTime)
+    guard case .filtered(let frame) = outcome else { return self.recorder.drop() }
+    self.recorder.arrive(work: frame.processTime)
     guard frame.sequence == 1, self.options.work == .none else { return }
     guard frame.picture.frame.map(Picture.bytes) == Picture.bytes(self.picture) else {
       throw WrongPicture()

@@ -23,14 +23,14 @@ struct Load {
 
   private let options: LoadOptions
   private let picture: Frame
-  private let tracks: [Track]
-  private let course: Course
+  private let recorders: [SessionRecorder]
+  private let barrier: SessionBarrier
 
   init(_ options: LoadOptions) throws {
     self.options = options
     self.picture = try Picture.make(options.geometry, pool: BufferPool())
-    self.tracks = (0 ..< options.streams).map { _ in Track() }
-    self.course = Course(streams: options.streams)
+    self.recorders = (0 ..< options.streams).map { _ in SessionRecorder() }
+    self.barrier = SessionBarrier(streams: options.streams)
   }
 
   /// Prints `begin` and `end` at the start and the end of the measurement, then the figures.
@@ -49,22 +49,22 @@ struct Load {
   }
 
   private func measure() async throws -> Figures {
-    await self.course.waitUntilOpen()
+    await self.barrier.waitUntilOpen()
     try await Task.sleep(for: self.options.warmUp)
     StandardOutput.printLine("begin")
     let begin = ContinuousClock.now
     try await Task.sleep(for: self.options.duration)
     let end = ContinuousClock.now
     StandardOutput.printLine("end")
-    self.course.end()
-    let arrivals = self.tracks.map { $0.arrivals(begin ..< end) }
+    self.barrier.end()
+    let arrivals = self.recorders.map { $0.arrivals(begin ..< end) }
     let all = arrivals.flatMap(\.self)
     let roundTrips = all.map(\.roundTrip)
     return Figures(
       frames: all.count, seconds: (end - begin) / .seconds(1),
       p50Us: roundTrips.percentile(50).microseconds, p99Us: roundTrips.percentile(99).microseconds,
       workUs: all.map(\.work).percentile(50).microseconds,
-      dropped: self.tracks.reduce(0) { $0 + $1.dropped },
+      dropped: self.recorders.reduce(0) { $0 + $1.dropped },
       least: arrivals.map(\.count).min() ?? 0, most: arrivals.map(\.count).max() ?? 0)
   }
 
@@ -74,10 +74,11 @@ struct Load {
       transport.connections = self.options.connections
       try await SidelightClient.connect(to: self.options.address, transport: transport) { client in
         try await withThrowingTaskGroup(of: Void.self) { group in
-          for (index, track) in self.tracks.enumerated() {
+          for (index, recorder) in self.recorders.enumerated() {
             let session = LibrarySession(
-              options: self.options, picture: self.picture, track: track, course: self.course,
-              phase: Double(index) / Double(self.tracks.count))
+              options: self.options, picture: self.picture, recorder: recorder,
+              barrier: self.barrier,
+              phase: Double(index) / Double(self.recorders.count))
             group.addTask { try await session.run(client) }
           }
           while try await group.next() != nil {}
@@ -91,17 +92,17 @@ struct Load {
     _ group: inout ThrowingTaskGroup<Figures?, any Error>
   ) throws {
     let session = try GeneratedSession(
-      options: self.options, picture: self.picture, course: self.course)
-    let connections = self.options.connections ?? self.tracks.count
+      options: self.options, picture: self.picture, barrier: self.barrier)
+    let connections = self.options.connections ?? self.recorders.count
     for first in 0 ..< connections {
-      let tracks = stride(from: first, to: self.tracks.count, by: connections).map {
-        self.tracks[$0]
+      let recorders = stride(from: first, to: self.recorders.count, by: connections).map {
+        self.recorders[$0]
       }
       group.addTask {
         try await Connection.open(to: self.options.address) { connection in
           try await withThrowingTaskGroup(of: Void.self) { group in
-            for track in tracks {
-              group.addTask { try await session.run(on: connection, track) }
+            for recorder in recorders {
+              group.addTask { try await session.run(on: connection, recorder) }
             }
             while try await group.next() != nil {}
           }

@@ -1,8 +1,0 @@
-/// The results of a measurement without a transport.
-struct ApartFigures: Encodable {
-  /// The medians of each part in microseconds.
-  var decodeUs = 0.0
-  var workUs: Double
-  var encodeUs = 0.0
-  var frames: Int
-}

@@ -1,0 +1,37 @@
+import Synchronization
+
+/// Reports to sessions when the run is over, and to the measurement when all sessions are open.
+final class SessionBarrier: Sendable {
+  private let missing: Mutex<Int>
+  private let over = Atomic(false)
+  private let openings: AsyncStream<Void>
+  private let opening: AsyncStream<Void>.Continuation
+
+  /// - Parameter streams: The number of sessions.
+  init(streams: Int) {
+    self.missing = Mutex(streams)
+    (self.openings, self.opening) = AsyncStream.makeStream()
+  }
+
+  /// A session is open.
+  func open() {
+    let isLast = self.missing.withLock { missing in
+      missing -= 1
+      return missing == 0
+    }
+    if isLast { self.opening.finish() }
+  }
+
+  /// Waits until all sessions are open.
+  func waitUntilOpen() async {
+    for await _ in self.openings {}
+  }
+
+  /// Ends the run: sessions send no more frames.
+  func end() {
+    self.over.store(true, ordering: .relaxed)
+  }
+
+  /// Whether the run is over.
+  var isOver: Bool { self.over.load(ordering: .relaxed) }
+}

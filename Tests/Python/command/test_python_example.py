@@ -1,0 +1,70 @@
+"""The Python example of the README: its results, and the README itself."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sidelight_testing import images
+from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter
+
+EXAMPLE = REPOSITORY / "Examples/python/filter_video.py"
+WIDTH, HEIGHT, FRAMES = 38, 22, 12
+HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
+
+
+def run(server, pipeline: str, video: bytes) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, EXAMPLE, server.addresses["tcp"], pipeline],
+        input=video,
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+    )
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [images.noise("I420", WIDTH, HEIGHT, seed=index).inline for index in range(FRAMES)]
+
+
+def test_it_filters_every_frame_of_a_video(server, pictures):
+    video = HEADER + b"".join(b"FRAME\n" + picture for picture in pictures)
+    finished = run(server, "colorInvert, colorControls(contrast: 1)", video)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr.decode() == f"{FRAMES} frames filtered\n"
+    assert finished.stdout.startswith(HEADER)
+    results = finished.stdout[len(HEADER) :].split(b"FRAME\n", 1)[1]
+    size = len(pictures[0])
+    for index, picture in enumerate(pictures):
+        start = index * (size + len(b"FRAME\n"))
+        luma = np.frombuffer(results[start:][: WIDTH * HEIGHT], dtype=np.uint8).astype(np.int16)
+        sent = np.frombuffer(picture[: WIDTH * HEIGHT], dtype=np.uint8).astype(np.int16)
+        assert np.abs(luma - (251 - sent).clip(0, 255)).max() <= 1
+
+
+def test_it_reports_an_invalid_pipeline(server):
+    finished = run(server, "sepiaTome", HEADER)
+    assert finished.returncode == 1
+    assert "sepiaTone" in finished.stderr.decode()
+
+
+def test_the_readme_shows_the_program_as_it_is():
+    readme = (REPOSITORY / "README.md").read_text()
+    shown = readme.split("```python\n", 1)[1].split("```", 1)[0]
+    program = " ".join(EXAMPLE.read_text().split())
+    for part in shown.split("\n\n"):
+        assert " ".join(part.split()) in program, part
+
+
+def test_the_pipelines_of_the_readme_are_valid(stub):
+    section = (REPOSITORY / "README.md").read_text().split("## Pipelines as text", 1)[1]
+    rows = [line for line in section.split("\n## ", 1)[0].splitlines() if line.startswith("| `")]
+    texts = [text for row in rows for text in re.findall("`([^`]+)`", row.split(" | ")[0])]
+    assert len(texts) >= 6
+    for text in texts:
+        request = frame_filter.CheckPipelineRequest(text=text)
+        assert stub.CheckPipeline(request, timeout=10).pipeline.stages

@@ -1,0 +1,166 @@
+"""The packages in Examples/, and their code in the documentation."""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import grpc
+import numpy as np
+import pytest
+
+from sidelight_testing import formulas, images
+from sidelight_testing.contract import REPOSITORY, catalogue, frame_filter, service
+from sidelight_testing.contract import image as image_messages
+from sidelight_testing.contract import session as messages
+from sidelight_testing.server import binary
+from sidelight_testing.session import Session, pipeline
+
+SOURCES = REPOSITORY / "Examples/CustomFilters/Sources/CustomFilters"
+OWN = {
+    "brittle": catalogue.REACH_FRAME,
+    "emboss": catalogue.REACH_NEIGHBORHOOD,
+    "meanLuma": catalogue.REACH_FRAME,
+    "scanlines": catalogue.REACH_PIXEL,
+    "tint": catalogue.REACH_PIXEL,
+    "upsideDown": catalogue.REACH_FRAME,
+}
+WIDTH, HEIGHT = 45, 28
+
+
+def program(name: str) -> Path:
+    """The program that dev/examples built, next to the command."""
+    path = binary().parent / name
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not built; run dev/examples")
+    return path
+
+
+@pytest.fixture(scope="module")
+def custom():
+    """A client of the example server."""
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+        address = f"unix:{folder}/socket"
+        process = subprocess.Popen(
+            [program("CustomFilters"), address], stderr=subprocess.PIPE
+        )
+        try:
+            with grpc.insecure_channel(address) as channel:
+                grpc.channel_ready_future(channel).result(timeout=30)
+                yield service.FrameFilterStub(channel)
+            process.terminate()
+            _, log = process.communicate(timeout=15)
+            assert process.returncode == 0, log.decode()
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def colors() -> np.ndarray:
+    return np.random.default_rng(12).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+
+
+def filtered(stub, colors: np.ndarray, wanted) -> np.ndarray:
+    """One frame through a session."""
+    with Session(stub, pipeline=wanted, drop_policy=messages.DROP_POLICY_NEVER_DROP) as session:
+        session.send_frame(images.rgb_image(colors))
+        (frame,) = session.finish().frames
+    return images.rgb(frame.image).astype(np.float64)
+
+
+def test_custom_and_built_in_filters_are_listed(custom, stub):
+    listed = custom.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    built_in = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    assert {each.name for each in listed} == {each.name for each in built_in} | set(OWN)
+    for each in listed:
+        if each.name in OWN:
+            assert each.fidelity == catalogue.FIDELITY_CUSTOM
+            assert each.reach == OWN[each.name]
+            assert each.summary
+            request = frame_filter.DescribeFilterRequest(name=each.name)
+            assert custom.DescribeFilter(request, timeout=10).filter == each
+
+
+def test_scanlines_darkens_every_other_row(custom, colors):
+    expected = colors.astype(np.float64)
+    expected[1::2] *= 0.6
+    assert formulas.difference(filtered(custom, colors, pipeline("scanlines")), expected) <= 1
+
+
+def test_emboss_shows_gradients_and_repeats_the_edges(custom, colors):
+    luma = np.pad(colors.astype(np.float64) @ formulas.REC_709, 1, mode="edge")
+    slope = luma[2:, 2:] - luma[:-2, :-2]
+    expected = np.repeat((slope + 127.5)[..., None], 3, axis=-1)
+    assert formulas.difference(filtered(custom, colors, pipeline("emboss")), expected) <= 1
+
+
+def test_upside_down_flips_the_frame(custom, colors):
+    assert np.array_equal(filtered(custom, colors, pipeline("upsideDown")), colors[::-1])
+    for name in images.RAW_FORMATS:
+        image = images.noise(name, WIDTH, HEIGHT)
+        request = frame_filter.ApplyRequest(image=image, pipeline=pipeline("upsideDown"))
+        result = custom.Apply(request, timeout=10).image
+        for plane, was in zip(images.samples(result), images.samples(image), strict=True):
+            assert np.array_equal(plane, was[::-1])
+
+
+def test_the_analysis_does_not_change_frames(custom, colors):
+    assert np.array_equal(filtered(custom, colors, pipeline("meanLuma")), colors)
+
+
+def test_analysis_results_arrive_with_the_frames(custom):
+    image = images.noise("GRAY8", WIDTH, HEIGHT)
+    with Session(custom, pipeline=pipeline("meanLuma")) as session:
+        session.send_frame(image)
+        transcript = session.finish()
+    (analysis,) = transcript.analyses
+    assert (analysis.filter, analysis.stage) == ("meanLuma", "stages[0]")
+    assert analysis.sequence == session.sent[0]
+    (samples,) = images.samples(image)
+    assert abs(analysis.figures["mean"] - samples.mean()) < 1e-6
+
+
+def test_tint_mixes_with_its_colour_by_its_amount(custom, colors):
+    expected = colors * 0.6 + np.array([255, 127.5, 0]) * 0.4
+    tinted = filtered(custom, colors, pipeline(("tint", {"amount": 0.4})))
+    assert formulas.difference(tinted, expected) <= 1
+    request = frame_filter.CheckPipelineRequest(text="tint(amount: 2)")
+    with pytest.raises(grpc.RpcError, match="amount"):
+        custom.CheckPipeline(request, timeout=10)
+
+
+def test_custom_filters_combine_with_built_in_ones(custom, colors):
+    wanted = pipeline("colorInvert", "scanlines", "tint", "upsideDown", "colorInvert")
+    expected = 255 - colors.astype(np.float64)
+    expected[1::2] *= 0.6
+    expected = 255 - (expected * 0.75 + np.array([255, 127.5, 0]) * 0.25)[::-1]
+    assert formulas.difference(filtered(custom, colors, wanted), expected) <= 2
+    request = frame_filter.CheckPipelineRequest(pipeline=wanted)
+    request.format = image_messages.PIXEL_FORMAT_BGRA8
+    passes = custom.CheckPipeline(request, timeout=10).passes
+    assert [list(each.filters) for each in passes] == [
+        ["colorInvert", "scanlines", "tint"],
+        ["upsideDown"],
+        ["colorInvert"],
+    ]
+
+
+def test_the_call_server_receives_frames_of_both_pipelines(server):
+    finished = subprocess.run(
+        [program("CallServer"), server.addresses["unix"]], capture_output=True, timeout=60
+    )
+    assert finished.returncode == 0, finished.stderr.decode()
+    said = finished.stdout.decode()
+    came_back = int(re.match(r"(\d+) frames came back, filtered by 2 pipelines", said).group(1))
+    dropped = sum(int(count) for count in re.findall(r"(\d+) dropped", said))
+    assert came_back > 0 and came_back + dropped == 90
+
+
+def test_the_documentation_shows_the_code_of_the_examples():
+    page = (REPOSITORY / "docs/guides/writing-filters.md").read_text()
+    shown = re.findall(r"```swift\n(.*?)```", page, flags=re.DOTALL)
+    code = [" ".join(path.read_text().split()) for path in sorted(SOURCES.glob("*.swift"))]
+    assert len(shown) >= 6
+    for snippet in shown:
+        assert any(" ".join(snippet.split()) in each for each in code), snippet

@@ -1,0 +1,1 @@
+"""Filters against reference formulas."""

@@ -1,0 +1,239 @@
+"""Filters that use assets, compared with NumPy over gRPC, for frames and stills.
+
+Within one level of 255 where an image has the frame's size, two where it is resampled.
+"""
+
+import grpc
+import numpy as np
+import pytest
+
+from sidelight_testing import assets, compositing, formulas, images
+from sidelight_testing.contract import assets as messages
+from sidelight_testing.contract import assets_service, catalogue, frame_filter, service
+from sidelight_testing.contract import image as image_messages
+from sidelight_testing.contract import session as session_messages
+from sidelight_testing.session import Session, pipeline
+
+WIDTH, HEIGHT = 62, 46
+ALPHA_MODES = ["OPAQUE", "STRAIGHT", "PREMULTIPLIED"]
+
+RANDOM = np.random.default_rng(3)
+# With every alpha, and colours that are seen through it.
+VEIL = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)
+GROUND = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+MASK = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)
+SMALL = np.concatenate(
+    [RANDOM.integers(0, 256, (5, 7, 3)), RANDOM.integers(128, 256, (5, 7, 1))], axis=-1
+).astype(np.uint8)
+LARGE = assets.sticker(96)
+
+
+def bent_table(size: int) -> np.ndarray:
+    """Returns a table that differs much from the identity, and is not linear."""
+    axis = np.linspace(0, 1, size)
+    blue, green, red = np.meshgrid(axis, axis, axis, indexing="ij")
+    return np.stack([red**2 * (1 - 0.5 * blue), np.sqrt(green), np.abs(blue - red)], axis=-1)
+
+
+TABLES = {f"bent{size}": bent_table(size) for size in (2, 5, 17)}
+
+
+@pytest.fixture(scope="module")
+def stub(server):
+    """A caller that uploads the assets of these tests, and deletes them afterwards."""
+    files = {
+        "veil": assets.png(VEIL), "ground": assets.png(GROUND), "mask": assets.png(MASK),
+        "small": assets.png(SMALL), "large": assets.png(LARGE),
+    }
+    files |= {name: assets.cube_file(table) for name, table in TABLES.items()}
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        asset_stub = assets_service.AssetsStub(channel)
+        for name, content in files.items():
+            assets.put(asset_stub, name, content)
+        yield service.FrameFilterStub(channel)
+        for name in files:
+            asset_stub.DeleteAsset(messages.DeleteAssetRequest(name=name))
+
+
+def apply(stub, image, *wanted):
+    request = frame_filter.ApplyRequest(image=image, pipeline=pipeline(*wanted))
+    return stub.Apply(request, timeout=30).image
+
+
+def image_of(alpha_mode: str):
+    """A BGRA image of noise; premultiplied colours are no greater than their alpha."""
+    image = images.noise("BGRA8", WIDTH, HEIGHT, seed=11)
+    pixels = images.samples(image)[0].reshape(HEIGHT, WIDTH, 4).copy()
+    if alpha_mode == "PREMULTIPLIED":
+        pixels[..., :3] = np.minimum(pixels[..., :3], pixels[..., 3:])
+    image = images.make_image("BGRA8", WIDTH, HEIGHT, [pixels.reshape(HEIGHT, -1)])
+    image.color.alpha = image_messages.AlphaMode.Value(f"ALPHA_MODE_{alpha_mode}")
+    return image
+
+
+def layer_of(image, alpha_mode: str) -> np.ndarray:
+    colors, alpha = images.rgb(image), images.alpha(image)
+    if alpha_mode == "OPAQUE":
+        return compositing.layer(colors)
+    if alpha_mode == "STRAIGHT":
+        return compositing.layer(colors, alpha)
+    return np.concatenate([colors, alpha[..., None]], axis=-1) / 255.0
+
+
+def greatest_difference(actual: np.ndarray, expected: np.ndarray) -> float:
+    """In levels, of premultiplied colour and alpha."""
+    return float(np.abs(actual - np.clip(expected, 0, 1)).max() * 255)
+
+
+VEIL_LAYER, GROUND_LAYER, MASK_LAYER = map(compositing.picture, (VEIL, GROUND, MASK))
+NOTHING = np.zeros((HEIGHT, WIDTH, 4))
+
+
+def stretched(source: np.ndarray, *rectangle: int) -> np.ndarray:
+    return compositing.placed(compositing.picture(source), (HEIGHT, WIDTH), *rectangle)
+
+
+# Name, parameters, formula of the frame's layer, levels.
+FILTERS = {
+    "overlay": (
+        "overlay", {"asset": "veil"}, lambda s: compositing.over(VEIL_LAYER, s), 1,
+    ),
+    "overlay, half seen": (
+        "overlay", {"asset": "veil", "opacity": 0.5},
+        lambda s: compositing.over(0.5 * VEIL_LAYER, s), 1,
+    ),
+    "overlay, enlarged": (
+        "overlay",
+        {"asset": "small", "origin": [6, 3], "width": 35.0, "height": 30.0, "fit": "stretch"},
+        lambda s: compositing.over(stretched(SMALL, 6, 3, 35, 30), s), 2,
+    ),
+    "overlay, reduced": (
+        "overlay", {"asset": "large", "origin": [10, 4], "width": 40.0, "height": 40.0},
+        lambda s: compositing.over(stretched(LARGE, 10, 4, 40, 40), s), 2,
+    ),
+    "overlay, fitted": (
+        # A square in a wide rectangle: as high as it, in its middle.
+        "overlay", {"asset": "large", "origin": [4, 10], "width": 50.0, "height": 32.0},
+        lambda s: compositing.over(stretched(LARGE, 13, 10, 32, 32), s), 2,
+    ),
+    "overlay, scaled about its middle and moved": (
+        "overlay",
+        {"asset": "large", "origin": [10, 4], "width": 16.0, "height": 16.0, "scale": 2.0,
+         "offset": [12, 9]},
+        lambda s: compositing.over(stretched(LARGE, 14, 5, 32, 32), s), 2,
+    ),
+    "sourceOverCompositing": (
+        "sourceOverCompositing", {"backgroundImage": "veil"},
+        lambda s: compositing.over(s, VEIL_LAYER), 1,
+    ),
+    "sourceOverCompositing, opaque": (
+        "sourceOverCompositing", {"backgroundImage": "ground"},
+        lambda s: compositing.over(s, GROUND_LAYER), 1,
+    ),
+    "multiplyCompositing": (
+        "multiplyCompositing", {"backgroundImage": "veil"},
+        lambda s: compositing.multiply(s, VEIL_LAYER), 1,
+    ),
+    "screenBlendMode": (
+        "screenBlendMode", {"backgroundImage": "veil"},
+        lambda s: compositing.screen(s, VEIL_LAYER), 1,
+    ),
+    "blendWithMask": (
+        "blendWithMask", {"maskImage": "mask", "backgroundImage": "veil"},
+        lambda s: compositing.mask_blend(s, VEIL_LAYER, MASK_LAYER), 1,
+    ),
+    "blendWithMask, before nothing": (
+        "blendWithMask", {"maskImage": "mask"},
+        lambda s: compositing.mask_blend(s, NOTHING, MASK_LAYER), 1,
+    ),
+}
+
+
+@pytest.mark.parametrize("alpha_mode", ALPHA_MODES)
+@pytest.mark.parametrize("wanted", FILTERS)
+def test_compositing_with_each_kind_of_alpha(stub, wanted, alpha_mode):
+    name, parameters, formula, tolerance = FILTERS[wanted]
+    image = image_of(alpha_mode)
+    expected = formula(layer_of(image, alpha_mode))
+    if alpha_mode == "OPAQUE":
+        # The result of an opaque picture is over black, and its fourth byte is not touched.
+        expected[..., 3] = 1
+    result = apply(stub, image, (name, parameters))
+    assert greatest_difference(layer_of(result, alpha_mode), expected) <= tolerance + 0.01
+    if alpha_mode == "OPAQUE":
+        assert np.array_equal(images.alpha(result), images.alpha(image))
+
+
+@pytest.mark.parametrize("name", ["I420", "NV12"])
+@pytest.mark.parametrize("wanted", FILTERS)
+def test_compositing_with_video(stub, wanted, name):
+    filter_name, parameters, formula, tolerance = FILTERS[wanted]
+    image = images.noise(name, WIDTH, HEIGHT)
+    image.color.matrix = image_messages.COLOR_MATRIX_BT709
+    image.color.range = image_messages.COLOR_RANGE_VIDEO
+    result = apply(stub, image, (filter_name, parameters))
+    expected = formulas.through_rgb(
+        *images.yuv(image), lambda colors: 255 * formula(compositing.layer(colors))[..., :3],
+        "BT709", False,
+    )
+    for actual, plane in zip(images.yuv(result), expected, strict=True):
+        assert formulas.difference(actual, plane) <= tolerance
+
+
+@pytest.mark.parametrize("intensity", [1.0, 0.4])
+@pytest.mark.parametrize("name", ["BGRA8", "RGB24", "I420"])
+@pytest.mark.parametrize("table", TABLES)
+def test_tetrahedral_lookup(stub, table, name, intensity):
+    def looked_up(colors):
+        found = 255 * compositing.cube_lookup(colors / 255, TABLES[table])
+        return colors + intensity * (found - colors)
+
+    image = images.noise(name, WIDTH, HEIGHT)
+    image.color.range = image_messages.COLOR_RANGE_FULL
+    image.color.matrix = image_messages.COLOR_MATRIX_BT601
+    if name == "BGRA8":
+        image.color.alpha = image_messages.ALPHA_MODE_OPAQUE
+    result = apply(stub, image, ("colorCube", {"asset": table, "intensity": intensity}))
+    if name == "I420":
+        expected = formulas.through_rgb(*images.yuv(image), looked_up, "BT601", True)
+        for actual, plane in zip(images.yuv(result), expected, strict=True):
+            assert formulas.difference(actual, plane) <= 1
+    else:
+        expected = looked_up(images.rgb(image).astype(np.float64))
+        assert formulas.difference(images.rgb(result), expected) <= 1
+
+
+def test_every_formula_with_an_asset_is_tested_here(stub):
+    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    with_assets = {
+        each.name
+        for each in listed
+        if any(
+            parameter.kind == catalogue.PARAMETER_KIND_ASSET for parameter in each.parameters
+        )
+    }
+    assert with_assets == {entry[0] for entry in FILTERS.values()} | {"colorCube"}
+
+
+def test_an_overlay_is_selected_during_a_session(server, stub):
+    """Uploads an image with alpha, and selects an overlay during a session."""
+    pixels = assets.sticker(160)
+    sticker = compositing.picture(pixels)
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        asset_stub = assets_service.AssetsStub(channel)
+        answer = assets.put(asset_stub, "hat", assets.png(pixels))
+        assert (answer.asset.width, answer.asset.height) == (160, 160)
+        image = images.noise("BGRA8", 320, 240)
+        image.color.alpha = image_messages.ALPHA_MODE_OPAQUE
+        with Session(stub, drop_policy=session_messages.DROP_POLICY_NEVER_DROP) as session:
+            session.send_frame(image)
+            parameters = {"asset": "hat", "origin": [50, 40], "width": 160.0, "height": 160.0}
+            session.select(pipeline(("overlay", parameters)))
+            session.send_frame(image)
+            first, second = session.finish().frames
+        assert first.image.inline == image.inline
+        front = np.zeros((240, 320, 4))
+        front[40:200, 50:210] = sticker
+        expected = compositing.over(front, compositing.layer(images.rgb(image)))
+        assert formulas.difference(images.rgb(second.image), 255 * expected[..., :3]) <= 1
+        asset_stub.DeleteAsset(messages.DeleteAssetRequest(name="hat"))

@@ -1,0 +1,1 @@
+"""Authentication, TLS and quotas."""

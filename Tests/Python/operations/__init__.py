@@ -1,0 +1,1 @@
+"""Settings, shutdown, telemetry, workers and deployment."""

@@ -1,0 +1,175 @@
+"""The admin endpoint: probes, and the page in a browser."""
+
+import http.client
+import json
+import re
+import select
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import grpc
+import pytest
+
+from sidelight_testing import images
+from sidelight_testing.contract import service
+from sidelight_testing.contract import session as messages
+from sidelight_testing.prometheus import needs
+from sidelight_testing.server import Server
+from sidelight_testing.session import Session, pipeline
+
+WAIT_SECONDS = 20
+LABEL = "Ada's <script>document.title='owned'</script>"
+
+
+@pytest.fixture
+def server():
+    with Server("--admin", "127.0.0.1:0") as running:
+        yield running
+
+
+def get(server: Server, path: str, method: str = "GET") -> tuple[int, str, http.client.HTTPMessage]:
+    """Status, text and headers of an answer."""
+    request = urllib.request.Request(
+        f"http://{server.addresses['admin']}{path}", method=method
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), error.headers
+
+
+def test_probes_and_version(server):
+    assert get(server, "/livez")[:2] == (200, "ok\n")
+    assert get(server, "/readyz")[:2] == (200, "serving\n")
+    status, text, headers = get(server, "/version")
+    assert status == 200 and headers["content-type"] == "application/json"
+    assert json.loads(text)["name"] == "sidelight"
+    assert get(server, "/metrics")[2]["content-type"].startswith("text/plain; version=0.0.4")
+    assert get(server, "/nothing")[0] == 404
+    assert get(server, "/metrics", method="POST")[0] in (404, 405)
+
+
+def test_a_draining_server_is_alive_and_not_ready(server):
+    # Frames that take long keep the server draining.
+    slow = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(64)])
+    never = messages.DROP_POLICY_NEVER_DROP
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline=slow, drop_policy=never, mailbox_depth=4) as session:
+            for _ in range(4):
+                session.send_frame(images.noise("RGB24", 1280, 720))
+            session.receive_until("frame")
+            server.process.terminate()
+            session.receive_until("state")
+            assert get(server, "/readyz")[:2] == (503, "draining\n")
+            assert get(server, "/livez")[0] == 200
+            assert json.loads(get(server, "/status.json")[1])["phase"] == "draining"
+            session.half_close()
+    assert server.process.wait(timeout=15) == 0, server.log
+
+
+def test_the_status_contains_the_sessions(server):
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline=pipeline("sepiaTone"), label=LABEL) as session:
+            session.send_frame(images.noise("RGB24", 64, 48))
+            session.receive_until("frame")
+            session.send_frame(images.messages.Image())
+            session.receive_until("dropped")
+            status = json.loads(get(server, "/status.json")[1])
+            [own] = status["sessions"]
+            assert own["id"] == session.opened.session_id
+            assert own["label"] == LABEL
+            assert own["state"] == "running" and own["pipeline"].startswith("sepiaTone")
+            assert own["picture"] == "64x48 rgb24"
+            assert own["latency"] > 0
+            assert own["frames"]["filtered"] == 1
+            assert own["frames"]["dropped"] == {"invalid_frame": 1}
+            session.finish()
+    status = json.loads(get(server, "/status.json")[1])
+    assert status["sessions"] == []
+    assert status["frames"]["filtered"] == 1, "what is over still counts"
+
+
+def test_silent_and_invalid_requests_do_not_affect_the_server(server):
+    host, port = server.addresses["admin"].split(":")
+    connections = []
+    for said in (b"", b"GET", b"\x00" * 4096, b"GET / HTTP/1.1\r\nx: " + b"x" * 200_000):
+        connection = http.client.HTTPConnection(host, int(port), timeout=5)
+        connection.connect()
+        try:
+            connection.sock.sendall(said)
+        except OSError:
+            pass  # The server may have had enough.
+        connections.append(connection)
+    # As Prometheus does, which keeps its connection.
+    idle = http.client.HTTPConnection(host, int(port), timeout=5)
+    idle.request("GET", "/livez")
+    assert idle.getresponse().read() == b"ok\n"
+    assert server.terminate() == 0, server.log
+    for connection in [idle, *connections]:
+        connection.close()
+
+
+@needs("chromium")
+def test_the_page_shows_live_figures(server, tmp_path):
+    picture = images.noise("RGB24", 320, 180)
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = service.FrameFilterStub(channel)
+        slow = pipeline(*[("gaussianBlur", {"radius": 4 + index}) for index in range(8)])
+        with (
+            Session(stub, pipeline=pipeline("sepiaTone"), label=LABEL) as quick,
+            Session(stub, pipeline=slow, label="slow") as outrun,
+        ):
+            browser = None
+            deadline = time.monotonic() + 2 * WAIT_SECONDS
+            while (browser is None or browser.poll() is None) and time.monotonic() < deadline:
+                history = json.loads(get(server, "/status.json")[1])["history"]
+                if browser is None and sum(second["made"] > 0 for second in history) > 2:
+                    browser = open_page(server, tmp_path)
+                quick.send_frame(picture)
+                quick.receive_until("frame")
+                for _ in range(3):
+                    outrun.send_frame(picture)
+                select.select([], [], [], 0.03)
+            text, errors = browser.communicate(timeout=WAIT_SECONDS)
+            assert browser.returncode == 0, errors
+            quick.finish()
+            outrun.finish()
+    assert re.search(r'<span id="phase" class="badge serving">serving</span>', text), text
+    body = re.search(r'<table id="sessions">.*?<tbody>(.*?)</tbody>', text, re.DOTALL)[1]
+    assert body.count("<tr") == 2
+    assert quick.opened.session_id in body and outrun.opened.session_id in body
+    assert "Ada's &lt;script&gt;" in body, "what a client calls itself is text"
+    assert "<title>Sidelight</title>" in text
+    assert "gaussianBlur" in body and "320x180 rgb24" in body
+    assert re.search(r'<b id="made">[1-9]', text) and re.search(r'<b id="median">[0-9]', text)
+    reasons = re.search(r'<table id="reasons">.*?</table>', text, re.DOTALL)[0]
+    assert "superseded" in reasons or "no credit" in reasons
+    assert "Refused to" not in errors and "Uncaught" not in errors, errors
+
+
+def open_page(server: Server, folder) -> subprocess.Popen:
+    """Starts a browser that opens the page for a time, and then prints the page's content."""
+    return subprocess.Popen(
+        [
+            "chromium",
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+            f"--user-data-dir={folder / 'browser'}",
+            "--window-size=1400,900",
+            "--virtual-time-budget=3000",
+            "--dump-dom",
+            f"http://{server.addresses['admin']}/",
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,188 @@
+"""Three servers behind HAProxy: one drains, one is killed, and every session goes on with what it
+had selected, every frame has an outcome or is on its client's list of those that were lost."""
+
+import base64
+import contextlib
+import os
+import re
+import subprocess
+import time
+
+import grpc
+import hpack
+import pytest
+from hyperframe import frame as frames
+
+from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.haproxy import CONFIGURATION, HAProxy
+from sidelight_testing.prometheus import needs
+from sidelight_testing.resuming import DISCONNECTED, LOST, ResumingClient
+from sidelight_testing.server import Server, binary
+
+SERVERS = 3
+CLIENTS = 6
+RATE = 30
+WAIT_SECONDS = 30
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """A file with a key by which servers resume each other's sessions."""
+    path = tmp_path / "resume-keys"
+    path.write_text(f"fleet:{base64.b64encode(os.urandom(32)).decode()}\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def fleet(keys):
+    with contextlib.ExitStack() as stack:
+        # Behind a proxy all clients are one address.
+        servers = [stack.enter_context(Server("--resume-keys-file", keys)) for _ in range(SERVERS)]
+        haproxy = stack.enter_context(HAProxy([each.addresses["tcp"] for each in servers]))
+        wait_until(lambda: set(states(haproxy).values()) == {"UP"})
+        yield haproxy, servers
+
+
+def states(haproxy: HAProxy) -> dict[str, str]:
+    """Empty until HAProxy answers."""
+    assert haproxy.process.poll() is None, haproxy.log
+    try:
+        return haproxy.states()
+    except (FileNotFoundError, ConnectionRefusedError):
+        return {}
+
+
+def wait_until(holds):
+    """Waits until a condition is true, and returns its value; fails after a time."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (held := holds()):
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.01)
+    return held
+
+
+def load(server: Server) -> frame_filter.Load:
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        request = frame_filter.GetServerInfoRequest()
+        return service.FrameFilterStub(channel).GetServerInfo(request, timeout=10).load
+
+
+def sessions(server: Server) -> int:
+    return load(server).sessions
+
+
+@needs("haproxy")
+def test_sessions_survive_a_drain_and_a_killed_server(fleet):
+    haproxy, (drained, killed, left) = fleet
+    with contextlib.ExitStack() as stack:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        clients = []
+        for _ in range(CLIENTS):
+            channel = stack.enter_context(grpc.insecure_channel(haproxy.address, options))
+            clients.append(stack.enter_context(ResumingClient(channel, RATE)))
+        for client in clients:
+            client.wait_until(lambda client: client.filtered > 0, WAIT_SECONDS)
+            client.select_inversion()
+        for client in clients:
+            client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
+        # The fewest sessions first: each server has its share.
+        assert [sessions(each) for each in (drained, killed, left)] == [
+            CLIENTS // SERVERS
+        ] * SERVERS
+
+        drained.process.terminate()
+        assert drained.process.wait(timeout=15) == 0, drained.log
+        go_on(clients, [killed, left])
+        moved = sum(len(client.resumptions) for client in clients)
+        assert moved == CLIENTS // SERVERS
+
+        victims = sessions(killed)
+        assert victims > 0
+        killed.process.kill()
+        go_on(clients, [left])
+        assert sum(len(client.resumptions) for client in clients) == moved + victims
+        wait_until(lambda: list(states(haproxy).values()) == ["DOWN", "DOWN", "UP"])
+    for client in clients:
+        client.verify()
+        for resumption in client.resumptions:
+            assert resumption.revision == 2
+            # At most the frames that were in flight.
+            assert len(resumption.lost) <= 4, resumption
+        lost = [key for key, value in client.outcomes.items() if value == LOST]
+        assert lost == [each for resumption in client.resumptions for each in resumption.lost]
+        without_server = [key for key, value in client.outcomes.items() if value == DISCONNECTED]
+        first = min(key for key, value in client.outcomes.items() if value == "frame")
+        assert client.resumptions or all(each < first for each in without_server)
+
+
+def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
+    """Waits until every session is open at one of these servers, and receives frames again."""
+    wait_until(lambda: sum(map(sessions, servers)) == len(clients))
+    for client in clients:
+        before = client.filtered
+        client.wait_until(lambda client, before=before: client.filtered > before + 5, WAIT_SECONDS)
+
+
+@needs("haproxy", "ffmpeg")
+def test_the_swift_client_survives_them_too(fleet, tmp_path):
+    haproxy, servers = fleet
+    seconds = 6
+    source = f"testsrc2=size=320x180:rate={RATE}:duration={seconds}"
+    video, result = tmp_path / "sent.y4m", tmp_path / "result.y4m"
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, video], check=True, timeout=60
+    )
+    command = [binary(), "stream", video, result, "--server", haproxy.address]
+    stream = subprocess.Popen(
+        [*command, "--realtime", "--reconnect", "--pipeline", "colorInvert"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        # Whichever server filters the frames: the first of them drains, the second is killed.
+        for end in (subprocess.Popen.terminate, subprocess.Popen.kill):
+            at = wait_until(lambda: next((s for s in servers if load(s).frames.filtered), None))
+            servers.remove(at)
+            end(at.process)
+        _, log = stream.communicate(timeout=60)
+    finally:
+        stream.kill()
+        stream.wait()
+    assert stream.returncode == 0, log
+    summary = log.splitlines()[-1]
+    assert summary.startswith(f"{RATE * seconds} frames in "), summary
+    made = int(re.search(r"(\d+) filtered", summary)[1])
+    dropped = int(re.search(r"(\d+) dropped \(", summary)[1])
+    assert made + dropped == RATE * seconds, summary
+    assert dropped < RATE * seconds / 2, summary
+    reasons = summary.partition("dropped (")[2].partition(")")[0]
+    assert sum(map(int, re.findall(r": (\d+)", reasons))) == dropped, summary
+    # The previous frame replaces each that was lost.
+    assert result.read_bytes().count(b"FRAME\n") == RATE * seconds
+
+
+def test_the_health_check_is_a_grpc_call():
+    text = CONFIGURATION.read_text()
+    sent = bytes.fromhex(
+        "".join(re.findall(r"^  tcp-check send-binary (\w+)$", text, re.MULTILINE))
+    )
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    assert sent.startswith(preface)
+    rest, kinds = sent[len(preface) :], []
+    while rest:
+        frame, length = frames.Frame.parse_frame_header(memoryview(rest[:9]))
+        frame.parse_body(memoryview(rest[9 : 9 + length]))
+        rest = rest[9 + length :]
+        kinds.append(frame)
+    settings, headers, data = kinds
+    assert isinstance(settings, frames.SettingsFrame)
+    assert dict(hpack.Decoder().decode(headers.data)) == {
+        ":method": "POST",
+        ":scheme": "http",
+        ":path": "/grpc.health.v1.Health/Check",
+        ":authority": "sidelight",
+        "content-type": "application/grpc",
+        "te": "trailers",
+    }
+    assert data.data == bytes(5) and "END_STREAM" in data.flags

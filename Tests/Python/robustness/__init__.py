@@ -1,0 +1,1 @@
+"""Hostile, silent and dead peers."""

@@ -1,0 +1,1 @@
+"""Strings of any length in every field that takes one."""

@@ -1,0 +1,1 @@
+"""Sessions, frames and errors of the contract."""

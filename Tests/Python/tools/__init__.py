@@ -1,0 +1,1 @@
+"""Scripts, generated pages and benchmarks."""
