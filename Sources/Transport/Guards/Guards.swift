@@ -6,7 +6,7 @@ import Synchronization
 /// All guards of a server, and their positions in the pipelines. A server's listeners share it, and
 /// so its budgets.
 package final class Guards: Sendable {
-  /// The calls that a connection may abandon. They stay below HTTP/2's own limit, 200 in 30
+  /// The calls that a connection may abandon before they have their status. They stay below HTTP/2's own limit, 200 in 30
   /// seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
@@ -125,7 +125,8 @@ package final class Guards: Sendable {
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
     let writer = CallWriter(
       CallWriter.Limits(
-        configuration: self.configuration, address: address, counters: self.counters))
+        configuration: self.configuration, address: address, counters: self.counters,
+        frames: try? connection.pipeline.syncOperations.handler(type: HTTP2FrameGuard.self)))
     let reader = MessageReader(
       self.isActive(.messageBatches)
         ? MessageReader.Batching(ticks: self.ticks, address: address, counters: self.counters) : nil

@@ -8,7 +8,9 @@ import SidelightWire
 /// a budget are left to that limit.
 ///
 /// It closes connections that abandon one call after the other (``Guard/resets``), before the limit
-/// of the packages above is reached, which leaves memory behind.
+/// of the packages above is reached, which leaves memory behind. A reset of a call that already has
+/// its whole response abandons nothing: clients of gRPC send one if a call ends before they have
+/// closed their side, as when it is refused. It ends the stream without counting, here or above.
 ///
 /// It also completes a read when a connection closes in the midst of it. HTTP/2 keeps a list of the
 /// streams that have read until the read is complete. A closed socket does not report that any
@@ -23,7 +25,8 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   private var pings: RateBudget?
   private var resets: RateBudget?
   private let counters: ConnectionCounters
-  private var countedResets = 0
+  /// The streams whose whole response is written and whose client has not closed its side.
+  private var finishedStreams: Set<UInt32> = []
   /// The answers to PINGs, which are written together when the read is complete.
   private var answers = ByteBuffer()
   /// Whether the handlers above have read, and the read is not complete.
@@ -41,13 +44,15 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.isReading = true
-    let parts = self.scanner.scan(self.unwrapInboundIn(data))
-    guard self.takeResets() else { return context.abortConnection(by: .resets) }
     // A handler above may close the connection in the midst of this.
-    for part in parts where context.channel.isActive {
+    for part in self.scanner.scan(self.unwrapInboundIn(data)) where context.channel.isActive {
       switch part {
       case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
       case .ping(let opaque): self.receive(ping: opaque, context: context)
+      case .reset(let stream, let bytes):
+        guard self.receive(resetOf: stream, bytes, context: context) else {
+          return context.abortConnection(by: .resets)
+        }
       }
     }
   }
@@ -79,20 +84,41 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
     }
   }
 
-  /// Takes the resets that were received from their budget.
-  ///
-  /// - Returns: Whether the budget had enough.
-  private func takeResets() -> Bool {
-    while self.countedResets < self.scanner.resetCount {
-      self.countedResets += 1
-      if self.resets?.take(at: .now()) == false { return false }
+  // MARK: Resets
+
+  /// Records that the whole response of a call has been written to the socket.
+  func responseIsWritten(on stream: UInt32) {
+    self.finishedStreams.insert(stream)
+  }
+
+  /// Records that a stream is closed.
+  func streamIsClosed(_ stream: UInt32) {
+    self.finishedStreams.remove(stream)
+  }
+
+  /// - Returns: Whether the budget of resets allows it.
+  private func receive(
+    resetOf stream: UInt32, _ bytes: ByteBuffer, context: ChannelHandlerContext
+  ) -> Bool {
+    if self.finishedStreams.remove(stream) != nil {
+      context.fireChannelRead(self.wrapInboundOut(Self.endOfStream(stream)))
+      return true
     }
+    if self.resets?.take(at: .now()) == false { return false }
+    context.fireChannelRead(self.wrapInboundOut(bytes))
     return true
+  }
+
+  /// A DATA frame without data that closes the client's side of a stream (RFC 9113, section 6.1).
+  private static func endOfStream(_ stream: UInt32) -> ByteBuffer {
+    var frame = ByteBuffer()
+    frame.writeMultipleIntegers(UInt8(0), UInt16(0), UInt8(0), UInt8(1), stream)
+    return frame
   }
 }
 
-/// Finds the PINGs that ask for an answer in a client's bytes, in whatever pieces they arrive, and
-/// counts the calls that the client abandons.
+/// Finds the PINGs that ask for an answer, and the resets of streams, in a client's bytes, in
+/// whatever pieces they arrive.
 package struct HTTP2FrameScanner {
   /// A part of the bytes, in order.
   package enum Part: Hashable {
@@ -100,27 +126,45 @@ package struct HTTP2FrameScanner {
     case bytes(ByteBuffer)
     /// The contents of a PING, which is removed from the bytes.
     case ping(UInt64)
+    /// A RST_STREAM frame, and the stream that it resets.
+    case reset(UInt32, ByteBuffer)
   }
 
-  /// RST_STREAM frames so far.
-  package private(set) var resetCount = 0
+  /// The kind of a frame, by its head.
+  private enum Kind {
+    /// A PING that asks for an answer (RFC 9113, section 6.7).
+    case ping
+    /// A RST_STREAM (section 6.4).
+    case reset
+    /// Any other frame.
+    case other(payloadBytes: Int)
+
+    /// The size of the whole frame, if it is held back until it is complete.
+    var heldBytes: Int? {
+      switch self {
+      case .ping: 17
+      case .reset: 13
+      case .other: nil
+      }
+    }
+  }
 
   private static let headBytes = 9
-  private static let pingBytes = 17
 
   /// The bytes that pass without inspection: the preface at first, then the rest of a frame.
   private var passing = 24
-  /// The beginning of a frame that may be a PING.
+  /// The beginning of a frame that may have to be held back.
   private var held = ByteBuffer()
 
   package init() {}
 
-  /// Divides bytes into parts. A frame's head, and a PING, are held back until they are complete.
+  /// Divides bytes into parts. A frame's head, a PING and a reset are held back until they are
+  /// complete.
   package mutating func scan(_ bytes: ByteBuffer) -> [Part] {
     var bytes = bytes
     var parts: [Part] = []
     self.complete(from: &bytes, into: &parts)
-    // Adjacent bytes without a PING stay together.
+    // Adjacent bytes without a held frame stay together.
     var run = bytes.readerIndex
     var index = run
     func flush() {
@@ -133,54 +177,72 @@ package struct HTTP2FrameScanner {
         let count = min(self.passing, left)
         self.passing -= count
         index += count
-      } else if let length = self.payloadBytes(of: bytes, at: index) {
-        self.passing = Self.headBytes + length
-      } else if left >= Self.pingBytes {
-        flush()
-        parts.append(.ping(Self.opaque(of: bytes, at: index)))
-        index += Self.pingBytes
-        run = index
-      } else {
-        flush()
+        continue
+      }
+      let kind = Self.kind(of: bytes, at: index)
+      if case .other(let payloadBytes)? = kind {
+        self.passing = Self.headBytes + payloadBytes
+        continue
+      }
+      flush()
+      guard let kind, let length = kind.heldBytes, left >= length,
+        let frame = bytes.getSlice(at: index, length: length)
+      else {
         self.held = bytes.getSlice(at: index, length: left) ?? ByteBuffer()
         return parts
       }
+      parts.append(Self.part(kind, frame))
+      index += length
+      run = index
     }
     flush()
     return parts
   }
 
-  /// Completes the held bytes until their kind of frame is known.
+  /// Completes the held bytes until their kind of frame is known, and the frame itself if it is one
+  /// that is held back.
   private mutating func complete(from bytes: inout ByteBuffer, into parts: inout [Part]) {
     while self.held.readableBytes > 0, bytes.readableBytes > 0 {
-      let wanted = self.held.readableBytes < Self.headBytes ? Self.headBytes : Self.pingBytes
-      let count = min(wanted - self.held.readableBytes, bytes.readableBytes)
+      let length = Self.kind(of: self.held, at: self.held.readerIndex)?.heldBytes ?? Self.headBytes
+      let count = min(length - self.held.readableBytes, bytes.readableBytes)
       if var piece = bytes.readSlice(length: count) { self.held.writeBuffer(&piece) }
-      if let length = self.payloadBytes(of: self.held, at: self.held.readerIndex) {
-        self.passing = length
+      guard let kind = Self.kind(of: self.held, at: self.held.readerIndex) else { continue }
+      if case .other(let payloadBytes) = kind {
+        self.passing = payloadBytes
         parts.append(.bytes(self.held))
         self.held = ByteBuffer()
-      } else if self.held.readableBytes == Self.pingBytes {
-        parts.append(.ping(Self.opaque(of: self.held, at: self.held.readerIndex)))
+      } else if self.held.readableBytes == kind.heldBytes {
+        parts.append(Self.part(kind, self.held))
         self.held = ByteBuffer()
       }
     }
   }
 
-  /// Reads a frame's head. Returns the length of the payload; `nil` for a PING, or an incomplete
-  /// head.
-  private mutating func payloadBytes(of bytes: ByteBuffer, at index: Int) -> Int? {
+  /// Returns the kind of the frame that begins at an index; `nil` if its head is incomplete.
+  private static func kind(of bytes: ByteBuffer, at index: Int) -> Kind? {
     guard bytes.writerIndex - index >= Self.headBytes,
       let head = bytes.getInteger(at: index, as: UInt32.self),
       let flags = bytes.getInteger(at: index + 4, as: UInt8.self)
     else { return nil }
-    let (length, kind) = (Int(head >> 8), head & 0xFF)
-    if kind == 3 { self.resetCount += 1 }
-    return kind == 6 && length == 8 && flags & 1 == 0 ? nil : length
+    let length = Int(head >> 8)
+    switch head & 0xFF {
+    case 6 where length == 8 && flags & 1 == 0: return .ping
+    case 3 where length == 4: return .reset
+    default: return .other(payloadBytes: length)
+    }
   }
 
-  private static func opaque(of bytes: ByteBuffer, at index: Int) -> UInt64 {
-    bytes.getInteger(at: index + Self.headBytes) ?? 0
+  /// Returns the part for a complete frame that was held back.
+  private static func part(_ kind: Kind, _ frame: ByteBuffer) -> Part {
+    let start = frame.readerIndex
+    switch kind {
+    case .ping: return .ping(frame.getInteger(at: start + Self.headBytes) ?? 0)
+    case .reset:
+      // The first bit of a stream's number is reserved.
+      let stream = frame.getInteger(at: start + 5, as: UInt32.self) ?? 0
+      return .reset(stream & 0x7FFF_FFFF, frame)
+    case .other: return .bytes(frame)
+    }
   }
 }
 

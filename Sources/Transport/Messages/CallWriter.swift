@@ -25,6 +25,8 @@ final class CallWriter: ChannelDuplexHandler {
     var address: String
     /// Counts the calls that are reset.
     var counters: ConnectionCounters
+    /// The connection's guard, which is notified when the whole response has been written.
+    var frames: HTTP2FrameGuard?
 
     fileprivate func isActive(_ guardName: Guard) -> Bool {
       self.configuration.active.contains(guardName)
@@ -47,6 +49,8 @@ final class CallWriter: ChannelDuplexHandler {
   private var isCheckingProgress = false
   private var written = 0
   private var taken = 0
+  /// The stream, once its whole response has been written.
+  private var finishedStream: UInt32?
 
   /// - Parameter limits: `nil` disables the guards.
   init(_ limits: Limits? = nil) {
@@ -64,10 +68,12 @@ final class CallWriter: ChannelDuplexHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch self.unwrapOutboundIn(data) {
     case .other(let payload):
-      if case .headers(let headers) = payload, headers.endStream, let limits,
-        limits.isActive(.linger)
-      {
-        self.awaitEnd(limits, context: context)
+      var promise = promise
+      if case .headers(let headers) = payload, headers.endStream, let limits {
+        if limits.isActive(.linger) { self.awaitEnd(limits, context: context) }
+        let written = promise ?? context.eventLoop.makePromise()
+        self.reportResponse(when: written.futureResult, limits, context: context)
+        promise = written
       }
       self.waiting.append((payload, promise))
     case .messages(let pieces, let endStream):
@@ -89,6 +95,7 @@ final class CallWriter: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     self.linger.cancel()
     self.stall.cancel()
+    if let finishedStream { self.limits?.frames?.streamIsClosed(finishedStream) }
     context.fireChannelInactive()
   }
 
@@ -151,6 +158,23 @@ final class CallWriter: ChannelDuplexHandler {
       } else {
         self.checkProgress(limits, context: context)
       }
+    }
+  }
+
+  /// Notifies the connection's guard when the status has been written, unless the stream is closed
+  /// by then.
+  private func reportResponse(
+    when written: EventLoopFuture<Void>, _ limits: Limits, context: ChannelHandlerContext
+  ) {
+    guard let frames = limits.frames,
+      let stream = try? context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
+    else { return }
+    let channel = context.channel
+    written.assumeIsolated().whenSuccess {
+      guard channel.isActive else { return }
+      let number = UInt32(truncatingIfNeeded: Int(stream))
+      self.finishedStream = number
+      frames.responseIsWritten(on: number)
     }
   }
 

@@ -5,6 +5,7 @@ import random
 import struct
 import time
 
+import grpc
 import pytest
 from hyperframe import frame as frames
 
@@ -12,9 +13,11 @@ from sidelight_testing import images
 from sidelight_testing.broken_calls import OPEN
 from sidelight_testing.broken_connections import BROKEN_CONNECTIONS
 from sidelight_testing.bystander import GONE_SECONDS
+from sidelight_testing.contract import service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.process import descriptor_count, resident_bytes
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
+from sidelight_testing.session import Session
 
 pytest_plugins = ["sidelight_testing.under_attack"]
 
@@ -84,6 +87,44 @@ def test_a_ping_for_each_burst_of_data_is_accepted(hostile_server, bystander):
                     outcomes += 1
         peer.data(b"", end=True)
         assert peer.status() == 0
+
+
+def test_resets_of_finished_calls_do_not_count(hostile_server, bystander):
+    # Clients of gRPC reset a call that is refused before they have closed their side: a call server
+    # that is refused many sessions must not lose the others on its connection.
+    with RawPeer(hostile_server.addresses["tcp"]) as peer:
+        for stream in range(1, 801, 2):
+            peer.call(PROCESS, stream=stream)
+            # A session begins with "open".
+            peer.data(message(messages.ClientMessage(ping=messages.Ping()).SerializeToString()), stream)
+            assert peer.status(stream) == grpc.StatusCode.FAILED_PRECONDITION.value[0]
+            peer.send(frame(3, 0, stream, struct.pack(">I", 0)))
+        peer.call(INFO, stream=801)
+        peer.data(message(b""), stream=801, end=True)
+        assert peer.status(801) == 0
+
+
+def test_resets_within_a_message_after_the_status_do_not_count(hostile_server, bystander):
+    with RawPeer(hostile_server.addresses["tcp"]) as peer:
+        for stream in range(1, 401, 2):
+            peer.call(PROCESS, stream=stream)
+            refused = messages.ClientMessage(ping=messages.Ping()).SerializeToString()
+            peer.data(message(refused) + message(bytes(100), length=1000), stream)
+            assert peer.status(stream) == grpc.StatusCode.FAILED_PRECONDITION.value[0]
+            peer.send(frame(3, 0, stream, struct.pack(">I", 8)))
+        peer.call(INFO, stream=401)
+        peer.data(message(b""), stream=401, end=True)
+        assert peer.status(401) == 0
+
+
+def test_grpcio_is_refused_many_times_on_one_connection(hostile_server, bystander):
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    with grpc.insecure_channel(hostile_server.addresses["tcp"], options) as channel:
+        stub = service.FrameFilterStub(channel)
+        for _ in range(400):
+            with Session(stub, opens=False) as refused:
+                refused.send(ping=messages.Ping())
+                assert refused.fail().code() == grpc.StatusCode.FAILED_PRECONDITION
 
 
 def test_many_connections_leave_no_resources(hostile_server, bystander):

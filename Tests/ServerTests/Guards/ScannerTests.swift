@@ -5,41 +5,54 @@ import Testing
 
 /// Tests of the guards' parsing of the bytes that pass them.
 struct ScannerTests {
-  @Test("The scanner finds PINGs in any fragmentation, and changes nothing")
-  func pings() {
+  @Test("The scanner finds PINGs and resets in any fragmentation, and changes nothing else")
+  func pingsAndResets() {
     let pings: [UInt64] = [1, 0x0102_0304_0506_0708, .max]
+    let resets: [UInt32] = [1, 7, 0x7FFF_FFFF]
     let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
     let others = [
       RawPeer.frame(4, flags: 0, stream: 0),
       RawPeer.frame(0, flags: 0, stream: 1, ByteBuffer(repeating: 6, count: 300)),
-      // An answer, and one of a size that is none: neither is ours.
+      // An answer, a PING and a reset of invalid sizes: HTTP/2 itself judges them.
       RawPeer.frame(6, flags: 1, stream: 0, ByteBuffer(integer: UInt64(9))),
-      RawPeer.frame(6, flags: 0, stream: 0, ByteBuffer(integer: UInt32(9))),
+      RawPeer.frame(6, flags: 0, stream: 0, ByteBuffer(integer: UInt32(9)))
+        .appending(RawPeer.frame(3, flags: 0, stream: 5, ByteBuffer(integer: UInt64(8)))),
     ]
     var all = preface.appending(others[0])
     var expected = all
     for (index, ping) in pings.enumerated() {
       all = all.appending(RawPeer.frame(6, flags: 0, stream: 0, ByteBuffer(integer: ping)))
+      all = all.appending(Self.reset(resets[index]))
       all = all.appending(others[index + 1])
       expected = expected.appending(others[index + 1])
     }
     for size in 1 ... all.readableBytes {
       var scanner = HTTP2FrameScanner()
-      var (found, passed): ([UInt64], ByteBuffer) = ([], ByteBuffer())
+      var (foundPings, foundResets): ([UInt64], [UInt32]) = ([], [])
+      var passed = ByteBuffer()
       var rest = all
       while let piece = rest.readSlice(length: min(size, rest.readableBytes)),
         piece.readableBytes > 0
       {
         for part in scanner.scan(piece) {
           switch part {
-          case .ping(let opaque): found.append(opaque)
+          case .ping(let opaque): foundPings.append(opaque)
+          case .reset(let stream, let bytes):
+            foundResets.append(stream)
+            #expect(bytes == Self.reset(stream))
           case .bytes(let bytes): passed = passed.appending(bytes)
           }
         }
       }
-      #expect(found == pings)
+      #expect(foundPings == pings)
+      #expect(foundResets == resets)
       #expect(passed == expected)
     }
+  }
+
+  /// A RST_STREAM with the code CANCEL.
+  private static func reset(_ stream: UInt32) -> ByteBuffer {
+    RawPeer.frame(3, flags: 0, stream: stream, ByteBuffer(integer: UInt32(8)))
   }
 
   @Test("The scanner finds the first message that is too long, in any fragmentation")
