@@ -112,7 +112,7 @@ struct ProtobufBoundsTests {
     for limit in [exact - 1, exact] {
       var bounds = ProtobufBounds(
         shape: try Self.shape, length: bytes.count, maxFields: limit)
-      var fault: ProtobufBounds.Violation?
+      var violation: ProtobufBounds.Violation?
       for start in stride(from: 0, to: bytes.count, by: size) where violation == nil {
         let piece = Array(bytes[start ..< min(start + size, bytes.count)])
         do throws(ProtobufBounds.Violation) {

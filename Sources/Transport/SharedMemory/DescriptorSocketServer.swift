@@ -108,7 +108,7 @@ private struct DescriptorSocketLoop: Sendable {
     let end: ContinuousClock.Instant
   }
 
-  /// What becomes of a connection that was read from.
+  /// The decision about a connection after a read.
   private enum ReadResult {
     case keepOpen
     case close
