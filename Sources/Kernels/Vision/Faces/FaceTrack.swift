@@ -36,6 +36,8 @@ struct FaceTrack: Sendable {
   private var missed: [UInt64] = []
   private var history: [Step]
   private var previousBox: FaceBox
+  /// The movement of this frame by optical flow; `nil` if it failed, or a detection replaced it.
+  private var movement: (start: FaceBox, end: FaceBox)?
   private var filter = FaceBoxFilter()
   private var filtered: FaceBox
 
@@ -66,6 +68,7 @@ struct FaceTrack: Sendable {
   ///   and unknown until the next detection.
   mutating func follow(_ flow: SimilarityTransform?, to frame: UInt64) {
     var flow = flow.flatMap { $0.isValid ? $0 : nil }
+    let start = self.box
     if let moved = flow.map({ self.box.moved(by: $0) }) {
       let drift = moved.size / self.detectedBox.size
       if moved.isValid, (1 / Self.maximumDrift ... Self.maximumDrift).contains(drift) {
@@ -75,6 +78,7 @@ struct FaceTrack: Sendable {
       }
     }
     if flow == nil { self.isFollowed = false }
+    self.movement = flow.map { _ in (start, self.box) }
     self.located = frame
     self.history.append(Step(frame: frame, box: self.box, flow: flow))
     if self.history.count > Self.historyLimit { self.history.removeFirst() }
@@ -95,6 +99,7 @@ struct FaceTrack: Sendable {
       self.box = self.box.pulled(towards: carried, by: Self.pull, rollTolerance: face.rollTolerance)
     } else {
       // The place was unknown or wrong: the detection replaces it. Its angle may be a guess.
+      self.movement = nil
       let found = carried ?? FaceBox(face)
       let turned = self.box.pulled(towards: found, by: 1, rollTolerance: face.rollTolerance)
       self.box = FaceBox(center: found.center, size: found.size, roll: turned.roll)
@@ -131,7 +136,7 @@ struct FaceTrack: Sendable {
   ///   - elapsed: The time since the previous frame.
   ///   - age: The number of tracked frames since the last detection.
   mutating func finish(elapsed: Duration, age: Int) -> TrackedFace {
-    self.filtered = self.filter.filter(self.box, elapsed: elapsed)
+    self.filtered = self.filter.filter(self.box, elapsed: elapsed, flow: self.movement)
     let displacement = self.box.center - self.previousBox.center
     self.previousBox = self.box
     return TrackedFace(

@@ -8,6 +8,9 @@
 /// - `y' = y + w(minimumCutoff + speedCoefficient |v'| / unit) (x - y)`
 /// - `w(f) = 1 / (1 + 1 / (2 pi f dt))`
 ///
+/// A caller that measures the speed passes it as `v'`, without a filter: it is then free of the
+/// noise of the samples, and of delay.
+///
 /// Speed is measured in units per second. With the width of a face as the unit, a face is filtered
 /// in the same way at every size.
 package struct OneEuroFilter: Sendable, Hashable {
@@ -35,8 +38,11 @@ package struct OneEuroFilter: Sendable, Hashable {
   ///   - unit: The unit of speed, in the scale of the samples. Greater than 0.
   ///   - elapsed: The time since the previous sample. The first sample is returned as it is; a
   ///     later one with a time of 0 or less changes nothing.
+  ///   - measured: The speed per second, in the scale of the samples; `nil` derives it from them.
   /// - Returns: The filtered value.
-  package mutating func filter(_ sample: Double, unit: Double = 1, elapsed: Duration) -> Double {
+  package mutating func filter(
+    _ sample: Double, unit: Double = 1, elapsed: Duration, speed measured: Double? = nil
+  ) -> Double {
     guard let value = self.value else {
       guard sample.isFinite else { return 0 }
       self.value = sample
@@ -45,8 +51,12 @@ package struct OneEuroFilter: Sendable, Hashable {
     let seconds = elapsed / .seconds(1)
     guard sample.isFinite, seconds > 0 else { return value }
     let change = sample - value
-    self.speed +=
-      Self.weight(self.derivativeCutoff, seconds) * (change / seconds - self.speed)
+    if let measured, measured.isFinite {
+      self.speed = measured
+    } else {
+      self.speed +=
+        Self.weight(self.derivativeCutoff, seconds) * (change / seconds - self.speed)
+    }
     let cutoff = self.minimumCutoff + self.speedCoefficient * abs(self.speed) / unit
     let filtered = value + Self.weight(cutoff, seconds) * change
     self.value = filtered

@@ -90,6 +90,6 @@ package struct SimilarityFit: Sendable, Hashable {
     let transform = SimilarityTransform(
       a: a, b: b, tx: after.x - a * before.x + b * before.y,
       ty: after.y - b * before.x - a * before.y)
-    return transform.isValid ? transform : nil
+    return transform.isValid && transform.scale > 1e-6 ? transform : nil
   }
 }
