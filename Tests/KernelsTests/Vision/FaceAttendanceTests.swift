@@ -11,7 +11,7 @@ extension TrackedFace {
     TrackedFace(
       id: FaceID(id), box: box, rawBox: box, confidence: 0.9, isConfirmed: true,
       isFollowed: isFollowed, firstDetection: SimulatedScene.time(first),
-      lastDetection: SimulatedScene.time(frame - age), age: age, missedLooks: missedLooks,
+      lastDetection: SimulatedScene.time(max(0, frame - age)), age: age, missedLooks: missedLooks,
       displacement: displacement, speed: 0)
   }
 }

@@ -110,7 +110,7 @@ import Testing
     for isDoubtful in [true, false] {
       var driver = Driver()
       driver.know()
-      driver.frame = doubt == "overdue search" ? 25 : driver.frame
+      driver.frame = 25
       var faces = [driver.face()]
       if isDoubtful {
         switch doubt {
@@ -264,7 +264,7 @@ import Testing
     #expect(!last.isWhole)
   }
 
-  @Test func `a region that moves is covered until it was searched twice`() throws {
+  @Test func `a region that moves is covered until it was searched at each angle`() throws {
     var driver = Driver()
     driver.know()
     for _ in 0 ..< 5 { _ = driver.step([driver.face()]) }
@@ -276,11 +276,18 @@ import Testing
     for (x, y) in [(120.0, 30.0), (144, 30), (120, 54), (144, 54)] {
       #expect(region.contains(PicturePoint(x: x, y: y)))
     }
-    let start = UInt64(driver.frame - 1)
+    let start = driver.frame - 1
     for _ in 0 ..< 20 { #expect(try Self.regions(driver.step([driver.face()])).count == 2) }
-    let early = driver.step([driver.face()]) { $0.search.completed = [start - 1, start] }
+    let early = driver.step([driver.face()]) { report in
+      report.search.completed = [
+        `Motion regions`.search(start - 1, angle: 0), `Motion regions`.search(start, angle: 1),
+        `Motion regions`.search(start, angle: 2),
+      ]
+    }
     #expect(try Self.regions(early).count == 2)
-    let searched = driver.step([driver.face()]) { $0.search.completed = [start + 6] }
+    let searched = driver.step([driver.face()]) { report in
+      report.search.completed = [`Motion regions`.search(start + 6, angle: 0)]
+    }
     #expect(try Self.regions(searched).count == 1)
   }
 

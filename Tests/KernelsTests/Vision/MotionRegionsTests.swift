@@ -27,7 +27,7 @@ import Testing
   }
 
   static func regions(
-    _ pictures: [LumaPicture], searched: [Int: [UInt64]] = [:],
+    _ pictures: [LumaPicture], searched: [Int: [FullSearch]] = [:],
     isKnown: (PicturePoint) -> Bool = { _ in false }
   ) -> [MotionRegions.Region] {
     var motion = MotionRegions()
@@ -74,14 +74,30 @@ import Testing
     }
   }
 
-  @Test func `two searches clear a region, but not searches of earlier frames`() {
+  /// A successful search of a frame at one of the angles.
+  static func search(_ frame: Int, angle: Int) -> FullSearch {
+    FullSearch(
+      frame: UInt64(frame), angle: FaceTracker.searchAngles[angle], minimumSize: 10)
+  }
+
+  @Test func `searches at each angle clear a region, but not searches of earlier frames`() {
     var pictures = (0 ..< 4).map { _ in Self.picture() }
     pictures += (4 ..< 12).map { _ in Self.picture(square: (40, 30, 24)) }
     #expect(!Self.regions(pictures).isEmpty)
-    #expect(!Self.regions(pictures, searched: [6: [4]]).isEmpty)
-    #expect(Self.regions(pictures, searched: [6: [4], 9: [8]]).isEmpty)
-    #expect(Self.regions(pictures, searched: [9: [5, 7]]).isEmpty)
-    #expect(!Self.regions(pictures, searched: [6: [2], 9: [3, 4]]).isEmpty)
+    func isCleared(_ searches: [(frame: Int, angle: Int)]) -> Bool {
+      let all = searches.map { Self.search($0.frame, angle: $0.angle) }
+      let late = Self.regions(pictures, searched: [10: all]).isEmpty
+      let oneByOne = Self.regions(
+        pictures,
+        searched: Dictionary(uniqueKeysWithValues: all.enumerated().map { (8 + $0, [$1]) }))
+      #expect(oneByOne.isEmpty == late)
+      return late
+    }
+    #expect(isCleared([(4, 0), (5, 1), (6, 2)]))
+    #expect(isCleared([(7, 2), (5, 1), (4, 0)]))
+    #expect(!isCleared([(4, 1), (5, 2)]))
+    #expect(!isCleared([(4, 1), (5, 2), (6, 1)]))
+    #expect(!isCleared([(3, 0), (5, 1), (6, 2)]))
   }
 
   @Test func `motion of a known face is not counted`() {

@@ -224,7 +224,7 @@ package struct FaceTracker: Sendable {
     let (added, ignored) = self.addCandidates(unmatched, at: frame)
     self.report.isFull = ignored > 0
     self.report.search.isFailing = false
-    self.report.search.completed.append(frame.index)
+    self.report.search.completed.append(result.search)
     if frame.index >= self.report.search.lastSuccess?.index ?? 0 {
       self.report.search.lastSuccess = frame
     }

@@ -76,8 +76,8 @@ package struct TrackedFace: Sendable, Hashable {
 package struct FaceReport: Sendable, Hashable {
   /// The state of full searches.
   package struct SearchStatus: Sendable, Hashable {
-    /// The frames whose full searches have succeeded since the previous report.
-    package var completed: [UInt64] = []
+    /// The full searches that have succeeded since the previous report.
+    package var completed: [FullSearch] = []
     /// The latest frame with a successful full search.
     package var lastSuccess: SceneTime?
     /// Whether the latest full search failed, or took longer than the tracker waits.

@@ -13,7 +13,7 @@
 ///    and no detection has followed, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow.
 /// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and each region that
-///    moves by a rectangle until it was searched twice (``MotionRegions``).
+///    moves by a rectangle until it was searched at each angle (``MotionRegions``).
 ///
 /// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
 /// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.

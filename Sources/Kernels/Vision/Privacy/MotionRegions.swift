@@ -5,8 +5,9 @@ import CKernels
 /// The picture is divided into cells of ``cellSide`` pixels. A cell changes if its mean differs by
 /// more than ``threshold`` levels from that of ``interval`` frames ago, after the change of the
 /// whole picture's mean is subtracted (exposure), and if two of its eight neighbours change too (noise).
-/// A cell that changes after ``restTime`` without a change is pending until two full searches,
-/// of that or later frames, have succeeded. Pending cells that touch form a region.
+/// A cell that changes after ``restTime`` without a change is pending until a full search at each of
+/// ``FaceTracker/searchAngles``, of that or later frames, has succeeded. Two searches are not enough:
+/// those at -25 and 25 degrees do not find an upright face. Pending cells that touch form a region.
 package struct MotionRegions: Sendable {
   /// A rectangle of pending cells, in pixels of the picture.
   package struct Region: Sendable, Hashable {
@@ -20,13 +21,12 @@ package struct MotionRegions: Sendable {
   package static let threshold = 12.0
   /// The distance in frames of the pictures that are compared.
   package static let interval = 4
-  /// The number of full searches that clear a cell.
-  package static let searches = 2
   /// The time without change after which a cell is at rest.
   package static let restTime = Duration.seconds(3)
 
   private struct Cell: Sendable {
-    var pending = 0
+    /// The angles that were not searched since.
+    var pending: Set<Double> = []
     var since: UInt64 = 0
     var lastChange: Duration?
   }
@@ -47,10 +47,10 @@ package struct MotionRegions: Sendable {
   /// - Parameters:
   ///   - picture: The reduced picture. Another size than before starts again.
   ///   - frame: Its position.
-  ///   - searched: The frames whose full searches have succeeded since the previous call.
+  ///   - searched: The full searches that have succeeded since the previous call.
   ///   - isKnown: Whether a point belongs to a known face, whose motion is not of interest.
   package mutating func add(
-    _ picture: LumaPicture, at frame: SceneTime, searched: [UInt64],
+    _ picture: LumaPicture, at frame: SceneTime, searched: [FullSearch],
     isKnown: (PicturePoint) -> Bool
   ) {
     if picture.width != self.width || picture.height != self.height {
@@ -60,10 +60,10 @@ package struct MotionRegions: Sendable {
       self.rows = (picture.height + Self.cellSide - 1) / Self.cellSide
       self.cells = Array(repeating: Cell(), count: self.columns * self.rows)
     }
-    for index in self.cells.indices where self.cells[index].pending > 0 {
-      let cell = self.cells[index]
-      let count = searched.count { $0 >= cell.since }
-      self.cells[index].pending = max(0, cell.pending - count)
+    for search in searched {
+      for index in self.cells.indices where self.cells[index].since <= search.frame {
+        self.cells[index].pending.remove(search.angle)
+      }
     }
     self.means.append(self.cellMeans(picture))
     if self.means.count > Self.interval + 1 { self.means.removeFirst() }
@@ -71,7 +71,7 @@ package struct MotionRegions: Sendable {
     for index in self.cells.indices where self.changed[index] && !isKnown(self.center(index)) {
       let last = self.cells[index].lastChange
       if last.map({ frame.time - $0 > Self.restTime }) ?? true {
-        self.cells[index].pending = Self.searches
+        self.cells[index].pending = Set(FaceTracker.searchAngles)
         self.cells[index].since = frame.index
       }
       self.cells[index].lastChange = frame.time
@@ -99,7 +99,7 @@ package struct MotionRegions: Sendable {
     largerThan minimumShare: Double, isCovered: (PicturePoint) -> Bool
   ) -> [Region] {
     var open = self.cells.indices.map {
-      self.cells[$0].pending > 0 && !isCovered(self.center($0))
+      !self.cells[$0].pending.isEmpty && !isCovered(self.center($0))
     }
     var regions: [Region] = []
     for start in open.indices where open[start] {
