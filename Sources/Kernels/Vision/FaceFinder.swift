@@ -18,6 +18,7 @@ public struct DetectedFace: Sendable, Hashable {
   /// The eyes and mouth, for finders that locate them.
   public var landmarks: FaceLandmarks?
 
+  /// Creates a face.
   public init(
     center: PicturePoint, size: Double, roll: Double = 0, rollTolerance: Double = 0,
     confidence: Double = 1, landmarks: FaceLandmarks? = nil
@@ -34,10 +35,14 @@ public struct DetectedFace: Sendable, Hashable {
 /// Points of a face, in the pixels of the picture that was searched. Left and right are those of
 /// the picture, not of the person.
 public struct FaceLandmarks: Sendable, Hashable {
+  /// The centre of the eye on the left of the picture.
   public var leftEye: PicturePoint
+  /// The centre of the eye on the right of the picture.
   public var rightEye: PicturePoint
+  /// The middle of the mouth.
   public var mouth: PicturePoint
 
+  /// Creates the points of a face.
   public init(leftEye: PicturePoint, rightEye: PicturePoint, mouth: PicturePoint) {
     self.leftEye = leftEye
     self.rightEye = rightEye

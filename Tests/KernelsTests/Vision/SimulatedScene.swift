@@ -3,8 +3,8 @@ import SidelightKernels
 /// Faces with known places, and finders and optical flow that measure them with noise.
 ///
 /// Noise is a share of the face's width: a standard deviation of 0.9 % per axis gives the 5.8 px of
-/// jitter at 1280 pixels that a cascade had in the prototype, frame by frame, on a face of a quarter
-/// of the width.
+/// jitter at 1280 pixels that a cascade had in the prototype, frame by frame, on a face of a
+/// quarter of the width.
 struct SimulatedScene {
   struct Face {
     var box: FaceBox

@@ -1,8 +1,8 @@
 /// The presence of faces over time.
 ///
 /// A face is present after it was tracked for ``arrivalTime``, and has left after it was not
-/// tracked for ``departureTime``. Times count from the first and to the last frame that shows it. A person
-/// who leaves and returns has a new id.
+/// tracked for ``departureTime``. Times count from the first and to the last frame that shows it. A
+/// person who leaves and returns has a new id.
 package struct FaceAttendance: Sendable {
   /// A change of presence.
   package enum Event: Sendable, Hashable {

@@ -34,8 +34,8 @@ package struct FaceBoxFilter: Sendable, Hashable {
     _ box: FaceBox, elapsed: Duration, flow movement: (start: FaceBox, end: FaceBox)? = nil
   ) -> FaceBox {
     let seconds = elapsed / .seconds(1)
-    // The speed of the centre counts for both axes, so that a face that turns around in one does not
-    // lag in it.
+    // The speed of the centre counts for both axes, so that a face that turns around in one does
+    // not lag in it.
     let speed = movement.map { ($0.end.center - $0.start.center).length / seconds }
     let growth = movement.map { ($0.end.size - $0.start.size) / seconds }
     let turn = movement.map { normalizedAngle($0.end.roll - $0.start.roll) / seconds }
