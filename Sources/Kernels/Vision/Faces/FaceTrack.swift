@@ -1,0 +1,148 @@
+/// The state of one face in ``FaceTracker``.
+struct FaceTrack: Sendable {
+  /// The place in one frame, and the movement that led to it.
+  private struct Step {
+    let frame: UInt64
+    var box: FaceBox
+    /// The movement since the step before; `nil` if optical flow failed.
+    let flow: SimilarityTransform?
+  }
+
+  /// The part of the way that a detection moves a face that optical flow follows.
+  static let pull = 0.35
+  /// The part of the way that a pair of eyes turns a face.
+  static let eyePull = 0.2
+  /// The largest angle between the line of the eyes and the face, in radians: 15 degrees.
+  static let eyeLimit = 15 * Double.pi / 180
+  /// The largest change of size since the last detection that flow may report, in either direction.
+  static let maximumDrift = 2.0
+  /// The number of frames for which places are kept, for searches that take long.
+  static let historyLimit = 32
+
+  let id: FaceID
+  /// The place in ``located``.
+  private(set) var box: FaceBox
+  /// The frame to which ``box`` belongs.
+  private(set) var located: UInt64
+  private(set) var confidence: Double
+  private(set) var isConfirmed = false
+  private(set) var isFollowed = true
+  private let firstDetection: SceneTime
+  private(set) var lastDetection: SceneTime
+  /// The place of the last detection.
+  private(set) var detectedBox: FaceBox
+  /// The number of the tracker's step in which a search for this face last ran.
+  var lastLookStep: Int
+  private var missed: [UInt64] = []
+  private var history: [Step]
+  private var previousBox: FaceBox
+  /// The movement of this frame by optical flow; `nil` if it failed, or a detection replaced it.
+  private var movement: (start: FaceBox, end: FaceBox)?
+  private var filter = FaceBoxFilter()
+  private var filtered: FaceBox
+
+  init(_ id: FaceID, _ face: DetectedFace, at frame: SceneTime, step: Int) {
+    self.id = id
+    self.box = FaceBox(face)
+    self.located = frame.index
+    self.confidence = face.confidence
+    self.firstDetection = frame
+    self.lastDetection = frame
+    self.detectedBox = self.box
+    self.lastLookStep = step
+    self.history = [Step(frame: frame.index, box: self.box, flow: nil)]
+    self.previousBox = self.box
+    self.filtered = self.box
+  }
+
+  var missedLooks: Int { self.missed.count }
+
+  /// The place in an earlier frame, or the earliest known one.
+  func box(in frame: UInt64) -> FaceBox {
+    self.history.last { $0.frame <= frame }?.box ?? self.history.first?.box ?? self.box
+  }
+
+  /// Moves the face into the next frame.
+  ///
+  /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the place as it is
+  ///   and unknown until the next detection.
+  mutating func follow(_ flow: SimilarityTransform?, to frame: UInt64) {
+    var flow = flow.flatMap { $0.isValid ? $0 : nil }
+    let start = self.box
+    if let moved = flow.map({ self.box.moved(by: $0) }) {
+      let drift = moved.size / self.detectedBox.size
+      if moved.isValid, (1 / Self.maximumDrift ... Self.maximumDrift).contains(drift) {
+        self.box = moved
+      } else {
+        flow = nil
+      }
+    }
+    if flow == nil { self.isFollowed = false }
+    self.movement = flow.map { _ in (start, self.box) }
+    self.located = frame
+    self.history.append(Step(frame: frame, box: self.box, flow: flow))
+    if self.history.count > Self.historyLimit { self.history.removeFirst() }
+  }
+
+  /// Applies a detection in this or an earlier frame. An older detection is first moved along with
+  /// the face.
+  ///
+  /// - Parameter window: The time within which a second detection confirms the face.
+  mutating func detect(_ face: DetectedFace, at frame: SceneTime, confirmedWithin window: Duration)
+  {
+    let later = self.history.filter { $0.frame > frame.index }
+    var carried: FaceBox? = FaceBox(face)
+    for step in later {
+      carried = step.flow.flatMap { flow in carried?.moved(by: flow) }
+    }
+    if let carried, self.isFollowed, FaceMatching.score(self.box, carried) != nil {
+      self.box = self.box.pulled(towards: carried, by: Self.pull, rollTolerance: face.rollTolerance)
+    } else {
+      // The place was unknown or wrong: the detection replaces it. Its angle may be a guess.
+      self.movement = nil
+      let found = carried ?? FaceBox(face)
+      let turned = self.box.pulled(towards: found, by: 1, rollTolerance: face.rollTolerance)
+      self.box = FaceBox(center: found.center, size: found.size, roll: turned.roll)
+    }
+    if carried != nil { self.isFollowed = true }
+    if let last = self.history.indices.last { self.history[last].box = self.box }
+    self.confidence += Self.pull * (face.confidence - self.confidence)
+    self.missed.removeAll { $0 <= frame.index }
+    guard frame.index > self.lastDetection.index else { return }
+    if frame.time - self.lastDetection.time <= window { self.isConfirmed = true }
+    self.lastDetection = frame
+    self.detectedBox = self.box
+  }
+
+  /// Counts a search for this face that did not find it.
+  mutating func miss(in frame: UInt64) {
+    self.missed.append(frame)
+    self.confidence *= 0.85
+  }
+
+  /// Turns the face a part of the way to the line through its eyes, if the line is close to level
+  /// with the face.
+  mutating func turn(towardsEyes left: PicturePoint, _ right: PicturePoint) {
+    let line = right - left
+    guard line.isFinite, line.length > 0 else { return }
+    let turn = normalizedAngle(line.angle - self.box.roll)
+    guard abs(turn) <= Self.eyeLimit else { return }
+    self.box.roll = normalizedAngle(self.box.roll + Self.eyePull * turn)
+  }
+
+  /// Filters the place and returns the face of this frame.
+  ///
+  /// - Parameters:
+  ///   - elapsed: The time since the previous frame.
+  ///   - age: The number of tracked frames since the last detection.
+  mutating func finish(elapsed: Duration, age: Int) -> TrackedFace {
+    self.filtered = self.filter.filter(self.box, elapsed: elapsed, flow: self.movement)
+    let displacement = self.box.center - self.previousBox.center
+    self.previousBox = self.box
+    return TrackedFace(
+      id: self.id, box: self.filtered, rawBox: self.box, confidence: self.confidence,
+      isConfirmed: self.isConfirmed, isFollowed: self.isFollowed,
+      firstDetection: self.firstDetection, lastDetection: self.lastDetection, age: age,
+      missedLooks: self.missedLooks, displacement: displacement, speed: self.filter.speed)
+  }
+}

@@ -1,0 +1,69 @@
+/// The searches of one frame, as ``FaceTracker`` plans them.
+package struct SearchPlan: Sendable, Hashable {
+  /// The search of the whole picture that is due; `nil` if none is.
+  package var fullSearch: FullSearch?
+  /// The searches for known faces, which run on this frame.
+  package var looks: [LocalLook] = []
+
+  package init() {}
+}
+
+/// A search of the whole picture for upright faces, after turning it.
+package struct FullSearch: Sendable, Hashable {
+  /// The frame whose picture is searched.
+  package var frame: UInt64
+  /// The roll in radians of the faces that the search finds, one of
+  /// ``FaceTracker/searchAngles``.
+  package var angle: Double
+  /// The least side of the canonical box in pixels.
+  package var minimumSize: Double
+
+  package init(frame: UInt64, angle: Double, minimumSize: Double) {
+    self.frame = frame
+    self.angle = angle
+    self.minimumSize = minimumSize
+  }
+}
+
+/// A search for one known face, in a window around its place.
+package struct LocalLook: Sendable, Hashable {
+  /// The face.
+  package var face: FaceID
+  /// The place. The window is centred on it and turned by its roll, so that the face is upright.
+  package var box: FaceBox
+
+  package init(face: FaceID, box: FaceBox) {
+    self.face = face
+    self.box = box
+  }
+
+  /// The side of the window in sizes of the box.
+  package static let windowShare = 2.2
+  /// The sizes of faces that are searched, in sizes of the box.
+  package static let sizeShares = 0.6 ... 1.5
+
+  /// The side of the window in pixels.
+  package var windowSide: Double { Self.windowShare * self.box.size }
+  /// The sizes of faces that are searched, in pixels.
+  package var sizes: ClosedRange<Double> {
+    Self.sizeShares.lowerBound * self.box.size ... Self.sizeShares.upperBound * self.box.size
+  }
+}
+
+/// The result of a search.
+package enum SearchOutcome: Sendable, Hashable {
+  /// The faces, in the pixels of the reduced picture.
+  case found([DetectedFace])
+  /// The search threw an error, or was abandoned.
+  case failed
+}
+
+/// A face to follow by optical flow into the next frame.
+package struct FollowTarget: Sendable, Hashable {
+  package var face: FaceID
+  /// The place in the picture of ``frame``.
+  package var box: FaceBox
+  /// The frame in which the place is known. It is an earlier one than the previous frame if the
+  /// face was found by a search that took longer than a frame.
+  package var frame: UInt64
+}

@@ -1,0 +1,108 @@
+/// The number of a face in a session. Numbers start at 1 and are never used again, also not for the
+/// same person who returns.
+package struct FaceID: Sendable, Hashable, Comparable {
+  package let value: Int
+
+  package init(_ value: Int) {
+    self.value = value
+  }
+
+  package static func < (left: FaceID, right: FaceID) -> Bool {
+    left.value < right.value
+  }
+}
+
+/// The position of a frame in its session.
+package struct SceneTime: Sendable, Hashable {
+  /// The frame's number, ``FrameTime/index``.
+  package var index: UInt64
+  /// The frame's time since the start of the session.
+  package var time: Duration
+
+  package init(index: UInt64, time: Duration) {
+    self.index = index
+    self.time = time
+  }
+}
+
+/// A face as the tracker knows it in one frame, in the pixels of the reduced picture.
+package struct TrackedFace: Sendable, Hashable {
+  package let id: FaceID
+  /// The place after the one-euro filter: steady, and up to a frame late. Stickers use it.
+  package let box: FaceBox
+  /// The place before the filter. Privacy filters use it.
+  package let rawBox: FaceBox
+  /// How sure the finder was, averaged over detections and reduced by missed looks, 0 to 1.
+  package let confidence: Double
+  /// Whether the face was detected often enough to be reported.
+  package let isConfirmed: Bool
+  /// Whether the place is known: optical flow has succeeded in every frame since the last
+  /// detection.
+  package let isFollowed: Bool
+  /// The frame in which the face was first detected.
+  package let firstDetection: SceneTime
+  /// The frame in which the face was last detected.
+  package let lastDetection: SceneTime
+  /// The number of tracked frames since the last detection; 0 if detected in this frame.
+  package let age: Int
+  /// The number of searches for this face, since the last detection, that did not find it.
+  package let missedLooks: Int
+  /// The movement of ``rawBox`` since the previous frame, in pixels.
+  package let displacement: PicturePoint
+  /// The filtered speed in face widths per second.
+  package let speed: Double
+
+  package init(
+    id: FaceID, box: FaceBox, rawBox: FaceBox, confidence: Double, isConfirmed: Bool,
+    isFollowed: Bool, firstDetection: SceneTime, lastDetection: SceneTime, age: Int,
+    missedLooks: Int, displacement: PicturePoint, speed: Double
+  ) {
+    self.id = id
+    self.box = box
+    self.rawBox = rawBox
+    self.confidence = confidence
+    self.isConfirmed = isConfirmed
+    self.isFollowed = isFollowed
+    self.firstDetection = firstDetection
+    self.lastDetection = lastDetection
+    self.age = age
+    self.missedLooks = missedLooks
+    self.displacement = displacement
+    self.speed = speed
+  }
+}
+
+/// The result of ``FaceTracker`` for one frame.
+package struct FaceReport: Sendable, Hashable {
+  /// The state of full searches.
+  package struct SearchStatus: Sendable, Hashable {
+    /// The full searches that have succeeded since the previous report.
+    package var completed: [FullSearch] = []
+    /// The latest frame with a successful full search.
+    package var lastSuccess: SceneTime?
+    /// Whether the latest full search failed, or took longer than the tracker waits.
+    package var isFailing = false
+    /// For each search angle, the latest frame whose search found no face that was not known, with
+    /// no new face found since; `nil` if there is none.
+    package var emptySince: [SceneTime?] = FaceTracker.searchAngles.map { _ in nil }
+
+    package init() {}
+  }
+
+  /// The frame.
+  package var frame: SceneTime
+  /// The confirmed faces, by id.
+  package var faces: [TrackedFace] = []
+  /// The faces that were detected once, by id. They are not reported to clients.
+  package var candidates: [TrackedFace] = []
+  /// The state of full searches.
+  package var search = SearchStatus()
+  /// Whether a search for a known face failed in this frame.
+  package var hasFailedLook = false
+  /// Whether the last full search found more faces than the tracker follows.
+  package var isFull = false
+
+  package init(frame: SceneTime) {
+    self.frame = frame
+  }
+}

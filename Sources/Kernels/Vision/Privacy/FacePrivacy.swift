@@ -1,0 +1,301 @@
+/// The rules by which a privacy filter covers faces: a state machine that errs towards covering.
+///
+/// ``coverage(of:picture:faces:)`` decides for each frame, and every doubt covers the whole frame:
+///
+/// 1. A missing picture, missing or old faces, and time that does not advance are faults.
+/// 2. After the start, a fault, a cut, a change of size and a gap in time nothing is known, until a
+///    face is confirmed and a full search succeeds, or ``Configuration/release`` ends it.
+/// 3. A full search that failed, or is overdue, covers the whole frame until one succeeds.
+/// 4. A confirmed face that the tracker drops is lost. Its place is held and grows by 4 % a frame,
+///    until a face appears there that was first detected after the lost one was last detected, or
+///    ``Configuration/release`` ends it.
+/// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
+///    and no detection has followed, or if its last detection is too many frames ago.
+/// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow.
+/// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and each region that
+///    moves by a rectangle until it was searched at each angle (``MotionRegions``).
+///
+/// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
+/// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.
+package struct FacePrivacy: Sendable {
+  /// The behaviour for a face whose place is uncertain.
+  package enum WhenUnsure: String, Sendable, Hashable, CaseIterable {
+    /// Covers the whole frame.
+    case frame
+    /// Covers the last place of the face, growing by 4 % a frame. The start, cuts, faults and
+    /// failed searches cover the whole frame still.
+    case hold
+  }
+
+  /// Settings of a privacy filter.
+  package struct Configuration: Sendable, Hashable {
+    /// The margin around a face in face widths, 0.1 to 1.
+    package var grow: Double
+    /// The coarseness of the mosaic, 1 to 4: a cell is `strength / 6` face widths wide.
+    package var strength: Double
+    package var whenUnsure: WhenUnsure
+    /// The time without faces and motion after which a frame is shown again; `nil` disables this.
+    package var release: Duration?
+    /// The number of frames between looks at a face, ``FaceTracker/lookInterval``.
+    package var lookInterval: Int
+
+    /// Values beyond their ranges are clamped to them; a release of 0 or less is `nil`.
+    package init(
+      grow: Double = 0.24, strength: Double = 1, whenUnsure: WhenUnsure = .frame,
+      release: Duration? = nil, lookInterval: Int = 3
+    ) {
+      self.grow = grow.isNaN ? 1 : min(max(grow, 0.1), 1)
+      self.strength = strength.isNaN ? 4 : min(max(strength, 1), 4)
+      self.whenUnsure = whenUnsure
+      self.release = release.flatMap { $0 > .zero ? $0 : nil }
+      self.lookInterval = max(1, lookInterval)
+    }
+  }
+
+  /// The mean change of the picture's samples between frames that counts as a cut, in levels.
+  package static let cutChange = 30.0
+  /// The number of missed looks that makes a face unsure.
+  package static let missedLookLimit = 4
+  /// The number of look intervals without a detection that makes a face unsure.
+  package static let staleIntervals = 5
+  /// The age at which the last successful full search is overdue.
+  package static let searchLimit = Duration.seconds(1)
+  /// The longest time between frames over which knowledge is kept.
+  package static let maximumGap = Duration.seconds(1)
+  /// The least extent of a moving region, as a share of the picture's height.
+  package static let motionShare = 0.08
+  /// The growth of a held place per frame.
+  package static let heldGrowth = 1.04
+  /// The largest number of held places, and of moving regions.
+  package static let regionLimit = 16
+
+  /// A state in which the whole frame is covered until a face is found.
+  private struct Unknown {
+    let reason: FaceCoverage.WholeFrameReason
+    /// The first frame that counts as evidence.
+    var since: SceneTime
+    /// The time since which nothing moves.
+    var quietSince: Duration
+  }
+
+  /// The place of a face that was lost.
+  private struct HeldFace {
+    let face: TrackedFace
+    let since: SceneTime
+    var quietSince: Duration
+    var growth = 1.0
+  }
+
+  package let configuration: Configuration
+  private var unknown: Unknown?
+  private var held: [HeldFace] = []
+  private var confirmed: [TrackedFace] = []
+  private var growth: [FaceID: Double] = [:]
+  private var recentEllipses: [[CoveredRegion]] = []
+  private var motion = MotionRegions()
+  private var last: SceneTime?
+  private var lastPicture: LumaPicture?
+
+  package init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+  }
+
+  /// Whether a full search should run as soon as possible. ``FaceTracker/requestSearch()``
+  /// schedules it.
+  package var needsSearch: Bool { self.unknown != nil || self.last == nil || !self.held.isEmpty }
+
+  /// Decides which part of a frame is covered.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame. Frames that are not filtered may be left out.
+  ///   - picture: The reduced picture of the frame; `nil` if it could not be computed.
+  ///   - faces: The tracker's report of the same frame; `nil` if tracking failed.
+  package mutating func coverage(
+    of frame: SceneTime, picture: LumaPicture?, faces report: FaceReport?
+  ) -> FaceCoverage {
+    guard let picture, let report, report.frame == frame, self.follows(frame) else {
+      self.forget(.fault, at: frame)
+      return .whole(.fault)
+    }
+    self.enter(frame, picture)
+    let recent = self.recentEllipses.joined()
+    self.motion.add(
+      picture, at: frame, searched: report.search.completed,
+      isKnown: { point in recent.contains { $0.contains(point) } })
+    self.holdLostFaces(report)
+    self.releaseFoundFaces(report)
+    self.releaseEmptyPlaces(report)
+    self.learnUnknown(report)
+    self.confirmed = report.faces
+
+    let known = report.faces + report.candidates
+    let unsure = known.filter { self.isUnsure($0) }
+    self.growth = self.growth.filter { entry in unsure.contains { $0.id == entry.key } }
+    for face in unsure { self.growth[face.id, default: 1] *= Self.heldGrowth }
+    for index in self.held.indices { self.held[index].growth *= Self.heldGrowth }
+
+    let ellipses = known.map { self.ellipse($0, growth: self.growth[$0.id] ?? 1) }
+    self.recentEllipses.append(ellipses)
+    if self.recentEllipses.count > MotionRegions.interval { self.recentEllipses.removeFirst() }
+
+    if let unknown = self.unknown { return .whole(unknown.reason) }
+    if report.search.isFailing || report.hasFailedLook { return .whole(.searchFailed) }
+    guard let searched = report.search.lastSuccess, searched.index <= frame.index,
+      frame.time - searched.time <= Self.searchLimit
+    else { return .whole(.searchOverdue) }
+    if report.isFull { return .whole(.tooMany) }
+    if self.configuration.whenUnsure == .frame {
+      if !self.held.isEmpty { return .whole(.lost) }
+      if !unsure.isEmpty { return .whole(.unsure) }
+    }
+    let places = ellipses + self.held.map { self.ellipse($0.face, growth: $0.growth) }
+    let moving = self.motion.regions(largerThan: Self.motionShare) { point in
+      places.contains { $0.contains(point) }
+    }
+    guard moving.count <= Self.regionLimit else { return .whole(.tooMany) }
+    let regions = places + moving.map { self.rectangle($0, picture) }
+    return regions.allSatisfy(\.isValid) ? .regions(regions) : .whole(.fault)
+  }
+
+  /// Covers the whole frame until a face is found, as at the start. For faults that the caller
+  /// detects.
+  package mutating func reset(at frame: SceneTime) {
+    self.forget(.nothingKnown, at: frame)
+  }
+
+  // MARK: - State
+
+  /// Whether a frame is later than the last.
+  private func follows(_ frame: SceneTime) -> Bool {
+    guard let last = self.last else { return true }
+    return frame.index > last.index && frame.time > last.time
+  }
+
+  /// Compares a frame with the last one, and forgets what no longer holds.
+  private mutating func enter(_ frame: SceneTime, _ picture: LumaPicture) {
+    if let last = self.last, let lastPicture = self.lastPicture {
+      let change = picture.meanChange(from: lastPicture)
+      let isCut = change.map { $0 > Self.cutChange } ?? true
+      if isCut || frame.time - last.time > Self.maximumGap {
+        // Another scene: places of the last one mean nothing.
+        self.forget(.nothingKnown, at: frame)
+        self.held = []
+        self.confirmed = []
+        self.growth = [:]
+        self.motion.reset()
+      }
+    } else if self.unknown == nil {
+      self.forget(.nothingKnown, at: frame)
+    }
+    self.last = frame
+    self.lastPicture = picture
+  }
+
+  private mutating func forget(_ reason: FaceCoverage.WholeFrameReason, at frame: SceneTime) {
+    // Evidence is newer than every frame so far, also if this one is out of order.
+    let since = self.last.map { $0.index > frame.index ? $0 : frame } ?? frame
+    self.unknown = Unknown(reason: reason, since: since, quietSince: since.time)
+    self.recentEllipses = []
+  }
+
+  /// Holds the places of confirmed faces that the tracker has dropped.
+  private mutating func holdLostFaces(_ report: FaceReport) {
+    let ids = Set(report.faces.map(\.id))
+    for face in self.confirmed where !ids.contains(face.id) {
+      self.held.append(
+        HeldFace(
+          face: face, since: report.frame, quietSince: report.frame.time,
+          growth: self.growth[face.id] ?? 1))
+    }
+    if self.held.count > Self.regionLimit {
+      self.held.removeFirst(self.held.count - Self.regionLimit)
+      self.forget(.nothingKnown, at: report.frame)
+    }
+  }
+
+  /// Ends holding a place when a face appears in it. Each face ends one.
+  private mutating func releaseFoundFaces(_ report: FaceReport) {
+    for face in report.faces where !self.confirmed.contains(where: { $0.id == face.id }) {
+      let index = self.held.indices
+        .filter { index in
+          let held = self.held[index]
+          return face.firstDetection.index > held.face.lastDetection.index
+            && self.ellipse(held.face, growth: held.growth).contains(face.rawBox.center)
+        }
+        .min { one, other in
+          let place = face.rawBox.center
+          return (self.held[one].face.rawBox.center - place).length
+            < (self.held[other].face.rawBox.center - place).length
+        }
+      if let index { self.held.remove(at: index) }
+    }
+  }
+
+  /// Ends holding a place in which, for the time of release, nothing moved and no search at any
+  /// angle found a new face.
+  private mutating func releaseEmptyPlaces(_ report: FaceReport) {
+    let now = report.frame.time
+    for index in self.held.indices
+    where self.motion.hasMotion(in: self.ellipse(self.held[index].face, growth: 1)) {
+      self.held[index].quietSince = now
+    }
+    guard let release = self.configuration.release else { return }
+    let isSearched = { (since: SceneTime) in
+      report.candidates.isEmpty
+        && report.search.emptySince.allSatisfy { $0.map { $0.index >= since.index } ?? false }
+    }
+    self.held.removeAll { held in
+      now - held.since.time >= release && now - held.quietSince >= release
+        && isSearched(held.since)
+    }
+    if self.motion.hasMotion(in: nil) { self.unknown?.quietSince = now }
+    if let unknown = self.unknown, report.faces.isEmpty, now - unknown.since.time >= release,
+      now - unknown.quietSince >= release, isSearched(unknown.since)
+    {
+      self.unknown = nil
+    }
+  }
+
+  /// Ends the state in which nothing is known when a face is found.
+  private mutating func learnUnknown(_ report: FaceReport) {
+    guard let unknown = self.unknown, let searched = report.search.lastSuccess else { return }
+    let isFound = report.faces.contains { $0.lastDetection.index >= unknown.since.index }
+    if isFound, searched.index >= unknown.since.index { self.unknown = nil }
+  }
+
+  private func isUnsure(_ face: TrackedFace) -> Bool {
+    face.missedLooks >= Self.missedLookLimit || !face.isFollowed
+      || face.age > Self.staleIntervals * self.configuration.lookInterval
+  }
+
+  // MARK: - Regions
+
+  private func ellipse(_ face: TrackedFace, growth: Double) -> CoveredRegion {
+    let missed = 1 + min(0.1 * Double(face.missedLooks), 0.6)
+    let scale = missed * growth * face.rawBox.size
+    let speed = face.displacement.length
+    let grow = self.configuration.grow
+    return CoveredRegion(
+      shape: .ellipse, center: face.rawBox.center,
+      radiusX: (0.5 + grow / 2) * scale + speed, radiusY: (0.5 + grow) * scale + speed,
+      roll: face.rawBox.roll, cell: self.cell(face.rawBox.size))
+  }
+
+  /// A region in which a face may be: its mosaic is that of a face of the region's larger side, at
+  /// least half the height of the picture.
+  private func rectangle(_ region: MotionRegions.Region, _ picture: LumaPicture) -> CoveredRegion {
+    let (width, height) = (
+      region.x.upperBound - region.x.lowerBound, region.y.upperBound - region.y.lowerBound
+    )
+    return CoveredRegion(
+      shape: .rectangle,
+      center: PicturePoint(
+        x: region.x.lowerBound + width / 2, y: region.y.lowerBound + height / 2),
+      radiusX: width / 2, radiusY: height / 2, roll: 0,
+      cell: self.cell(max(width, height, Double(picture.height) / 2)))
+  }
+
+  private func cell(_ size: Double) -> Double {
+    self.configuration.strength * size / FaceCoverage.maximumCells
+  }
+}

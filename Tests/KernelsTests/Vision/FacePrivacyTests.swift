@@ -1,0 +1,301 @@
+import SidelightKernels
+import Testing
+
+/// The rules of privacy, one by one, with reports made by hand.
+@Suite struct `Privacy rules` {
+  /// A machine with frames of a picture that rests.
+  struct Driver {
+    var privacy: FacePrivacy
+    var frame = 0
+    var picture = MotionRegionsPicture.rest
+
+    init(_ configuration: FacePrivacy.Configuration = FacePrivacy.Configuration()) {
+      self.privacy = FacePrivacy(configuration)
+    }
+
+    /// A frame in which a full search has just succeeded.
+    mutating func step(
+      _ faces: [TrackedFace], change: (inout FaceReport) -> Void = { _ in }
+    ) -> FaceCoverage {
+      var report = FaceReport(frame: SimulatedScene.time(self.frame))
+      report.faces = faces
+      report.search.lastSuccess = report.frame
+      change(&report)
+      defer { self.frame += 1 }
+      return self.privacy.coverage(
+        of: SimulatedScene.time(self.frame), picture: self.picture, faces: report)
+    }
+
+    /// A face that was detected in this frame.
+    func face(
+      _ id: Int = 1, x: Double = 80, first: Int = 0, age: Int = 0, missedLooks: Int = 0,
+      isFollowed: Bool = true, speed: Double = 0
+    ) -> TrackedFace {
+      .sample(
+        id, FaceBox(center: PicturePoint(x: x, y: 45), size: 30), at: self.frame, first: first,
+        age: age, missedLooks: missedLooks, isFollowed: isFollowed,
+        displacement: PicturePoint(x: speed, y: 0))
+    }
+
+    /// A face with a search result that reaches its known state.
+    mutating func know() {
+      for _ in 0 ..< 3 { _ = self.step([self.face()]) }
+    }
+  }
+
+  enum MotionRegionsPicture {
+    static let rest = `Motion regions`.picture()
+    static let other = `Motion regions`.picture(shift: 120)
+  }
+
+  static func reason(_ coverage: FaceCoverage) -> FaceCoverage.WholeFrameReason? {
+    if case .whole(let reason) = coverage { reason } else { nil }
+  }
+
+  static func regions(_ coverage: FaceCoverage) throws -> [CoveredRegion] {
+    guard case .regions(let regions) = coverage else { throw NotRegions() }
+    return regions
+  }
+
+  struct NotRegions: Error {}
+
+  @Test func `the whole frame is covered until a face is found`() {
+    var driver = Driver()
+    for _ in 0 ..< 300 { #expect(Self.reason(driver.step([])) == .nothingKnown) }
+    #expect(Self.reason(driver.step([driver.face()])) == nil)
+  }
+
+  @Test func `a candidate, or a face from before the start, is no evidence`() {
+    var driver = Driver()
+    let candidate = driver.face()
+    #expect(driver.step([], change: { $0.candidates = [candidate] }).isWhole)
+    var late = Driver()
+    late.frame = 50
+    #expect(late.step([late.face(age: 3)]).isWhole)
+    #expect(!late.step([late.face()]).isWhole)
+  }
+
+  @Test(arguments: [0.1, 0.24, 1], [1.0, 4])
+  func `a known face is covered by an ellipse`(_ grow: Double, _ strength: Double) throws {
+    var driver = Driver(FacePrivacy.Configuration(grow: grow, strength: strength))
+    driver.know()
+    let region = try Self.regions(driver.step([driver.face(missedLooks: 2, speed: 3)]))[0]
+    #expect(region.shape == .ellipse)
+    #expect(abs(region.radiusX - ((0.5 + grow / 2) * 30 * 1.2 + 3)) < 1e-9)
+    #expect(abs(region.radiusY - ((0.5 + grow) * 30 * 1.2 + 3)) < 1e-9)
+    #expect(30 / region.cell <= 6 + 1e-9)
+    #expect(abs(30 / region.cell - 6 / strength) < 1e-9)
+    #expect(region.center == PicturePoint(x: 80, y: 45))
+  }
+
+  @Test func `candidates are covered too`() throws {
+    var driver = Driver()
+    driver.know()
+    let candidate = driver.face(2, x: 140)
+    let coverage = driver.step([driver.face()], change: { $0.candidates = [candidate] })
+    #expect(try Self.regions(coverage).map(\.center.x) == [80, 140])
+  }
+
+  /// Each doubt, and the same frame without it.
+  @Test(arguments: [
+    ("failing search", FaceCoverage.WholeFrameReason.searchFailed),
+    ("failed look", .searchFailed), ("overdue search", .searchOverdue),
+    ("no search", .searchOverdue), ("too many faces", .tooMany), ("missed looks", .unsure),
+    ("no flow", .unsure), ("old detection", .unsure), ("other frame", .fault),
+    ("search of a later frame", .searchOverdue), ("broken box", .fault), ("lost", .lost),
+  ])
+  func `every doubt covers the whole frame`(
+    _ doubt: String, _ reason: FaceCoverage.WholeFrameReason
+  ) {
+    for isDoubtful in [true, false] {
+      var driver = Driver()
+      driver.know()
+      driver.frame = 25
+      var faces = [driver.face()]
+      if isDoubtful {
+        switch doubt {
+        case "missed looks": faces = [driver.face(missedLooks: 4)]
+        case "no flow": faces = [driver.face(age: 1, isFollowed: false)]
+        case "old detection": faces = [driver.face(age: 16)]
+        case "broken box": faces = [driver.face(x: .nan)]
+        case "lost": faces = []
+        default: break
+        }
+      }
+      let coverage = driver.step(faces) { report in
+        guard isDoubtful else { return }
+        switch doubt {
+        case "failing search": report.search.isFailing = true
+        case "failed look": report.hasFailedLook = true
+        case "overdue search":
+          report.search.lastSuccess = SceneTime(index: 0, time: .milliseconds(-200))
+        case "no search": report.search.lastSuccess = nil
+        case "too many faces": report.isFull = true
+        case "other frame": report.frame.index -= 1
+        case "search of a later frame": report.search.lastSuccess?.index += 5
+        default: break
+        }
+      }
+      #expect(Self.reason(coverage) == (isDoubtful ? reason : nil))
+    }
+  }
+
+  @Test func `faults cover the whole frame until a face is detected again`() {
+    for fault in 0 ..< 4 {
+      var driver = Driver()
+      driver.know()
+      let frame = SimulatedScene.time(fault == 2 ? 0 : driver.frame)
+      var report = FaceReport(frame: frame)
+      report.faces = [driver.face()]
+      report.search.lastSuccess = frame
+      let coverage =
+        fault == 3
+        ? {
+          driver.privacy.reset(at: frame); return FaceCoverage.whole(.fault)
+        }()
+        : driver.privacy.coverage(
+          of: frame, picture: fault == 0 ? nil : driver.picture,
+          faces: fault == 1 ? nil : report)
+      #expect(Self.reason(coverage) == .fault)
+      driver.frame += 1
+      #expect(driver.privacy.needsSearch)
+      #expect(driver.step([driver.face(age: 5)]).isWhole)
+      #expect(!driver.step([driver.face()]).isWhole)
+      #expect(!driver.privacy.needsSearch)
+    }
+  }
+
+  @Test func `a cut, another size and a gap cover the whole frame until a face is found`() {
+    for event in 0 ..< 4 {
+      var driver = Driver()
+      driver.know()
+      switch event {
+      case 0: driver.picture = MotionRegionsPicture.other
+      case 1: driver.picture = `Motion regions`.picture(width: 90, height: 160)
+      case 2: driver.frame += 40
+      default: driver.frame += 20
+      }
+      let old = driver.face(age: 1)
+      #expect(driver.step([old]).isWhole == (event < 3))
+      #expect(driver.step([driver.face(age: 2)]).isWhole == (event < 3))
+      #expect(!driver.step([driver.face()]).isWhole)
+    }
+  }
+
+  @Test func `a lost face covers the whole frame until one is found there`() {
+    var driver = Driver()
+    driver.know()
+    for _ in 0 ..< 100 { #expect(Self.reason(driver.step([])) == .lost) }
+    // A face that was known before is another person.
+    #expect(!driver.step([driver.face(2, first: 90)]).isWhole)
+    var two = Driver()
+    for _ in 0 ..< 3 { _ = two.step([two.face(1), two.face(2, x: 140)]) }
+    for _ in 0 ..< 100 { #expect(two.step([two.face(2, x: 140)]).isWhole) }
+    #expect(!two.step([two.face(2, x: 140), two.face(3, first: two.frame)]).isWhole)
+  }
+
+  @Test func `a face that is found far away does not release a place at once`() {
+    var driver = Driver()
+    driver.know()
+    _ = driver.step([])
+    #expect(driver.step([driver.face(2, x: 150, first: driver.frame)]).isWhole)
+  }
+
+  @Test func `with hold, a lost face is covered and grows, and faults cover the frame still`()
+    throws
+  {
+    var driver = Driver(FacePrivacy.Configuration(whenUnsure: .hold))
+    #expect(driver.step([]).isWhole)
+    driver.know()
+    var last = try Self.regions(driver.step([driver.face(missedLooks: 4)]))[0]
+    for _ in 0 ..< 5 {
+      let next = try Self.regions(driver.step([driver.face(missedLooks: 4)]))[0]
+      #expect(abs(next.radiusX / last.radiusX - 1.04) < 1e-9)
+      last = next
+    }
+    for _ in 0 ..< 30 {
+      let next = try Self.regions(driver.step([]))[0]
+      #expect(abs(next.radiusX / last.radiusX - 1.04) < 1e-9)
+      last = next
+    }
+    #expect(driver.step([], change: { $0.search.isFailing = true }).isWhole)
+  }
+
+  static func searched(_ report: inout FaceReport) {
+    report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
+  }
+
+  @Test(arguments: [true, false])
+  func `release shows an empty room after its time, not before`(_ hadFace: Bool) {
+    var driver = Driver(FacePrivacy.Configuration(release: .seconds(2)))
+    if hadFace { driver.know() }
+    let start = driver.frame
+    for frame in 0 ..< 60 {
+      #expect(driver.step([], change: Self.searched).isWhole, "\(frame)")
+    }
+    _ = driver.step([], change: Self.searched)
+    #expect(driver.step([], change: Self.searched) == .regions([]), "\(start)")
+  }
+
+  @Test func `release waits for all angles, and for motion to end`() {
+    var driver = Driver(FacePrivacy.Configuration(release: .seconds(2)))
+    driver.know()
+    for _ in 0 ..< 200 {
+      let coverage = driver.step([]) { report in
+        Self.searched(&report)
+        report.search.emptySince[2] = nil
+      }
+      #expect(coverage.isWhole)
+    }
+    var moving = Driver(FacePrivacy.Configuration(release: .seconds(2)))
+    moving.know()
+    for frame in 0 ..< 100 {
+      moving.picture = `Motion regions`.picture(square: (68 + frame % 8, 36, 20))
+      #expect(moving.step([], change: Self.searched).isWhole)
+    }
+    // The same motion elsewhere does not delay it.
+    var elsewhere = Driver(FacePrivacy.Configuration(release: .seconds(2)))
+    elsewhere.know()
+    var last = FaceCoverage.regions([])
+    for frame in 0 ..< 100 {
+      elsewhere.picture = `Motion regions`.picture(square: (8 + frame % 8, 36, 20))
+      last = elsewhere.step([], change: Self.searched)
+    }
+    #expect(!last.isWhole)
+  }
+
+  @Test func `a region that moves is covered until it was searched at each angle`() throws {
+    var driver = Driver()
+    driver.know()
+    for _ in 0 ..< 5 { _ = driver.step([driver.face()]) }
+    driver.picture = `Motion regions`.picture(square: (120, 30, 24))
+    let coverage = try Self.regions(driver.step([driver.face()]))
+    #expect(coverage.count == 2)
+    let region = coverage[1]
+    #expect(region.shape == .rectangle)
+    for (x, y) in [(120.0, 30.0), (144, 30), (120, 54), (144, 54)] {
+      #expect(region.contains(PicturePoint(x: x, y: y)))
+    }
+    let start = driver.frame - 1
+    for _ in 0 ..< 20 { #expect(try Self.regions(driver.step([driver.face()])).count == 2) }
+    let early = driver.step([driver.face()]) { report in
+      report.search.completed = [
+        `Motion regions`.search(start - 1, angle: 0), `Motion regions`.search(start, angle: 1),
+        `Motion regions`.search(start, angle: 2),
+      ]
+    }
+    #expect(try Self.regions(early).count == 2)
+    let searched = driver.step([driver.face()]) { report in
+      report.search.completed = [`Motion regions`.search(start + 6, angle: 0)]
+    }
+    #expect(try Self.regions(searched).count == 1)
+  }
+
+  @Test func `settings beyond their ranges are clamped towards covering`() {
+    let wrong = FacePrivacy.Configuration(
+      grow: .nan, strength: .infinity, release: .zero, lookInterval: -3)
+    #expect(wrong == FacePrivacy.Configuration(grow: 1, strength: 4, lookInterval: 1))
+    #expect(FaceCoverage.wholeFrameSigma(height: 720) == 40)
+    #expect(FaceCoverage.wholeFrameSigma(height: 720, strength: 2) == 80)
+  }
+}
