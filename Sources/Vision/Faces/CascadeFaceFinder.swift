@@ -127,6 +127,7 @@
   }
 
   /// A loaded cascade.
+  @safe
   private final class Cascade: @unchecked Sendable {  // the pool lends it to one thread at a time
     /// The largest side of a window in pixels. Frames are reduced far below it.
     static let largestSide = 4096

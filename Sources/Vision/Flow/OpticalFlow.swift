@@ -89,6 +89,7 @@
   }
 
   /// A picture that is prepared for optical flow.
+  @safe
   private final class Pyramid: @unchecked Sendable {  // not changed after its creation
     let picture: LumaPicture
     let handle: OpaquePointer

@@ -3,6 +3,7 @@
   import Synchronization
 
   /// A network in OpenCV or ONNX Runtime.
+  @safe
   final class Network: @unchecked Sendable {  // the handle is used under the lock only
     enum Engine {
       case openCV
@@ -103,7 +104,7 @@
       _ shapes: [TensorShape], _ values: [Tensor]?,
       _ body: (UnsafeBufferPointer<cvision_tensor>) -> Int32
     ) -> Int32 {
-      var tensors: [cvision_tensor] = []
+      var tensors: [cvision_tensor] = unsafe []
       func add(_ index: Int) -> Int32 {
         guard index < shapes.count else { return unsafe tensors.withUnsafeBufferPointer(body) }
         return unsafe shapes[index].name.withCString { name in
@@ -118,16 +119,16 @@
           }
           guard let values else {
             unsafe tensors.append(tensor)
-            return unsafe add(index + 1)
+            return add(index + 1)
           }
           return unsafe values[index].values.withUnsafeBufferPointer { buffer in
             unsafe tensor.values = buffer.baseAddress
             unsafe tensors.append(tensor)
-            return unsafe add(index + 1)
+            return add(index + 1)
           }
         }
       }
-      return unsafe add(0)
+      return add(0)
     }
 
     /// Calls a function with C strings that are valid during the call.

@@ -58,6 +58,7 @@
     }
 
     /// A loaded library.
+    @safe
     private final class Library: @unchecked Sendable {  // ONNX Runtime's environment is thread-safe
       let handle: OpaquePointer
 
