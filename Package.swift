@@ -269,7 +269,8 @@ let package = Package(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
-      name: "VisionTests", dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      name: "VisionTests",
+      dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],

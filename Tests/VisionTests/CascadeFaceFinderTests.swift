@@ -7,24 +7,17 @@
 
   @Suite("Faces by cascades")
   struct CascadeFaceFinderTests {
-    static let hasPortrait = TestPictures.folder != nil
-
-    /// The middle and the size of the face in the portrait, by hand.
-    static let center = PicturePoint(x: 223, y: 116)
-    static let size = 116.0
-
     private func scene(
       size: Double, at place: PicturePoint, roll: Double = 0
     ) throws -> LumaPicture {
       TestPictures.luma(
         TestPictures.placed(
-          try TestPictures.portrait(), center: Self.center, at: place, scale: size / Self.size,
-          roll: roll))
+          try TestPictures.portrait(), center: TestPictures.faceCenter, at: place,
+          scale: size / TestPictures.faceSize, roll: roll))
     }
 
     @Test(
       "A face in a photograph is found at its place, with each cascade",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"),
       arguments: CascadeFaceFinder.Model.allCases)
     func findsFace(model: CascadeFaceFinder.Model) throws {
       let finder = try CascadeFaceFinder(model)
@@ -33,15 +26,13 @@
         let faces = try finder.faces(in: try self.scene(size: size, at: place))
         #expect(faces.count == 1)
         let face = try #require(faces.first)
-        #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 0.12 * size)
-        #expect(abs(face.size / size - 1) < 0.2)
+        #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 0.05 * size)
+        #expect(abs(face.size / size - 1) < 0.1)
         #expect(face.confidence > 0.2 && face.confidence <= 1 && face.roll == 0)
       }
     }
 
-    @Test(
-      "A turned face is found at its angle only, in the whole picture and in a window",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"))
+    @Test("A turned face is found at its angle only, in the whole picture and in a window")
     func findsTurnedFace() throws {
       let finder = try CascadeFaceFinder()
       for degrees in [-40.0, 40] {
@@ -61,9 +52,7 @@
       }
     }
 
-    @Test(
-      "Windows and sizes restrict a search",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"))
+    @Test("Windows and sizes restrict a search")
     func restricts() throws {
       let finder = try CascadeFaceFinder()
       let scene = try self.scene(size: 60, at: PicturePoint(x: 100, y: 90))
@@ -78,9 +67,7 @@
       #expect(try count(FaceSearch(effort: .quick)) == 1)
     }
 
-    @Test(
-      "A face in the dark is found",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"))
+    @Test("A face in the dark is found")
     func findsDarkFace() throws {
       let scene = try self.scene(size: 60, at: PicturePoint(x: 150, y: 90))
       let dark = LumaPicture(
@@ -90,7 +77,7 @@
 
     @Test(
       "A photograph without a face has none",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"))
+      .enabled(if: TestPictures.folder != nil, "SIDELIGHT_TEST_MEDIA is not set"))
     func findsNothing() throws {
       let coffee = TestPictures.placed(
         try TestPictures.read("coffee.png"), center: PicturePoint(x: 300, y: 200),

@@ -145,7 +145,9 @@ struct FaceDecoderTests {
       ModelDescription.Faces(encoding: .ultraFace), self.input(320, 240), outputs: shapes)
     let faces = self.decode(
       decoder, shapes,
-      [[0.1, 0.9, 0.2, 0.8, 0.9, 0.1], [0.25, 0.25, 0.5, 0.75, 0.26, 0.25, 0.5, 0.75, 0, 0, 1, 1]])
+      [
+        [0.1, 0.9, 0.2, 0.8, 0.9, 0.1], [0.25, 0.25, 0.5, 0.75, 0.26, 0.25, 0.5, 0.75, 0, 0, 1, 1],
+      ])
     #expect(faces.count == 1)
     let face = try #require(faces.first)
     #expect(face.x == 80 && face.y == 60 && face.width == 80 && face.height == 120)

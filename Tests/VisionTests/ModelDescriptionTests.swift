@@ -9,7 +9,7 @@ struct ModelDescriptionTests {
   }
 
   private func description(
-    _ task: ModelDescription.Task, _ inputs: [(String, [Int])], _ outputs: [(String, [Int])],
+    _ task: ModelTask, _ inputs: [(String, [Int])], _ outputs: [(String, [Int])],
     json: String? = nil
   ) throws -> ModelDescription {
     let file = try json.map { try self.parse($0) }
@@ -27,7 +27,7 @@ struct ModelDescriptionTests {
   /// A model of a known family.
   struct Family: Sendable, CustomTestStringConvertible {
     let name: String
-    let task: ModelDescription.Task
+    let task: ModelTask
     let inputs: [(String, [Int])]
     let outputs: [(String, [Int])]
     let check: @Sendable (ModelDescription) -> Bool

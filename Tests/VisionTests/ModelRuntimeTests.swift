@@ -229,7 +229,9 @@
         let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
         var loaded = try runtime.load(try self.file(model))
         #expect(throws: VisionError.self) {
-          _ = try loaded.run([Tensor(dimensions: [1, 3, 2, 2], values: [Float](repeating: 0, count: 12))])
+          _ = try loaded.run([
+            Tensor(dimensions: [1, 3, 2, 2], values: [Float](repeating: 0, count: 12))
+          ])
         }
         #expect(throws: VisionError.self) { _ = try loaded.run([]) }
         #expect(try loaded.run([Tensor(loaded.inputs[0], repeating: 2)])[0].values[3] == 2)

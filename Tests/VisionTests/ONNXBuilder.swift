@@ -73,7 +73,10 @@ struct ONNXBuilder {
       var message = constant.dimensions.flatMap { Self.number(1, $0) } + Self.number(2, 1)
       message += Self.text(8, constant.name)
       message += Self.bytes(
-        9, constant.values.flatMap { value in (0 ..< 4).map { UInt8(value.bitPattern >> (8 * $0) & 0xFF) } })
+        9,
+        constant.values.flatMap { value in
+          (0 ..< 4).map { UInt8(value.bitPattern >> (8 * $0) & 0xFF) }
+        })
       graph += Self.bytes(5, message)
     }
     for (field, ports) in [(11, self.inputs), (12, self.outputs)] {

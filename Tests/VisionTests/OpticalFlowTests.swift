@@ -15,7 +15,7 @@
       return TestPictures.luma(
         TestPictures.placed(
           coarse, center: PicturePoint(x: 30, y: 20),
-          at: PicturePoint(x: Double(width) / 2 + dx, y: Double(height) / 2 + dy), scale: 4,
+          at: PicturePoint(x: Double(width) / 2 + dx, y: Double(height) / 2 + dy), scale: 8,
           width: width, height: height))
     }
 

@@ -31,7 +31,8 @@ struct PictureSamplerTests {
           for channel in 0 ..< 3 {
             let sample = picture.samples[3 * index + (order == .rgb ? channel : 2 - channel)]
             let place = layout == .nchw ? channel * area + index : 3 * index + channel
-            #expect(tensor.values[place] == Float((Double(sample) - mean[channel]) * scale[channel]))
+            #expect(
+              tensor.values[place] == Float((Double(sample) - mean[channel]) * scale[channel]))
           }
         }
       }

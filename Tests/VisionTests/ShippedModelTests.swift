@@ -6,7 +6,8 @@
   @testable import SidelightVision
 
   /// The models of `make models`, with all runtimes of the machine.
-  @Suite("Models of make models", .enabled(if: Self.areThere, "no models: run make models"))
+  @Suite(
+    "Models of make models", .enabled(if: ShippedModelTests.areThere, "no models: run make models"))
   struct ShippedModelTests {
     /// The folder of the models: SIDELIGHT_TEST_MODELS, or out/models.
     static let folder: URL = {
@@ -21,24 +22,23 @@
     static let areThere = FileManager.default.fileExists(
       atPath: Self.folder.appendingPathComponent("selfie_segmentation.onnx").path)
 
-    private static let hasPortrait = TestPictures.folder != nil
-
     private func model(
-      _ name: String, _ task: ModelDescription.Task, _ runtime: any ModelRuntime
+      _ name: String, _ task: ModelTask, _ runtime: any ModelRuntime
     ) throws -> VisionModel {
       let path = Self.folder.appendingPathComponent("\(name).onnx").path
       return try VisionModel(try ModelFile(name: name, path: path), task: task, runtime: runtime)
     }
 
-    private func scene(size: Double, at place: PicturePoint, roll: Double = 0) throws -> ColorPicture {
+    private func scene(
+      size: Double, at place: PicturePoint, roll: Double = 0
+    ) throws -> ColorPicture {
       TestPictures.placed(
-        try TestPictures.portrait(), center: CascadeFaceFinderTests.center, at: place,
-        scale: size / CascadeFaceFinderTests.size, roll: roll)
+        try TestPictures.portrait(), center: TestPictures.faceCenter, at: place,
+        scale: size / TestPictures.faceSize, roll: roll)
     }
 
     @Test(
       "A turned face is found with its roll and landmarks",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"),
       arguments: ["face_detection_short_range", "face_detection_full_range_sparse"])
     func findsFaces(name: String) throws {
       for runtime in try TestRuntimes.all() {
@@ -69,19 +69,19 @@
 
     @Test(
       "A portrait's matte holds the face and not the corners",
-      .enabled(if: Self.hasPortrait, "SIDELIGHT_TEST_MEDIA is not set"),
       arguments: ["selfie_segmentation", "selfie_segmentation_landscape"])
     func mattes(name: String) throws {
       for runtime in try TestRuntimes.all() {
         var source = try ModelMatteSource(try self.model(name, .matte, runtime))
         let place = PicturePoint(x: 160, y: 70)
         let scene = TestPictures.placed(
-          try TestPictures.portrait(), center: CascadeFaceFinderTests.center, at: place, scale: 0.7)
-        let face = DetectedFace(center: place, size: 0.7 * CascadeFaceFinderTests.size)
+          try TestPictures.portrait(), center: TestPictures.faceCenter, at: place, scale: 0.8)
+        let face = DetectedFace(center: place, size: 0.8 * TestPictures.faceSize)
         let matte = try source.matte(of: scene, faces: [face])
         #expect(matte.isSure)
         func value(_ x: Double, _ y: Double) -> Float {
-          matte.values[Int(y / 180 * Double(matte.height)) * matte.width + Int(x / 320 * Double(matte.width))]
+          let row = Int(y / 180 * Double(matte.height))
+          return matte.values[row * matte.width + Int(x / 320 * Double(matte.width))]
         }
         #expect(value(160, 70) > 0.9 && value(160, 150) > 0.9)
         #expect(value(4, 4) < 0.1 && value(315, 4) < 0.1)

@@ -124,7 +124,7 @@ class Model:
 
     def _operator(self, table, codes):
         code = codes[table.number(0, "I")]
-        # Numbers above 127 are in a field of their own.
+        # Numbers above 127 are in a separate field.
         number = max(code.number(0, "b"), code.number(3, "i"))
         name = OPERATORS.get(number, f"number {number}")
         if name == "CUSTOM":
@@ -141,7 +141,7 @@ class Model:
 def densified(values, shape, sparsity):
     """Returns a sparse constant as a full array.
 
-    The dimensions are stored in an order of their own, those of blocks last. Each is dense, or lists
+    The dimensions are stored in any order, those of blocks last. Each is dense, or lists
     the places that are not empty (compressed sparse rows).
     """
     order = sparsity.array(0, np.int32).tolist()

@@ -69,8 +69,10 @@ public protocol FaceFinder: Sendable {
 }
 
 extension FaceFinder {
+  /// No colour is needed by default.
   public var needsColor: Bool { false }
 
+  /// Searches the whole picture and returns the faces that the search includes.
   public mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {

@@ -18,10 +18,12 @@ public struct FaceSearch: Sendable, Hashable {
 
   /// A square of a picture. It is turned by the angle of the search about its centre.
   public struct Window: Sendable, Hashable {
+    /// The middle of the square.
     public var center: PicturePoint
     /// The side in pixels. Greater than 0.
     public var side: Double
 
+    /// Creates a window.
     public init(center: PicturePoint, side: Double) {
       self.center = center
       self.side = side
@@ -39,6 +41,7 @@ public struct FaceSearch: Sendable, Hashable {
   /// The time that the search may spend.
   public var effort: Effort
 
+  /// Creates a search of the whole picture for upright faces, unless stated otherwise.
   public init(
     window: Window? = nil, angle: Double = 0, sizes: ClosedRange<Double>? = nil,
     effort: Effort = .thorough

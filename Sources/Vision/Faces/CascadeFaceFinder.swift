@@ -9,6 +9,9 @@
   /// backs of heads are not found, and covered faces often not.
   public struct CascadeFaceFinder: FaceFinder {
     /// A cascade that Debian's package `opencv-data` contains.
+    ///
+    /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2 % of
+    /// its place on average, measured on a portrait at 54 sizes and places.
     public enum Model: String, Sendable, Hashable, CaseIterable {
       /// Haar features, `haarcascade_frontalface_alt2`: finds the most, with the fewest false boxes.
       case alt2
@@ -21,14 +24,6 @@
         switch self {
         case .alt2: "haarcascades/haarcascade_frontalface_alt2.xml"
         case .localBinaryPatterns: "lbpcascades/lbpcascade_frontalface.xml"
-        }
-      }
-
-      /// The side of the canonical box in sides of the cascade's box.
-      var canonicalSize: Double {
-        switch self {
-        case .alt2: 1
-        case .localBinaryPatterns: 1
         }
       }
 
@@ -66,10 +61,12 @@
       self.pool = try Cascade.pool(path: "\(folder)/\(model.file)")
     }
 
+    /// Returns the upright faces of a picture.
     public func faces(in picture: LumaPicture) throws -> [DetectedFace] {
       try self.faces(in: picture, color: nil, search: FaceSearch())
     }
 
+    /// Returns the faces that a search asks for. Their roll is the angle of the search.
     public func faces(
       in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
     ) throws -> [DetectedFace] {
@@ -80,8 +77,7 @@
         try cascade.boxes(
           in: picture, window: window,
           scale: search.effort == .thorough ? 1.1 : 1.2,
-          sizes: sizes.lowerBound / self.model.canonicalSize
-            ... sizes.upperBound / self.model.canonicalSize)
+          sizes: sizes)
       }
       return found.map { box in
         DetectedFace(
@@ -89,7 +85,7 @@
             PicturePoint(
               x: Double(box.x) + Double(box.width) / 2,
               y: Double(box.y) + Double(box.height) / 2)),
-          size: self.model.canonicalSize * window.transform.scale * Double(box.width),
+          size: window.transform.scale * Double(box.width),
           roll: search.angle,
           confidence: min(1, Double(box.support) / self.model.fullSupport))
       }
@@ -152,7 +148,8 @@
 
     private init(path: String) throws(VisionError) {
       guard let handle = unsafe cvision_cascade_open(path) else {
-        throw VisionError(.unreadable, "the cascade \(path) cannot be loaded: \(VisionError.lastFailure)")
+        throw VisionError(
+          .unreadable, "the cascade \(path) cannot be loaded: \(VisionError.lastFailure)")
       }
       unsafe self.handle = handle
     }
@@ -166,7 +163,8 @@
       guard max(picture.width, picture.height) <= Self.largestSide else {
         throw VisionError(
           .limitExceeded,
-          "the picture is \(picture.width)x\(picture.height); its sides must be at most \(Self.largestSide)")
+          "the picture is \(picture.width)x\(picture.height); its sides must be at most \(Self.largestSide)"
+        )
       }
       let largest = Double(Self.largestSide)
       var boxes = [cvision_box](repeating: cvision_box(), count: Self.capacity)

@@ -15,7 +15,8 @@ struct FaceCandidate: Sendable, Hashable {
   var isValid: Bool {
     let points = self.landmarks.map { [$0.leftEye, $0.rightEye, $0.mouth] } ?? []
     return self.width > 0 && self.height > 0
-      && ([self.confidence, self.x, self.y, self.width, self.height] + points.flatMap { [$0.x, $0.y] })
+      && ([self.confidence, self.x, self.y, self.width, self.height]
+        + points.flatMap { [$0.x, $0.y] })
         .allSatisfy { abs($0) < 1e6 }
   }
 

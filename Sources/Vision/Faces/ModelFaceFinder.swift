@@ -28,10 +28,12 @@ public struct ModelFaceFinder: FaceFinder {
     min(self.model.description.input.width, self.model.description.input.height) < 160
   }
 
+  /// Returns the faces of a picture, as if it were in grey colours.
   public func faces(in picture: LumaPicture) throws -> [DetectedFace] {
     try self.faces(in: picture, color: nil, search: FaceSearch())
   }
 
+  /// Returns the faces that a search asks for. The effort does not matter.
   public func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {

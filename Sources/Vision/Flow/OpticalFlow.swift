@@ -1,11 +1,11 @@
 #if Vision
   import CVision
-  public import SidelightKernels
+  package import SidelightKernels
 
   /// Follows points from one picture to the next, with the method of Lucas and Kanade on a pyramid.
   ///
   /// Each point is followed forward and back, and counts as lost unless it returns to its start.
-  public struct OpticalFlow: Sendable {
+  package struct OpticalFlow: Sendable {
     /// The side of the square around a point that is compared, in pixels.
     fileprivate static let window = 15
     /// The number of the coarsest level of the pyramid, where 0 is the picture itself. Points can
@@ -18,13 +18,13 @@
     // The second picture of a call is usually the first one of the next.
     private var last: Pyramid?
 
-    public init() {}
+    package init() {}
 
     /// Returns where the points of a picture are in another one of the same size, and `nil` for
     /// those that are lost.
     ///
     /// - Throws: ``VisionError`` if the sizes differ.
-    public mutating func follow(
+    package mutating func follow(
       _ points: [PicturePoint], from first: LumaPicture, to second: LumaPicture
     ) throws(VisionError) -> [PicturePoint?] {
       guard first.width == second.width, first.height == second.height else {
@@ -52,7 +52,8 @@
       }
       return points.indices.map { index in
         guard found[index] != 0 else { return nil }
-        return PicturePoint(x: Double(moved[2 * index]) + 0.5, y: Double(moved[2 * index + 1]) + 0.5)
+        return PicturePoint(
+          x: Double(moved[2 * index]) + 0.5, y: Double(moved[2 * index + 1]) + 0.5)
       }
     }
 
@@ -64,7 +65,7 @@
     ///   - picture: The picture that shows it.
     ///   - count: The number of points. Faces with little texture have fewer.
     /// - Throws: ``VisionError`` if OpenCV fails.
-    public static func points(
+    package static func points(
       of face: DetectedFace, in picture: LumaPicture, count: Int = 36
     ) throws(VisionError) -> [PicturePoint] {
       // The canonical box holds background at its sides. Heads turned by up to 45 degrees still fill

@@ -29,6 +29,9 @@ public struct ModelMatteSource: MatteSource {
     self.sampler = PictureSampler(model.description.input)
   }
 
+  /// Returns the matte of a picture, at the resolution of the model.
+  ///
+  /// It is unsure if it leaves out a known face.
   public mutating func matte(
     of picture: ColorPicture, faces: [DetectedFace]
   ) throws -> MatteEstimate {

@@ -12,7 +12,7 @@
 /// | SCRFD | for each stride of 8, 16 and 32: outputs of 1, 4 and 10 values |
 /// | UltraFace | outputs 1xNx2 and 1xNx4 |
 struct ModelConvention {
-  let task: ModelDescription.Task
+  let task: ModelTask
   let inputs: [TensorShape]
   let outputs: [TensorShape]
 

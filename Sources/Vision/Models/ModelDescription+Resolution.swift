@@ -5,7 +5,7 @@ extension ModelDescription {
   /// - Throws: ``VisionError`` with code `unknownConvention` if neither says how to use the model,
   ///   and `invalidDescription` if the file contradicts it.
   static func resolve(
-    _ task: Task, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
+    _ task: ModelTask, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
   ) throws(VisionError) -> ModelDescription {
     if let stated = file?.task, stated != task {
       throw VisionError(
@@ -29,9 +29,9 @@ extension ModelDescription {
     "[\(shapes.prefix(16).map(\.description).joined(separator: ", "))]"
   }
 
-  /// What a file must say where the shapes of a model say nothing.
+  /// Returns the description that a file completes, for a model of unknown shapes.
   private static func generic(
-    _ task: Task, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
+    _ task: ModelTask, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
   ) -> ModelDescription? {
     guard let file, var input = ModelConvention.picture(inputs) else { return nil }
     switch task {

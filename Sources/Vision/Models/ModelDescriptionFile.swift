@@ -63,7 +63,7 @@ struct ModelDescriptionFile: Decodable {
     }
   }
 
-  var task: ModelDescription.Task?
+  var task: ModelTask?
   var input: Input?
   var output: Output?
   var faces: Faces?

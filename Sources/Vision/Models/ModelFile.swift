@@ -8,6 +8,7 @@ public struct ModelFile: Sendable {
   public let path: String
   /// The contents of the file.
   public let bytes: [UInt8]
+  /// The bounds that the model must keep.
   public let limits: ModelLimits
   let graph: ONNXGraph
 

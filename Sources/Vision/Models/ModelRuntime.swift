@@ -45,5 +45,6 @@ public struct ModelLimits: Sendable, Hashable {
   /// The most floating-point operations of a run, where the runtime states them.
   public var operations: Int64 = 100_000_000_000
 
+  /// Creates the default limits.
   public init() {}
 }

@@ -20,7 +20,7 @@ struct ONNXGraph: Sendable, Hashable {
   /// The inputs that are not constants.
   private(set) var inputs: [Port] = []
   private(set) var outputs: [Port] = []
-  /// What a model must not contain if OpenCV is to run it, with the advice to change it.
+  /// The parts of the model that OpenCV does not run, with the advice to change them.
   private(set) var obstacles: [String] = []
 
   private static let largestRank = 8

@@ -6,6 +6,7 @@
   /// The operator installs its shared library; Sidelight is not linked with it. It reads more models
   /// than OpenCV, and runs small ones two to three times faster.
   public struct ONNXRuntime: ModelRuntime {
+    /// The name of the runtime for messages.
     public let name = "ONNX Runtime"
     private let library: Library
 
@@ -21,6 +22,9 @@
       self.library = unsafe Library(handle: handle)
     }
 
+    /// Loads a model and runs it once with zeros.
+    ///
+    /// Copies of the result share the network, and one of them runs at a time.
     public func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel {
       let shapes = try model.graph.inputs.map { try Self.shape($0, inputs, model) }
       let handle = unsafe cvision_session_open(

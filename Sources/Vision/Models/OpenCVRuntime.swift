@@ -6,10 +6,15 @@
   /// OpenCV 4.6 reads models with inputs of fixed sizes, of opset 11 to 17. It does not read
   /// `Identity` of constants, `Clip` with bounds that are inputs, or quantized models.
   public struct OpenCVRuntime: ModelRuntime {
+    /// The name of the runtime for messages.
     public let name = "OpenCV"
 
+    /// Creates a runtime.
     public init() {}
 
+    /// Loads a model and runs it once with zeros.
+    ///
+    /// Copies of the result share the network, and one of them runs at a time.
     public func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel {
       for port in model.graph.inputs where !port.isFixed {
         throw model.error(

@@ -4,7 +4,7 @@
 public struct VisionModel: Sendable {
   /// The name of the model in the configuration.
   public let name: String
-  public let description: ModelDescription
+  let description: ModelDescription
   let inputs: [TensorShape]
   let outputs: [TensorShape]
   private let pool: InstancePool<any LoadedModel>
@@ -14,7 +14,7 @@ public struct VisionModel: Sendable {
   ///
   /// - Throws: ``VisionError`` that names the model and its file.
   public init(
-    _ file: ModelFile, task: ModelDescription.Task, runtime: any ModelRuntime
+    _ file: ModelFile, task: ModelTask, runtime: any ModelRuntime
   ) throws {
     let stated = try ModelDescriptionFile.read(nextTo: file)
     let sizes = Self.sizes(file.graph, stated)
