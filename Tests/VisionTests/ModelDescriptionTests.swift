@@ -120,6 +120,10 @@ struct ModelDescriptionTests {
       name: "UltraFace", task: .faces, inputs: [("input", [1, 3, 240, 320])],
       outputs: [("scores", [1, 4420, 2]), ("boxes", [1, 4420, 4])]
     ) { Self.faces($0)?.encoding == .ultraFace && $0.input.mean == [127, 127, 127] },
+    Family(
+      name: "face mesh", task: .landmarks, inputs: [("input_1", [1, 3, 192, 192])],
+      outputs: [("conv2d_21", [1, 1404, 1, 1]), ("conv2d_31", [1, 1, 1, 1])]
+    ) { $0.input.scale[0] == 1.0 / 255 && $0.input.width == 192 },
   ]
 
   @Test("Known families are recognized by their shapes", arguments: Self.families)

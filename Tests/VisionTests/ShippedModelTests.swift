@@ -88,6 +88,29 @@
       }
     }
 
+    @Test("The landmarks of a turned face agree with its canonical box")
+    func landmarks() throws {
+      for runtime in try TestRuntimes.all() {
+        let model = try FaceLandmarkModel(try self.model("face_landmark", .landmarks, runtime))
+        for (size, degrees, error) in [(60.0, 0.0, 0.0), (60, 30, 15), (45, -40, -20)] {
+          let roll = degrees * .pi / 180
+          let place = PicturePoint(x: 150, y: 90)
+          let scene = try self.scene(size: size, at: place, roll: roll)
+          // The known roll is wrong by some degrees, and the place by a tenth of the face.
+          let known = DetectedFace(
+            center: PicturePoint(x: place.x + 0.1 * size, y: place.y), size: size,
+            roll: roll - error * .pi / 180)
+          let face = try #require(try model.locate(known, in: scene))
+          #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 0.08 * size)
+          #expect(abs(face.size / size - 1) < 0.15)
+          #expect(abs(face.roll - roll) < 0.12)
+        }
+        let noise = TestPictures.noise(width: 320, height: 180)
+        let nothing = DetectedFace(center: PicturePoint(x: 100, y: 90), size: 60)
+        #expect(try model.locate(nothing, in: noise) == nil)
+      }
+    }
+
     @Test("A model for another task is refused")
     func refusesTasks() throws {
       #expect(throws: VisionError.self) {

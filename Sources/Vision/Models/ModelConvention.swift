@@ -11,6 +11,7 @@
 /// | YuNet 2023mar | outputs `cls_8` to `kps_32` |
 /// | SCRFD | for each stride of 8, 16 and 32: outputs of 1, 4 and 10 values |
 /// | UltraFace | outputs 1xNx2 and 1xNx4 |
+/// | MediaPipe face mesh | an output of 1404 values and one of 1 |
 struct ModelConvention {
   let task: ModelTask
   let inputs: [TensorShape]
@@ -22,6 +23,7 @@ struct ModelConvention {
     switch self.task {
     case .matte: return self.recurrentMatte(picture) ?? self.matte(picture)
     case .faces: return self.faces(picture)
+    case .landmarks: return self.landmarks(picture)
     }
   }
 
@@ -132,6 +134,19 @@ struct ModelConvention {
         ModelDescription.Faces(encoding: .blazeFace, anchors: anchors))
     }
     return nil
+  }
+
+  // MARK: Landmarks
+
+  private func landmarks(_ picture: ModelDescription.Input) -> ModelDescription? {
+    guard self.inputs.count == 1,
+      let points = self.outputs.first(where: { $0.count == FaceLandmarkModel.valueCount }),
+      let presence = self.outputs.first(where: { $0.count == 1 })
+    else { return nil }
+    return ModelDescription(
+      input: picture,
+      output: .landmarks(
+        ModelDescription.Landmarks(points: points.name, presence: presence.name)))
   }
 
   /// Returns the grids of BlazeFace by the number of anchors: short range or full range.

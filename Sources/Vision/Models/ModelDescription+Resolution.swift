@@ -44,6 +44,8 @@ extension ModelDescription {
       guard let encoding = file.faces?.encoding else { return nil }
       input.fit = .letterbox
       return ModelDescription(input: input, output: .faces(Faces(encoding: encoding)))
+    case .landmarks:
+      return nil
     }
   }
 
@@ -77,6 +79,11 @@ extension ModelDescription {
       faces.overlap = file.faces?.overlap ?? faces.overlap
       faces.anchors = file.faces?.anchors ?? faces.anchors
       self.output = .faces(faces)
+    case .landmarks:
+      guard file.output == nil, file.faces == nil else {
+        throw VisionError(
+          .invalidDescription, "output or faces is set; the task is landmarks")
+      }
     }
     if let states = file.states {
       self.states = states.map { State(input: $0.input, output: $0.output) }
@@ -140,6 +147,8 @@ extension ModelDescription {
         (0 ... 1).contains(faces.threshold) && (0 ... 1).contains(faces.overlap),
         "faces.threshold and faces.overlap must be 0 to 1")
       _ = try makeFaceDecoder(faces, self.input, outputs: outputs)
+    case .landmarks:
+      break
     }
   }
 

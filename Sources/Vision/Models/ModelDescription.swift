@@ -4,6 +4,8 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
   case matte
   /// Finding faces.
   case faces
+  /// Locating the eyes and the mouth of a known face.
+  case landmarks
 }
 
 /// How a model is fed, and how its outputs are read.
@@ -77,10 +79,19 @@ struct ModelDescription: Sendable, Hashable {
     var anchors: [[Int]] = []
   }
 
+  /// The outputs of a model of landmarks: MediaPipe's mesh of 468 points.
+  struct Landmarks: Sendable, Hashable {
+    /// The output with x, y and z of each point, in pixels of the input.
+    var points: String
+    /// The output whose logistic function is the confidence that there is a face.
+    var presence: String
+  }
+
   /// The meaning of the outputs.
   enum Output: Sendable, Hashable {
     case matte(Matte)
     case faces(Faces)
+    case landmarks(Landmarks)
   }
 
   /// An output that becomes an input of the next run, 0 at first.
@@ -100,6 +111,7 @@ struct ModelDescription: Sendable, Hashable {
     switch self.output {
     case .matte: .matte
     case .faces: .faces
+    case .landmarks: .landmarks
     }
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// The `.json` file next to a model. Everything in it is optional, where the shapes of the model
 /// say the same.
 ///
-/// - `task` (`matte` or `faces`)
+/// - `task` (`matte`, `faces` or `landmarks`)
 /// - `input.name` (text): the input that takes the picture
 /// - `input.layout` (`NCHW` or `NHWC`)
 /// - `input.width`, `input.height` (integers): for inputs whose size the model does not fix
