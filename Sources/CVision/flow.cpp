@@ -83,8 +83,9 @@ int cvision_corners(
         mask, cv::RotatedRect(center, cv::Size2f(box.width - 1, box.height - 1), 0), 255,
         cv::FILLED);
     std::vector<cv::Point2f> corners;
-    cv::goodFeaturesToTrack(
-        picture(inside), corners, capacity, 0.01, std::max(distance, 1.0), mask, 5);
+    // OpenCV divides the picture into cells of this size, and does not check that it is an int.
+    const double apart = std::min(std::max(distance, 1.0), 4096.0);
+    cv::goodFeaturesToTrack(picture(inside), corners, capacity, 0.01, apart, mask, 5);
     const int count = std::min(capacity, static_cast<int>(corners.size()));
     for (int i = 0; i < count; i++) {
       points[2 * i] = corners[i].x + inside.x;

@@ -71,8 +71,9 @@
       in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
     ) throws -> [DetectedFace] {
       let window = Window(search, in: picture)
-      let sizes =
-        search.sizes ?? self.leastSize * Double(picture.height) ... Double(Cascade.largestSide)
+      let largest = Double(Cascade.largestSide)
+      let least = min(largest, max(0, self.leastSize * Double(picture.height)))
+      let sizes = search.sizes ?? least ... largest
       let found = try self.pool.withInstance { cascade in
         try cascade.boxes(
           in: picture, window: window,
