@@ -5,11 +5,9 @@
 
   @testable import SidelightVision
 
-  /// The models of `make models`, with all runtimes of the machine.
-  @Suite(
-    "Models of make models", .enabled(if: ShippedModelTests.areThere, "no models: run make models"))
-  struct ShippedModelTests {
-    /// The folder of the models: SIDELIGHT_TEST_MODELS, or out/models.
+  /// The models of `make models`.
+  enum ShippedModels {
+    /// Their folder: SIDELIGHT_TEST_MODELS, or out/models.
     static let folder: URL = {
       if let path = ProcessInfo.processInfo.environment["SIDELIGHT_TEST_MODELS"], !path.isEmpty {
         return URL(fileURLWithPath: path)
@@ -21,11 +19,16 @@
 
     static let areThere = FileManager.default.fileExists(
       atPath: Self.folder.appendingPathComponent("selfie_segmentation.onnx").path)
+  }
 
+  @Suite(
+    "Models of make models",
+    .enabled(if: ShippedModels.areThere, "there are no models; make models downloads them"))
+  struct ShippedModelTests {
     private func model(
       _ name: String, _ task: ModelTask, _ runtime: any ModelRuntime
     ) throws -> VisionModel {
-      let path = Self.folder.appendingPathComponent("\(name).onnx").path
+      let path = ShippedModels.folder.appendingPathComponent("\(name).onnx").path
       return try VisionModel(try ModelFile(name: name, path: path), task: task, runtime: runtime)
     }
 

@@ -10,18 +10,23 @@ public struct DetectedFace: Sendable, Hashable {
   public var size: Double
   /// The angle of the face in radians: positive turns clockwise in the picture, 0 is upright.
   public var roll: Double
+  /// The largest error of ``roll`` in radians. A finder that measures the angle leaves it at 0; a
+  /// cascade, which finds faces within a range of angles, states that range.
+  public var rollTolerance: Double
   /// How sure the finder is, 0 to 1.
   public var confidence: Double
   /// The eyes and mouth, for finders that locate them.
   public var landmarks: FaceLandmarks?
 
+  /// Creates a face.
   public init(
-    center: PicturePoint, size: Double, roll: Double = 0, confidence: Double = 1,
-    landmarks: FaceLandmarks? = nil
+    center: PicturePoint, size: Double, roll: Double = 0, rollTolerance: Double = 0,
+    confidence: Double = 1, landmarks: FaceLandmarks? = nil
   ) {
     self.center = center
     self.size = size
     self.roll = roll
+    self.rollTolerance = rollTolerance
     self.confidence = confidence
     self.landmarks = landmarks
   }
@@ -30,10 +35,14 @@ public struct DetectedFace: Sendable, Hashable {
 /// Points of a face, in the pixels of the picture that was searched. Left and right are those of
 /// the picture, not of the person.
 public struct FaceLandmarks: Sendable, Hashable {
+  /// The centre of the eye on the left of the picture.
   public var leftEye: PicturePoint
+  /// The centre of the eye on the right of the picture.
   public var rightEye: PicturePoint
+  /// The middle of the mouth.
   public var mouth: PicturePoint
 
+  /// Creates the points of a face.
   public init(leftEye: PicturePoint, rightEye: PicturePoint, mouth: PicturePoint) {
     self.leftEye = leftEye
     self.rightEye = rightEye
