@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry gallery goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -65,6 +65,9 @@ bench-overload: ## Measure only the overload curve of bench-realtime: out/benchm
 
 bench-telemetry: ## Print the cost of a frame's trace and times, compared with its pixels
 	@dev/bench-telemetry
+
+models: ## Download small models and convert them for Sidelight, into out/models (36 MB; FOLDER=path)
+	@dev/models $(FOLDER)
 
 gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery

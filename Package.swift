@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
+    .library(name: "SidelightVision", targets: ["SidelightVision"]),
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
     .library(name: "SidelightSupervisor", targets: ["SidelightSupervisor"]),
@@ -42,6 +43,9 @@ let package = Package(
   traits: [
     .trait(name: "Admin", description: "SidelightAdmin, the admin endpoint (fetches Hummingbird)"),
     .trait(name: "Identity", description: "SidelightIdentity, JSON Web Tokens (fetches JWTKit)"),
+    .trait(
+      name: "Vision",
+      description: "SidelightVision, faces and models (needs Debian's packages of OpenCV 4)"),
     .trait(
       name: "Command",
       description: "The sidelight command (fetches Yams and packages for settings and arguments)",
@@ -102,6 +106,28 @@ let package = Package(
       name: "SidelightCodecs",
       dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
       path: "Sources/Codecs",
+      swiftSettings: strictMemory
+    ),
+
+    // Faces and models, through OpenCV. Without the trait Vision, CVision is empty, and
+    // SidelightVision is what works without it. Its folder `system` has a link to OpenCV's headers,
+    // since a target cannot search for headers outside the package.
+    .target(
+      name: "CVision",
+      path: "Sources/CVision",
+      exclude: ["system"],
+      cxxSettings: [
+        .headerSearchPath("system"),
+        .define("SIDELIGHT_VISION", .when(traits: ["Vision"])),
+      ],
+      linkerSettings: ["core", "imgproc", "objdetect", "video", "dnn"].map {
+        .linkedLibrary("opencv_\($0)", .when(traits: ["Vision"]))
+      }
+    ),
+    .target(
+      name: "SidelightVision",
+      dependencies: ["SidelightKernels", "CVision"],
+      path: "Sources/Vision",
       swiftSettings: strictMemory
     ),
 
@@ -244,6 +270,10 @@ let package = Package(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
+      name: "VisionTests",
+      dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      swiftSettings: strictMemory),
+    .testTarget(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
@@ -305,7 +335,8 @@ let package = Package(
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
       swiftSettings: strict),
-  ]
+  ],
+  cxxLanguageStandard: .cxx17
 )
 
 // libFuzzer on the readers of untrusted input: `dev/fuzz` sets the variable, and compiles all modules

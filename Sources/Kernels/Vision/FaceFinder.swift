@@ -52,10 +52,39 @@ public struct FaceLandmarks: Sendable, Hashable {
 
 /// Finds faces in a picture.
 ///
-/// A finder belongs to one session, and is called by one thread at a time.
+/// A finder belongs to one session, and is called by one thread at a time. Only ``faces(in:)`` is
+/// required.
 public protocol FaceFinder: Sendable {
+  /// Whether searches need the picture in colour. By default they do not.
+  var needsColor: Bool { get }
+
   /// Returns the faces of a picture, in any order, and none if it shows none.
   ///
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
   mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]
+
+  /// Returns the faces of a picture that a search asks for, in any order.
+  ///
+  /// By default this searches the whole picture and returns the faces that the search includes.
+  ///
+  /// - Parameters:
+  ///   - picture: The reduced frame, as displayed.
+  ///   - color: The same frame in colour and of the same size, if ``needsColor``.
+  ///   - search: The part of the picture, and the angle and the sizes of the faces.
+  /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
+  mutating func faces(
+    in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
+  ) throws -> [DetectedFace]
+}
+
+extension FaceFinder {
+  /// No colour is needed by default.
+  public var needsColor: Bool { false }
+
+  /// Searches the whole picture and returns the faces that the search includes.
+  public mutating func faces(
+    in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
+  ) throws -> [DetectedFace] {
+    try self.faces(in: picture).filter(search.includes)
+  }
 }

@@ -1,0 +1,80 @@
+import SidelightKernels
+
+/// A face as a model states it, in pixels of the model's input.
+struct FaceCandidate: Sendable, Hashable {
+  var confidence: Double
+  /// The corner at the top left of the model's own box.
+  var x: Double
+  var y: Double
+  var width: Double
+  var height: Double
+  /// The left eye and the right eye of the picture, and the mouth, if the model locates them.
+  var landmarks: FaceLandmarks?
+
+  /// Whether the box has an extent and all numbers are finite. Models can return anything.
+  var isValid: Bool {
+    let points = self.landmarks.map { [$0.leftEye, $0.rightEye, $0.mouth] } ?? []
+    return self.width > 0 && self.height > 0
+      && ([self.confidence, self.x, self.y, self.width, self.height]
+        + points.flatMap { [$0.x, $0.y] })
+        .allSatisfy { abs($0) < 1e6 }
+  }
+
+  /// The intersection of two boxes, divided by their union.
+  func overlap(_ other: FaceCandidate) -> Double {
+    let width = min(self.x + self.width, other.x + other.width) - max(self.x, other.x)
+    let height = min(self.y + self.height, other.y + other.height) - max(self.y, other.y)
+    guard width > 0, height > 0 else { return 0 }
+    let both = width * height
+    return both / (self.width * self.height + other.width * other.height - both)
+  }
+}
+
+/// The choice of one candidate per face.
+enum FaceSuppression {
+  /// The most candidates that are compared. Models with more are fed with something else than
+  /// pictures.
+  private static let limit = 512
+
+  /// Keeps the most confident one of candidates that overlap.
+  static func greedy(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
+    self.groups(candidates, overlap: overlap).map { $0[0] }
+  }
+
+  /// Replaces candidates that overlap by their mean, weighted by confidence, with the confidence of
+  /// the most confident one.
+  static func weighted(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
+    self.groups(candidates, overlap: overlap).map { group in
+      let total = group.reduce(0) { $0 + $1.confidence }
+      guard group.count > 1, total > 0 else { return group[0] }
+      func mean(_ value: (FaceCandidate) -> Double) -> Double {
+        group.reduce(0) { $0 + $1.confidence * value($1) } / total
+      }
+      func mean(_ point: (FaceLandmarks) -> PicturePoint) -> PicturePoint {
+        PicturePoint(
+          x: mean { $0.landmarks.map { point($0).x } ?? 0 },
+          y: mean { $0.landmarks.map { point($0).y } ?? 0 })
+      }
+      let hasLandmarks = group.allSatisfy { $0.landmarks != nil }
+      return FaceCandidate(
+        confidence: group[0].confidence, x: mean(\.x), y: mean(\.y), width: mean(\.width),
+        height: mean(\.height),
+        landmarks: hasLandmarks
+          ? FaceLandmarks(
+            leftEye: mean(\.leftEye), rightEye: mean(\.rightEye), mouth: mean(\.mouth)) : nil)
+    }
+  }
+
+  /// Groups of candidates that overlap the first one of their group, the most confident.
+  private static func groups(
+    _ candidates: [FaceCandidate], overlap: Double
+  ) -> [[FaceCandidate]] {
+    var rest = candidates.sorted { $0.confidence > $1.confidence }.prefix(self.limit)[...]
+    var groups: [[FaceCandidate]] = []
+    while let first = rest.popFirst() {
+      groups.append([first] + rest.filter { $0.overlap(first) > overlap })
+      rest.removeAll { $0.overlap(first) > overlap }
+    }
+    return groups
+  }
+}

@@ -1,0 +1,50 @@
+/// A library that runs models.
+public protocol ModelRuntime: Sendable {
+  /// The name of the runtime for messages.
+  var name: String { get }
+
+  /// Loads a model and runs it once with zeros.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - inputs: The sizes of those inputs whose sizes the model does not fix.
+  /// - Throws: ``VisionError`` if the runtime cannot run the model.
+  func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel
+}
+
+extension ModelRuntime {
+  /// Loads a model whose inputs have fixed sizes, and runs it once with zeros.
+  ///
+  /// - Throws: ``VisionError`` if the runtime cannot run the model.
+  public func load(_ model: ModelFile) throws -> any LoadedModel {
+    try self.load(model, inputs: [])
+  }
+}
+
+/// A model that is ready to run.
+public protocol LoadedModel: Sendable {
+  /// The inputs in the order in which ``run(_:)`` takes them.
+  var inputs: [TensorShape] { get }
+  /// The outputs in the order in which ``run(_:)`` returns them.
+  var outputs: [TensorShape] { get }
+
+  /// Computes the outputs.
+  ///
+  /// - Throws: ``VisionError`` if the dimensions of an input differ, or if the runtime fails.
+  mutating func run(_ inputs: [Tensor]) throws -> [Tensor]
+}
+
+/// Bounds for models, so that a file cannot take all memory or time.
+public struct ModelLimits: Sendable, Hashable {
+  /// The largest file in bytes.
+  public var fileBytes = 256 << 20
+  /// The largest number of values of an input or output.
+  public var tensorValues = 16 << 20
+  /// The largest sum of the intermediate results in bytes, where the runtime states it.
+  public var workingBytes: Int64 = 1 << 30
+  /// The most floating-point operations of a run, where the runtime states them.
+  public var operations: Int64 = 100_000_000_000
+
+  /// Creates the default limits.
+  public init() {}
+}

@@ -1,0 +1,180 @@
+/// The inputs, outputs and operators of an ONNX model, without its weights.
+///
+/// The file is read before a runtime sees it: a runtime of C++ then only reads files that are
+/// well formed on this level, and faults can name the reason.
+struct ONNXGraph: Sendable, Hashable {
+  /// An input or output. A dimension that the model does not fix is `nil`.
+  struct Port: Sendable, Hashable {
+    var name = ""
+    /// `TensorProto.DataType`: 1 is a 32-bit float.
+    var elementType: UInt64 = 0
+    var dimensions: [Int?] = []
+
+    var isFixed: Bool { !self.dimensions.contains(nil) }
+
+    var description: String {
+      "\(self.name) \(self.dimensions.map { $0.map(String.init) ?? "?" }.joined(separator: "x"))"
+    }
+  }
+
+  /// The inputs that are not constants.
+  private(set) var inputs: [Port] = []
+  private(set) var outputs: [Port] = []
+  /// The parts of the model that OpenCV does not run, with the advice to change them.
+  private(set) var obstacles: [String] = []
+
+  private static let largestRank = 8
+  private static let floats: UInt64 = 1
+
+  /// Reads a model.
+  ///
+  /// - Throws: ``VisionError`` if the bytes are no ONNX model, or if an input or output exceeds the
+  ///   limits.
+  init(_ file: [UInt8], limits: ModelLimits = ModelLimits()) throws(VisionError) {
+    let text = "it is not an ONNX model"
+    // All models begin with the field ir_version. Texts, TFLite files and archives do not.
+    guard file.first == 0x08 else { throw VisionError(.malformed, text) }
+    var graph: Range<Int>?
+    var reader = ProtobufReader(file)
+    while let (field, value) = try reader.next() {
+      if case .bytes(let range) = value, field == 7 { graph = range }
+    }
+    guard let graph else { throw VisionError(.malformed, "\(text): it has no graph") }
+    try self.read(reader.message(graph))
+
+    guard !self.inputs.isEmpty, !self.outputs.isEmpty else {
+      throw VisionError(.malformed, "\(text): its graph has no inputs or no outputs")
+    }
+    for port in self.inputs + self.outputs { try Self.check(port, limits) }
+  }
+
+  private mutating func read(_ graph: ProtobufReader) throws(VisionError) {
+    var graph = graph
+    var constants: Set<String> = []
+    var nodes: [Node] = []
+    while let (field, value) = try graph.next() {
+      guard case .bytes(let range) = value else { continue }
+      switch field {
+      case 1: nodes.append(try Node(graph.message(range)))
+      case 5: constants.insert(try Self.constantName(graph.message(range)))
+      case 11: self.inputs.append(try Self.port(graph.message(range)))
+      case 12: self.outputs.append(try Self.port(graph.message(range)))
+      default: break
+      }
+    }
+    // Older exporters list the constants among the inputs.
+    self.inputs.removeAll { constants.contains($0.name) }
+    self.findObstacles(nodes, constants: constants)
+  }
+
+  private mutating func findObstacles(_ nodes: [Node], constants: Set<String>) {
+    var found: Set<String> = []
+    for node in nodes {
+      let takesConstant = node.inputs.dropFirst(node.kind == "Identity" ? 0 : 1)
+        .contains(where: constants.contains)
+      switch node.kind {
+      case "Identity" where takesConstant:
+        found.insert("Identity of a constant: export with folded constants")
+      case "Clip" where takesConstant:
+        found.insert("Clip with bounds that are inputs: export with opset 10, or without ReLU6")
+      case let kind where kind.contains("Quantize") || kind.contains("Integer"):
+        found.insert("\(kind): export without quantization")
+      case "If", "Loop", "Scan":
+        found.insert("\(node.kind): export without control flow")
+      default: break
+      }
+    }
+    self.obstacles = found.sorted()
+  }
+
+  // MARK: Messages
+
+  /// A node of the graph.
+  private struct Node {
+    var kind = ""
+    var inputs: [String] = []
+
+    init(_ message: ProtobufReader) throws(VisionError) {
+      var message = message
+      while let (field, value) = try message.next() {
+        guard case .bytes(let range) = value else { continue }
+        if field == 1 { self.inputs.append(message.text(range)) }
+        if field == 4 { self.kind = message.text(range) }
+      }
+    }
+  }
+
+  private static func constantName(_ message: ProtobufReader) throws(VisionError) -> String {
+    var message = message
+    var name = ""
+    while let (field, value) = try message.next() {
+      if case .bytes(let range) = value, field == 8 { name = message.text(range) }
+    }
+    return name
+  }
+
+  /// Reads a `ValueInfoProto`: a name, and a type that holds a tensor type, which holds a shape.
+  private static func port(_ message: ProtobufReader) throws(VisionError) -> Port {
+    var message = message
+    var port = Port()
+    while let (field, value) = try message.next() {
+      guard case .bytes(let range) = value else { continue }
+      if field == 1 { port.name = message.text(range) }
+      guard field == 2 else { continue }
+      var type = message.message(range)
+      while let (field, value) = try type.next() {
+        guard field == 1, case .bytes(let range) = value else { continue }
+        var tensor = type.message(range)
+        while let (field, value) = try tensor.next() {
+          switch (field, value) {
+          case (1, .number(let type)): port.elementType = type
+          case (2, .bytes(let range)):
+            var shape = tensor.message(range)
+            while let (field, value) = try shape.next() {
+              guard field == 1, case .bytes(let range) = value else { continue }
+              port.dimensions.append(try Self.dimension(shape.message(range)))
+            }
+          default: break
+          }
+        }
+      }
+    }
+    return port
+  }
+
+  private static func dimension(_ message: ProtobufReader) throws(VisionError) -> Int? {
+    var message = message
+    while let (field, value) = try message.next() {
+      // Exporters write 0 and -1 for sizes that are not fixed.
+      if case .number(let size) = value, field == 1, size > 0, size <= UInt64(Int32.max) {
+        return Int(size)
+      }
+    }
+    return nil
+  }
+
+  private static func check(_ port: Port, _ limits: ModelLimits) throws(VisionError) {
+    guard port.elementType == Self.floats else {
+      throw VisionError(
+        .unsupported,
+        "\(port.name) is not of 32-bit floats: export with float32 inputs and outputs, without quantization"
+      )
+    }
+    guard port.dimensions.count <= Self.largestRank else {
+      throw VisionError(
+        .limitExceeded,
+        "\(port.description) has \(port.dimensions.count) dimensions; at most \(Self.largestRank) are supported"
+      )
+    }
+    var count = 1
+    for dimension in port.dimensions {
+      let (product, overflow) = count.multipliedReportingOverflow(by: dimension ?? 1)
+      guard !overflow, product <= limits.tensorValues else {
+        throw VisionError(
+          .limitExceeded,
+          "\(port.description) has too many values; the limit is \(limits.tensorValues)")
+      }
+      count = product
+    }
+  }
+}

@@ -1,0 +1,60 @@
+#if Vision
+  import CVision
+#endif
+
+/// The reason why a model or a cascade cannot be used, or why it failed on a picture.
+public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of error.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Value: String, Sendable {
+      case unreadable, limitExceeded, malformed, unsupported, unknownConvention
+      case invalidDescription, unavailable, failed
+    }
+    private let value: Value
+
+    /// The file cannot be opened or read.
+    public static let unreadable = Code(value: .unreadable)
+    /// The file, its tensors or the cost of a run exceed a limit.
+    public static let limitExceeded = Code(value: .limitExceeded)
+    /// The file violates its format.
+    public static let malformed = Code(value: .malformed)
+    /// The model may be valid, but the runtime cannot run it. The message says how to export it.
+    public static let unsupported = Code(value: .unsupported)
+    /// No known convention has the shapes of the model, and no description says how to use it.
+    public static let unknownConvention = Code(value: .unknownConvention)
+    /// The description does not fit the model, or is invalid itself.
+    public static let invalidDescription = Code(value: .invalidDescription)
+    /// A library cannot be loaded.
+    public static let unavailable = Code(value: .unavailable)
+    /// A search, a run or another operation failed.
+    public static let failed = Code(value: .failed)
+
+    /// The name of the code.
+    public var description: String { self.value.rawValue }
+  }
+
+  /// The kind of error.
+  public let code: Code
+  /// The fault with its values, in one sentence.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The code and the message.
+  public var description: String { "\(self.code): \(self.message)" }
+
+  #if Vision
+    /// The message of this thread's last failure in the C functions, on one line.
+    static var lastFailure: String {
+      let message = unsafe String(cString: cvision_last_error())
+      // OpenCV puts its version and a line of its sources in front.
+      let reason =
+        message.firstRange(of: "error: ").map { message[$0.upperBound...] } ?? message[...]
+      return reason.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+  #endif
+}

@@ -1,0 +1,5 @@
+import sys
+
+import convert
+
+sys.exit(convert.main())
