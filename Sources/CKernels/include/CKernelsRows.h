@@ -530,6 +530,92 @@ typedef struct sl_rows {
   void (*histogram_u8)(const uint8_t *in, ptrdiff_t count, uint32_t *counts);
   /// Returns the sum of the absolute differences of two rows of bytes.
   int64_t (*absolute_difference_u8)(const uint8_t *left, const uint8_t *right, ptrdiff_t count);
+
+  // --- Mattes (rows/mattes) ---
+
+  /// Three planes of the red, green and blue of a small picture, as floats of whole numbers -128
+  /// ... 127, `stride` apart: (deep sample + 16) >> 5, clamped, - 128. `red` and `blue` are the
+  /// places of their channels in a pixel.
+  void (*guide_pixels)(
+      const int16_t *in, ptrdiff_t step, ptrdiff_t red, ptrdiff_t blue, ptrdiff_t count,
+      float *out, ptrdiff_t stride);
+  /// The same from deep luma and chroma of the same size; chroma samples are `step` apart. With l =
+  /// (luma - c[0]) * c[1] and chroma above grey: red (l + c[2] Cr) >> 19, green (l + c[3] Cb + c[4]
+  /// Cr) >> 19, blue (l + c[5] Cb) >> 19, rounded, halves up.
+  void (*guide_yuv)(
+      const int16_t *luma, const int16_t *u, const int16_t *v, ptrdiff_t step, ptrdiff_t count,
+      const int32_t conversion[_Nonnull 6], float *out, ptrdiff_t stride);
+  /// The matte of a key colour, 0 ... 255 in whole numbers, rounded: the distance of a pixel of
+  /// three planes from the key, less `near`, times `scale`.
+  void (*key_distance)(
+      const float *guide, ptrdiff_t stride, ptrdiff_t count, const sl_key *key, float *out);
+  /// Adds a row of red, green, blue and matte, and its products, to 13 sums: r, g, b, m, rr, rg,
+  /// rb, rm, gg, gb, gm, bb, bm, times `sign`, in place.
+  void (*guided_add_row)(
+      const float *row, ptrdiff_t row_stride, float sign, ptrdiff_t count, float *sums,
+      ptrdiff_t stride);
+  /// The linear model of the matte in each box of 2 * radius + 1 columns (radius up to 16) and
+  /// `rows` rows, from their sums: three weights and a bias. Sums are readable `radius` columns
+  /// beyond both ends, and 0 there.
+  void (*guided_solve)(
+      const float *sums, ptrdiff_t stride, ptrdiff_t count, ptrdiff_t radius, ptrdiff_t rows,
+      float epsilon, float *out, ptrdiff_t out_stride);
+  /// The mean of the models over boxes of `number` rows, which are readable as sums are.
+  void (*guided_average)(
+      const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t stride,
+      ptrdiff_t count, ptrdiff_t radius, float *out, ptrdiff_t out_stride);
+  /// Interpolates models between pixels that are `factor` apart, for count * factor pixels, and
+  /// multiplies them by a matrix of 4x4 numbers, row by row. Pixel x is at (x + 1/2) / factor - 1/2;
+  /// beyond the outermost models they are those. Writes up to 4 floats more of each row.
+  void (*guided_expand)(
+      const float *in, ptrdiff_t stride, ptrdiff_t count, const float matrix[_Nonnull 16],
+      ptrdiff_t factor, float *out, ptrdiff_t out_stride);
+  /// The alpha of a row of pixels of three or four channels, of which the first three count.
+  void (*matte_pixels_u8)(
+      const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
+  void (*matte_pixels_i16)(
+      const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
+  /// The same of luma, Cb and Cr. A chroma sample belongs to two pixels; with `step` 0 one belongs
+  /// to all.
+  void (*matte_yuv_u8)(
+      const void *luma, const void *u, const void *v, ptrdiff_t step, const sl_matte *matte,
+      ptrdiff_t count, float *alpha);
+  void (*matte_yuv_i16)(
+      const void *luma, const void *u, const void *v, ptrdiff_t step, const sl_matte *matte,
+      ptrdiff_t count, float *alpha);
+  /// Means of 2x2 alphas; of 1x2 at an odd right edge. `count` counts those of a row.
+  void (*mean_alpha)(const float *upper, const float *lower, ptrdiff_t count, float *out);
+  /// Blends pixels with a deep backdrop: clamp(c - (1 - alpha) * residue, ...) + (1 - alpha) *
+  /// backdrop, c the colour without the key's excess; clamped to 0 ... 255 * alpha, and to alpha * c
+  /// where that is beyond. `has_alpha`: the fourth channel is alpha, and colours are multiplied by
+  /// it; otherwise it is copied. `out` may be `in`, here and in the next rows. Clamped and rounded.
+  void (*blend_pixels_u8)(
+      const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
+      const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
+  void (*blend_pixels_i16)(
+      const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
+      const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
+  /// The excess of the key's channel, from chroma.
+  void (*key_excess_u8)(
+      const void *u, const void *v, ptrdiff_t step, const sl_key_blend_yuv *key, ptrdiff_t count,
+      float *excess);
+  void (*key_excess_i16)(
+      const void *u, const void *v, ptrdiff_t step, const sl_key_blend_yuv *key, ptrdiff_t count,
+      float *excess);
+  /// Blends luma, with an excess for every two pixels.
+  void (*blend_luma_u8)(
+      const void *in, const float *alpha, const float *excess, const int16_t *backdrop,
+      const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
+  void (*blend_luma_i16)(
+      const void *in, const float *alpha, const float *excess, const int16_t *backdrop,
+      const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
+  /// Blends Cb or Cr, `step` samples apart in all rows.
+  void (*blend_chroma_u8)(
+      const void *in, ptrdiff_t step, const float *alpha, const float *excess,
+      const int16_t *backdrop, int is_v, const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
+  void (*blend_chroma_i16)(
+      const void *in, ptrdiff_t step, const float *alpha, const float *excess,
+      const int16_t *backdrop, int is_v, const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
 } sl_rows;
 
 #pragma clang assume_nonnull end

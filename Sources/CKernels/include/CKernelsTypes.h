@@ -189,4 +189,66 @@ typedef struct sl_remap_positions {
   int16_t *coverage;
 } sl_remap_positions;
 
+// --- Mattes
+// ---------------------------------------------------------------------------------------
+
+/// The greatest number of pixels of the frame, along each axis, to a pixel of a matte.
+#define SL_MATTE_FACTOR 64
+
+/// The models of a matte for a row of pixels: value = the sum of weight * channel over three
+/// channels in levels, + bias; alpha = 3 t^2 - 2 t^3, t = clamp((value - low) * slope, 0, 1).
+typedef struct sl_matte {
+  /// The models above and below the row: three rows of weights and one of biases, `stride` apart.
+  const float *upper;
+  const float *lower;
+  ptrdiff_t stride;
+  /// The share of the models below.
+  float fraction;
+  float low;
+  float slope;
+} sl_matte;
+
+/// A key colour in the plane of Cb and Cr, in levels.
+typedef struct sl_key {
+  /// The weights of red, green and blue in Cb and in Cr; their sums are 0.
+  float cb[3];
+  float cr[3];
+  /// The direction of the key colour from grey, of length 1 or 0.
+  float direction[2];
+  /// The part of the ray in this direction that counts as the key colour.
+  float start;
+  float end;
+  /// The distance up to which a colour is keyed.
+  float near;
+  /// 255 / the further distance from which it is not.
+  float scale;
+} sl_key;
+
+/// The removal of a key colour from pixels of three or four channels.
+typedef struct sl_key_blend {
+  /// The channel that is limited to the greater of the others, 0 ... 2 in their order in memory; -1
+  /// for none.
+  int32_t channel;
+  /// The share of the excess that is removed.
+  float spill;
+  /// The key colour without its excess, in levels, in the order in memory.
+  float residue[3];
+} sl_key_blend;
+
+/// The removal of a key colour from luma and chroma.
+typedef struct sl_key_blend_yuv {
+  /// The differences of the key's channel from each of the others, per level of Cb and Cr. The
+  /// lesser one, if greater than 0, is the excess.
+  float first[2];
+  float second[2];
+  /// The changes of luma, Cb and Cr that remove an excess of 1.
+  float gains[3];
+  /// The key colour without its excess: luma above black, Cb and Cr above grey.
+  float residue[3];
+  /// The luma of black, the luma of white above it, and the greatest chroma above grey.
+  float luma_offset;
+  float luma_range;
+  float chroma_range;
+} sl_key_blend_yuv;
+
 #pragma clang assume_nonnull end

@@ -64,6 +64,7 @@ extension FilterCatalogue {
     Scale.self,
     // Compositing.
     BlendWithMask.self,
+    ChromaKey.self,
     MultiplyCompositing.self,
     Overlay.self,
     ScreenBlendMode.self,

@@ -1,0 +1,85 @@
+/// Planes of floats of one size, in a buffer of a pool. One band at a time writes a row.
+@safe
+final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, then read all
+  let width: Int
+  let height: Int
+  /// Floats from one plane of a row to the next. The planes of a row are adjacent.
+  let stride: Int
+  private let planes: Int
+  private let buffer: PixelBuffer
+  private let floats: UnsafeMutablePointer<Float>
+
+  /// Allocates planes. Their numbers are undefined.
+  init(width: Int, height: Int, planes: Int, pool: BufferPool) {
+    self.width = width
+    self.height = height
+    self.planes = planes
+    self.stride = (width + 15) & ~15
+    let count = self.stride * planes * height
+    self.buffer = pool.makeBuffer(byteCount: count * MemoryLayout<Float>.stride)
+    unsafe self.floats = self.buffer.bytes.baseAddress.unsafelyUnwrapped
+      .bindMemory(to: Float.self, capacity: count)
+  }
+
+  /// The first float of a plane's row.
+  @inline(__always)
+  func row(_ y: Int, plane: Int = 0) -> UnsafeMutablePointer<Float> {
+    unsafe self.floats + (y * self.planes + plane) * self.stride
+  }
+}
+
+/// The planes of a picture from which a matte is refined: red, green and blue less 128, and the
+/// matte in 0 ... 255, all whole numbers.
+///
+/// Sums of their products over a box of the guided filter are exact in floats, so that a running
+/// sum does not drift.
+typealias GuidePlanes = FloatPlanes
+
+extension GuidePlanes {
+  /// The plane of the matte.
+  static let mattePlane = 3
+
+  /// Creates planes for a picture and its matte. Their numbers are undefined.
+  static func guide(_ size: FrameSize, pool: BufferPool) -> GuidePlanes {
+    GuidePlanes(width: size.width, height: size.height, planes: 4, pool: pool)
+  }
+
+  /// Copies a picture.
+  func load(_ picture: ColorPicture) {
+    precondition(picture.width == self.width && picture.height == self.height)
+    for y in 0 ..< self.height {
+      for plane in 0 ..< 3 {
+        let row = unsafe self.row(y, plane: plane)
+        for x in 0 ..< self.width {
+          unsafe row[x] = Float(Int(picture.samples[3 * (y * self.width + x) + plane]) - 128)
+        }
+      }
+    }
+  }
+
+  /// Copies a matte of the same size, rounded to 1/255.
+  func load(_ matte: MatteEstimate) {
+    precondition(matte.width == self.width && matte.height == self.height)
+    for y in 0 ..< self.height {
+      let row = unsafe self.row(y, plane: Self.mattePlane)
+      for x in 0 ..< self.width {
+        let value = min(max(matte.values[y * self.width + x], 0), 1)
+        unsafe row[x] = (value * 255).rounded()
+      }
+    }
+  }
+
+  /// The picture as bytes.
+  var colorPicture: ColorPicture {
+    var samples = [UInt8](repeating: 0, count: 3 * self.width * self.height)
+    for y in 0 ..< self.height {
+      for plane in 0 ..< 3 {
+        let row = unsafe self.row(y, plane: plane)
+        for x in 0 ..< self.width {
+          samples[3 * (y * self.width + x) + plane] = UInt8(Int(unsafe row[x]) + 128)
+        }
+      }
+    }
+    return ColorPicture(width: self.width, height: self.height, samples: samples)
+  }
+}

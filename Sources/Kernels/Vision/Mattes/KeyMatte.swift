@@ -1,0 +1,104 @@
+import CKernels
+
+/// The matte of a key colour: 0 where the picture has the colour, 1 where it does not.
+///
+/// The distance is that of Cb and Cr of BT.601 (each -0.5 ... 0.5) from the nearest point of a ray:
+/// shadow and light move the chroma of a wall along the line from grey through the key colour. The
+/// ray leads away from grey and begins `far` from it, so that greys are never keyed. A key colour
+/// that is no further from grey than that is a point and not a ray. Up to `near` the matte is 0,
+/// from `far` on 1, and linear between them.
+package struct KeyMatte: Sendable, Hashable {
+  /// The key colour.
+  package var color: RGBAColor
+  /// The distance up to which colours are keyed.
+  package var near: Double
+  /// The distance from which colours are kept. At least 1/1000 more than `near` in effect.
+  package var far: Double
+
+  package init(color: RGBAColor, near: Double = 0.1, far: Double = 0.22) {
+    self.color = color
+    self.near = near
+    self.far = far
+  }
+
+  /// The weights of red, green and blue in Cb and Cr.
+  static let cbWeights = [-0.299 / 1.772, -0.587 / 1.772, 0.5]
+  static let crWeights = [0.5, -0.587 / 1.402, -0.114 / 1.402]
+
+  /// The direction of the ray from grey, and the part of it that counts as the key colour.
+  private var ray: (direction: SIMD2<Double>, start: Double, end: Double) {
+    let key = Self.chroma([self.color.red, self.color.green, self.color.blue])
+    let length = (key * key).sum().squareRoot()
+    let direction = length > 1e-6 ? key / length : .zero
+    return length > self.far ? (direction, self.far, 1e3) : (direction, length, length)
+  }
+
+  private var slope: Double { 1 / max(self.far - self.near, 0.001) }
+
+  private static func chroma(_ pixel: SIMD3<Double>) -> SIMD2<Double> {
+    [
+      (0 ..< 3).reduce(0) { $0 + Self.cbWeights[$1] * pixel[$1] },
+      (0 ..< 3).reduce(0) { $0 + Self.crWeights[$1] * pixel[$1] },
+    ]
+  }
+
+  /// The definition of the matte for a colour in 0 ... 1.
+  package func callAsFunction(_ pixel: SIMD3<Double>) -> Double {
+    let (direction, start, end) = self.ray
+    let chroma = Self.chroma(pixel)
+    let along = min(max((chroma * direction).sum(), start), end)
+    let difference = chroma - along * direction
+    let distance = (difference * difference).sum().squareRoot()
+    return min(max((distance - self.near) * self.slope, 0), 1)
+  }
+
+  /// Computes rows of the matte of a picture, in 1/255.
+  func run(_ band: Range<Int>, _ guide: GuidePlanes) {
+    let rows = unsafe sl_rows_current().pointee
+    var key = self.row
+    for y in band {
+      unsafe rows.key_distance(
+        guide.row(y), guide.stride, guide.width, &key, guide.row(y, plane: GuidePlanes.mattePlane))
+    }
+  }
+
+  private var row: sl_key {
+    let (direction, start, end) = self.ray
+    func floats(_ weights: [Double]) -> (Float, Float, Float) {
+      (Float(weights[0]), Float(weights[1]), Float(weights[2]))
+    }
+    return sl_key(
+      cb: floats(Self.cbWeights), cr: floats(Self.crWeights),
+      direction: (Float(direction.x), Float(direction.y)), start: Float(start * 255),
+      end: Float(end * 255), near: Float(self.near * 255), scale: Float(self.slope))
+  }
+}
+
+/// The removal of a key colour from the foreground.
+package struct KeySpill: Sendable, Hashable {
+  /// The key's greatest channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
+  /// others; `nil` if no channel is the greatest.
+  package let channel: Int?
+  /// The share of the excess that is removed.
+  package let amount: Double
+  /// The key colour after the removal, 0 ... 1: the part of the wall that remains in pixels at the
+  /// edge.
+  package let residue: SIMD3<Double>
+
+  package init(color: RGBAColor, amount: Double) {
+    var residue = SIMD3(color.red, color.green, color.blue)
+    let channels = (0 ..< 3).sorted { residue[$0] > residue[$1] }
+    let excess = residue[channels[0]] - residue[channels[1]]
+    self.channel = excess > 0 ? channels[0] : nil
+    self.amount = amount
+    residue[channels[0]] -= amount * excess
+    self.residue = residue
+  }
+
+  /// No removal: the frame's own colours, times alpha.
+  init() {
+    self.channel = nil
+    self.amount = 0
+    self.residue = .zero
+  }
+}

@@ -1,0 +1,67 @@
+/// Models of mattes and key colours in the code values of a format.
+struct MatteCoding {
+  /// The weights of three channels, in the order in memory or as luma, Cb and Cr, and a bias, from
+  /// weights of red, green and blue less 128 and a bias in 1/255.
+  let matrix: [[Double]]
+  /// The luma of black, and of white above it.
+  let lumaOffset: Double
+  let lumaRange: Double
+  /// The greatest chroma above grey.
+  let chromaRange: Double
+  private let coding: YUVCoding
+
+  /// The removal of spill in YUV.
+  struct Removal {
+    /// The differences of the key's channel from each of the others, per Cb and Cr above grey.
+    let differences: [SIMD2<Double>]
+    /// The changes of luma, Cb and Cr that remove an excess of 1.
+    let gains: SIMD3<Double>
+    /// Luma above black, Cb and Cr above grey.
+    let residue: SIMD3<Double>
+  }
+
+  init(_ geometry: FrameGeometry) {
+    var color = geometry.color
+    if !geometry.format.isYUV { color.range = .full }
+    self.coding = YUVCoding(color)
+    (self.lumaOffset, self.lumaRange, self.chromaRange) =
+      color.range == .video ? (16, 219, 112) : (0, 255, 127.5)
+    /// The levels of red, green and blue less 128 at three code values.
+    func levels(_ values: [Double]) -> [Double] {
+      switch geometry.format {
+      case .bgra8: return [values[2] - 128, values[1] - 128, values[0] - 128]
+      case .rgba8, .rgb24: return values.map { $0 - 128 }
+      case .gray8: return [values[0] - 128, values[0] - 128, values[0] - 128]
+      case .i420, .nv12:
+        let pixel = YUVCoding(color).decode(values[0], values[1], values[2])
+        return [255 * pixel.x - 128, 255 * pixel.y - 128, 255 * pixel.z - 128]
+      }
+    }
+    let affine = AffineCoding(inputs: 3, levels)
+    self.matrix =
+      (0 ..< 3).map { channel in (0 ..< 3).map { affine.weights[$0][channel] / 255 } + [0] }
+      + [affine.biases.map { $0 / 255 } + [1 / 255.0]]
+  }
+
+  func removal(of spill: KeySpill) -> Removal {
+    func levels(_ u: Double, _ v: Double) -> SIMD4<Double> {
+      255 * (self.coding.decode(0, 128 + u, 128 + v) - self.coding.decode(0, 128, 128))
+    }
+    let (cb, cr) = (levels(1, 0), levels(0, 1))
+    let residue = SIMD4(spill.residue, 1)
+    let chroma = self.coding.chroma(residue)
+    let rest = SIMD3(
+      self.coding.luma(residue) - self.lumaOffset, chroma[0] - 128, chroma[1] - 128)
+    guard let channel = spill.channel else {
+      return Removal(differences: [.zero, .zero], gains: .zero, residue: rest)
+    }
+    let others = (0 ..< 3).filter { $0 != channel }
+    var unit = SIMD4<Double>(0, 0, 0, 1)
+    unit[channel] = spill.amount / 255
+    let change = self.coding.chroma(unit)
+    return Removal(
+      differences: others.map { [cb[channel] - cb[$0], cr[channel] - cr[$0]] },
+      gains: [self.coding.luma(unit) - self.lumaOffset, change[0] - 128, change[1] - 128],
+      residue: rest)
+  }
+}
