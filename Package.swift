@@ -339,8 +339,8 @@ let package = Package(
   cxxLanguageStandard: .cxx17
 )
 
-// libFuzzer on the readers of untrusted input: `dev/fuzz` sets the variable, and compiles all modules
-// with sanitizers. A new fuzz target is a file Fuzz/Targets/NAME/main.swift, seeds in
+// libFuzzer on the readers of untrusted input: `dev/fuzz` sets the variable, and compiles all
+// modules with sanitizers. A new fuzz target is a file Fuzz/Targets/NAME/main.swift, seeds in
 // Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [

@@ -6,8 +6,8 @@ The wheel of MediaPipe is read as a zip: nothing of it is installed or run. For 
 the folder OUTPUT gets NAME.onnx, and NAME.json, which describes it to Sidelight.
 
 Every size is fixed, and TFLite's order NHWC becomes NCHW. Outputs of rank 4 are NCHW too; those of
-rank 2 or 3 are in TFLite's order. Weights in 16 bits and sparse ones become dense arrays of 32 bits.
-An operator or option that is not known here is refused.
+rank 2 or 3 are in TFLite's order. Weights in 16 bits and sparse ones become dense arrays of 32
+bits. An operator or option that is not known here is refused.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ class Converter:
         ]
         return self.graph.serialized(name, *ports), *ports
 
-    # --- Tensors -----------------------------------------------------------------------------------
+    # --- Tensors ----------------------------------------------------------------------------------
 
     def shape(self, index):
         return self.model.tensors[index].shape
@@ -113,8 +113,8 @@ class Converter:
         if activation == RELU:
             self.graph.node("Relu", [source], self.name(output))
         elif activation == RELU6:
-            # 6 HardSigmoid(x / 6): OpenCV 4.6 refuses Min with a constant, and Clip with bounds that
-            # are inputs.
+            # 6 HardSigmoid(x / 6): OpenCV 4.6 refuses Min with a constant, and Clip with bounds
+            # that are inputs.
             unit = self.graph.node("HardSigmoid", [source], alpha=1 / 6, beta=0.0)
             six = self.graph.constant(np.float32([6]))
             self.graph.node("Mul", [unit, six], self.name(output))
@@ -132,7 +132,7 @@ class Converter:
             totals.append(max(needed - self.shape(source)[axis + 1], 0))
         return [total // 2 for total in totals] + [total - total // 2 for total in totals]
 
-    # --- Operators ---------------------------------------------------------------------------------
+    # --- Operators --------------------------------------------------------------------------------
 
     def dequantize(self, operator, inputs, output):
         """Weights of 16 bits, and sparse weights, which the reader has filled up already."""
@@ -173,7 +173,9 @@ class Converter:
         bias = self.constant(inputs[2]).astype(np.float32)
         sources = [self.source(inputs[0])]
         sources += [self.graph.constant(weights.transpose(3, 0, 1, 2)), self.graph.constant(bias)]
-        self.emit("ConvTranspose", sources, output, kernel_shape=kernel, strides=strides, pads=[0] * 4)
+        self.emit(
+            "ConvTranspose", sources, output, kernel_shape=kernel, strides=strides, pads=[0] * 4
+        )
 
     def pool(self, operator, inputs, output):
         options = operator.options

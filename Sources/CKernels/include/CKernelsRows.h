@@ -565,8 +565,8 @@ typedef struct sl_rows {
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t stride,
       ptrdiff_t count, ptrdiff_t radius, float *out, ptrdiff_t out_stride);
   /// Interpolates models between pixels that are `factor` apart, for count * factor pixels, and
-  /// multiplies them by a matrix of 4x4 numbers, row by row. Pixel x is at (x + 1/2) / factor - 1/2;
-  /// beyond the outermost models they are those. Writes up to 4 floats more of each row.
+  /// multiplies them by a matrix of 4x4 numbers, row by row. Pixel x is at (x + 1/2) / factor -
+  /// 1/2; beyond the outermost models they are those. Writes up to 4 floats more of each row.
   void (*guided_expand)(
       const float *in, ptrdiff_t stride, ptrdiff_t count, const float matrix[_Nonnull 16],
       ptrdiff_t factor, float *out, ptrdiff_t out_stride);
@@ -586,9 +586,10 @@ typedef struct sl_rows {
   /// Means of 2x2 alphas; of 1x2 at an odd right edge. `count` counts those of a row.
   void (*mean_alpha)(const float *upper, const float *lower, ptrdiff_t count, float *out);
   /// Blends pixels with a deep backdrop: clamp(c - (1 - alpha) * residue, ...) + (1 - alpha) *
-  /// backdrop, c the colour without the key's excess; clamped to 0 ... 255 * alpha, and to alpha * c
-  /// where that is beyond. `has_alpha`: the fourth channel is alpha, and colours are multiplied by
-  /// it; otherwise it is copied. `out` may be `in`, here and in the next rows. Clamped and rounded.
+  /// backdrop, c the colour without the key's excess; clamped to 0 ... 255 * alpha, and to alpha *
+  /// c where that is beyond. `has_alpha`: the fourth channel is alpha, and colours are multiplied
+  /// by it; otherwise it is copied. `out` may be `in`, here and in the next rows. Clamped and
+  /// rounded.
   void (*blend_pixels_u8)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);

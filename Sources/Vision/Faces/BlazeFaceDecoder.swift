@@ -26,8 +26,8 @@ struct BlazeFaceDecoder: FaceDecoder {
     else {
       throw VisionError(
         .invalidDescription,
-        "faces.anchors must list the cells to a side (1 to 256) and the anchors to a cell (1 to 16) of 1 to 8 grids"
-      )
+        "faces.anchors must list the cells to a side (1 to 256) and the anchors to a cell "
+          + "(1 to 16) of 1 to 8 grids")
     }
     var anchors: [PicturePoint] = []
     for grid in grids {

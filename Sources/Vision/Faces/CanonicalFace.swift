@@ -50,8 +50,8 @@ enum CanonicalFace {
       roll: roll, confidence: confidence, landmarks: landmarks)
   }
 
-  /// Returns the face with a box that reaches from the hairline to the chin and from cheek to cheek,
-  /// as the annotations of the data set WIDER FACE do.
+  /// Returns the face with a box that reaches from the hairline to the chin and from cheek to
+  /// cheek, as the annotations of the data set WIDER FACE do.
   ///
   /// In the canonical box these are 0.88 wide and 1.02 high by the usual proportions of faces. They
   /// are not measured.

@@ -10,10 +10,11 @@
   public struct CascadeFaceFinder: FaceFinder {
     /// A cascade that Debian's package `opencv-data` contains.
     ///
-    /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2 % of
-    /// its place on average, measured on a portrait at 54 sizes and places.
+    /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2
+    /// % of its place on average, measured on a portrait at 54 sizes and places.
     public enum Model: String, Sendable, Hashable, CaseIterable {
-      /// Haar features, `haarcascade_frontalface_alt2`: finds the most, with the fewest false boxes.
+      /// Haar features, `haarcascade_frontalface_alt2`: finds the most, with the fewest false
+      /// boxes.
       case alt2
       /// Local binary patterns, `lbpcascade_frontalface`: four times faster, and finds fewer faces
       /// that are small or turned.
@@ -168,7 +169,8 @@
       guard max(picture.width, picture.height) <= Self.largestSide else {
         throw VisionError(
           .limitExceeded,
-          "the picture is \(picture.width)x\(picture.height); its sides must be at most \(Self.largestSide)"
+          "the picture is \(picture.width)x\(picture.height); its sides must be at most "
+            + "\(Self.largestSide)"
         )
       }
       let largest = Double(Self.largestSide)

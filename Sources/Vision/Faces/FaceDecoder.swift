@@ -10,8 +10,8 @@
 protocol FaceDecoder: Sendable {
   /// Returns the faces above the threshold, one per face.
   ///
-  /// - Parameter outputs: The outputs, in the order and with the shapes that the decoder was created
-  ///   with.
+  /// - Parameter outputs: The outputs, in the order and with the shapes that the decoder was
+  ///   created with.
   func faces(_ outputs: [Tensor]) -> [FaceCandidate]
 }
 
@@ -43,7 +43,9 @@ func outputIndex(
   if let index { return index }
   throw VisionError(
     .invalidDescription,
-    "faces.encoding \(encoding.rawValue) needs an output \(name.map { "\($0) " } ?? "")of \(rows)x\(columns); the model has \(outputs.prefix(16).map(\.description).joined(separator: ", "))"
+    "faces.encoding \(encoding.rawValue) needs an output \(name.map { "\($0) " } ?? "")of "
+      + "\(rows)x\(columns); the model has "
+      + outputs.prefix(16).map(\.description).joined(separator: ", ")
   )
 }
 

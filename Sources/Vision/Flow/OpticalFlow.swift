@@ -30,7 +30,8 @@
       guard first.width == second.width, first.height == second.height else {
         throw VisionError(
           .failed,
-          "the pictures are \(first.width)x\(first.height) and \(second.width)x\(second.height); their sizes must be equal"
+          "the pictures are \(first.width)x\(first.height) and \(second.width)x\(second.height); "
+            + "their sizes must be equal"
         )
       }
       let start: Pyramid
@@ -57,8 +58,8 @@
       }
     }
 
-    /// Chooses points of a face that are easy to follow: its corners in the sense of Shi and Tomasi,
-    /// within the ellipse of the face.
+    /// Chooses points of a face that are easy to follow: its corners in the sense of Shi and
+    /// Tomasi, within the ellipse of the face.
     ///
     /// - Parameters:
     ///   - face: The face.
@@ -68,8 +69,8 @@
     package static func points(
       of face: DetectedFace, in picture: LumaPicture, count: Int = 36
     ) throws(VisionError) -> [PicturePoint] {
-      // The canonical box holds background at its sides. Heads turned by up to 45 degrees still fill
-      // the ellipse, so that the roll does not matter.
+      // The canonical box holds background at its sides. Heads turned by up to 45 degrees still
+      // fill the ellipse, so that the roll does not matter.
       let largest = Double(Int32.max / 4)
       let width = min(largest, max(3, 0.72 * face.size))
       let height = min(largest, max(3, 0.9 * face.size))

@@ -17,7 +17,8 @@ extension ModelDescription {
     else {
       throw VisionError(
         .unknownConvention,
-        "no known convention for \(task.rawValue) has the inputs \(Self.list(inputs)) and the outputs \(Self.list(outputs)): describe it in a .json file of the same name next to it"
+        "no known convention for \(task.rawValue) has the inputs \(Self.list(inputs)) and the "
+          + "outputs \(Self.list(outputs)): describe it in a .json file of the same name next to it"
       )
     }
     if let file { try description.apply(file) }
@@ -109,7 +110,8 @@ extension ModelDescription {
     let actual = try shape(self.input.name, in: inputs)
     try require(
       actual == expected,
-      "input \(self.input.name) is \(actual); layout \(self.input.layout.rawValue) with width \(self.input.width) and height \(self.input.height) needs \(expected)"
+      "input \(self.input.name) is \(actual); layout \(self.input.layout.rawValue) with width "
+        + "\(self.input.width) and height \(self.input.height) needs \(expected)"
     )
     try require(
       self.input.scale.count == 3 && self.input.mean.count == 3

@@ -110,7 +110,8 @@ struct ModelDescriptionFile: Decodable {
       if let unknown = Set(object.keys).subtracting(known).min() {
         throw VisionError(
           .invalidDescription,
-          "\(part.isEmpty ? "" : part + ".")\(unknown) is unknown; known are \(known.sorted().joined(separator: ", "))"
+          "\(part.isEmpty ? "" : part + ".")\(unknown) is unknown; known are "
+            + known.sorted().joined(separator: ", ")
         )
       }
     }

@@ -55,7 +55,8 @@
       guard inputs.map(\.dimensions) == self.inputs.map(\.dimensions) else {
         throw VisionError(
           .failed,
-          "the inputs are \(inputs.map(\.dimensions)); they must be \(self.inputs.map(\.dimensions))"
+          "the inputs are \(inputs.map(\.dimensions)); they must be "
+            + "\(self.inputs.map(\.dimensions))"
         )
       }
       return try self.lock.withLock { _ throws(VisionError) in try self.runAlone(inputs) }
@@ -175,7 +176,8 @@
         guard !port.isFixed || count == result.values.count else {
           throw VisionError(
             .unsupported,
-            "the output \(port.description) has \(result.values.count) values: export with fixed sizes"
+            "the output \(port.description) has \(result.values.count) values: export with fixed "
+              + "sizes"
           )
         }
         outputs.append(

@@ -157,13 +157,15 @@ struct ONNXGraph: Sendable, Hashable {
     guard port.elementType == Self.floats else {
       throw VisionError(
         .unsupported,
-        "\(port.name) is not of 32-bit floats: export with float32 inputs and outputs, without quantization"
+        "\(port.name) is not of 32-bit floats: export with float32 inputs and outputs, without "
+          + "quantization"
       )
     }
     guard port.dimensions.count <= Self.largestRank else {
       throw VisionError(
         .limitExceeded,
-        "\(port.description) has \(port.dimensions.count) dimensions; at most \(Self.largestRank) are supported"
+        "\(port.description) has \(port.dimensions.count) dimensions; at most "
+          + "\(Self.largestRank) are supported"
       )
     }
     var count = 1

@@ -3,8 +3,8 @@
 
   /// Runs ONNX models with ONNX Runtime, on the calling thread.
   ///
-  /// The operator installs its shared library; Sidelight is not linked with it. It reads more models
-  /// than OpenCV, and runs small ones two to three times faster.
+  /// The operator installs its shared library; Sidelight is not linked with it. It reads more
+  /// models than OpenCV, and runs small ones two to three times faster.
   public struct ONNXRuntime: ModelRuntime {
     /// The name of the runtime for messages.
     public let name = "ONNX Runtime"
@@ -55,7 +55,8 @@
       guard fixed.count == dimensions.count else {
         throw model.error(
           .unsupported,
-          "the input \(port.description) has no fixed size: state its width and height in the description, or export with fixed sizes"
+          "the input \(port.description) has no fixed size: state its width and height in the "
+            + "description, or export with fixed sizes"
         )
       }
       return TensorShape(name: port.name, dimensions: fixed)

@@ -19,7 +19,8 @@
       for port in model.graph.inputs where !port.isFixed {
         throw model.error(
           .unsupported,
-          "the input \(port.description) has no fixed size: export with fixed sizes and folded constants"
+          "the input \(port.description) has no fixed size: export with fixed sizes and folded "
+            + "constants"
         )
       }
       guard let handle = unsafe cvision_net_open(model.bytes, model.bytes.count) else {

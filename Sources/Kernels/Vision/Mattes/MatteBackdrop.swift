@@ -31,7 +31,7 @@ final class MatteBackdrop: Sendable {
     for y in stride(from: 0, to: size.height, by: store.rowsAtOnce) {
       for x in stride(from: 0, to: size.width, by: Strip.capacity) {
         let strips = (0 ..< min(store.rowsAtOnce, size.height - y)).map { row -> Strip in
-          var strip = memory.strip(row, moment: FrameTime())
+          var strip = memory.strip(row, time: FrameTime())
           strip.x = x
           strip.y = y + row
           strip.count = min(Strip.capacity, size.width - x)

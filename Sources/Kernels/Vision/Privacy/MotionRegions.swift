@@ -7,8 +7,8 @@ import CKernels
 /// whole picture's mean is subtracted (exposure), and if two of its eight neighbours change too
 /// (noise). A cell that changes after ``restTime`` without a change is pending until a full search
 /// at each of ``FaceTracker/searchAngles``, of that or later frames, has succeeded. Two searches
-/// are not enough: those at -25 and 25 degrees do not find an upright face. Pending cells that touch
-/// form a region.
+/// are not enough: those at -25 and 25 degrees do not find an upright face. Pending cells that
+/// touch form a region.
 package struct MotionRegions: Sendable {
   /// A rectangle of pending cells, in pixels of the picture.
   package struct Region: Sendable, Hashable {
