@@ -252,8 +252,7 @@ let package = Package(
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightWire",
-        "SidelightKernels",
+        "SidelightVision", "SidelightWire", "SidelightKernels",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),

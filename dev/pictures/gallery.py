@@ -134,7 +134,8 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
     save(sheet(cells), docs / "images/filters.jpg", quality=82)
     # In the order and with the titles of the reference page.
     category_of = {each["name"]: each["category"] for each in listed}
-    order = re.findall(r"^### (.+)$", page, re.MULTILINE)
+    # The page also has filters that are not available in this build.
+    order = [name for name in re.findall(r"^### (.+)$", page, re.MULTILINE) if name in category_of]
     categories = dict.fromkeys(category_of[name] for name in order)
     links = re.findall(r"^- (\[.+?\]\(#.+?\)): ", page, re.MULTILINE)
     titles = re.findall(r"^## (.+)$", page, re.MULTILINE)

@@ -8,7 +8,14 @@ public struct FilterCatalogue: Sendable {
     package let make: @Sendable (Arguments) -> any Filter
   }
 
+  /// A filter that the catalogue describes but cannot create.
+  private struct UnavailableEntry: Sendable {
+    let description: FilterDescription
+    let reason: String
+  }
+
   private var entries: [String: Entry] = [:]
+  private var unavailableEntries: [String: UnavailableEntry] = [:]
 
   /// The source of the assets that pipelines name; empty by default.
   public var assets: any AssetProvider = AssetStore()
@@ -36,22 +43,50 @@ public struct FilterCatalogue: Sendable {
   public mutating func register(
     _ description: FilterDescription, make: @escaping @Sendable (Arguments) -> any Filter
   ) {
-    self.entries[Spelling.canonicalFilter(description.name)] = Entry(
-      description: description, make: make)
+    let name = Spelling.canonicalFilter(description.name)
+    self.entries[name] = Entry(description: description, make: make)
+    self.unavailableEntries[name] = nil
   }
 
-  /// The descriptions of all filters, sorted by name.
+  /// Describes a filter that this program cannot create. A pipeline that names it does not resolve,
+  /// with the reason in the error. It replaces a filter of the same name.
+  ///
+  /// - Parameters:
+  ///   - description: The filter's name, parameters and properties.
+  ///   - reason: What is missing, as a clause: "this server is built without Vision".
+  public mutating func register(unavailable description: FilterDescription, reason: String) {
+    let name = Spelling.canonicalFilter(description.name)
+    self.entries[name] = nil
+    self.unavailableEntries[name] = UnavailableEntry(description: description, reason: reason)
+  }
+
+  /// The descriptions of all available filters, sorted by name.
   public var descriptions: [FilterDescription] {
     self.entries.values.map(\.description).sorted { $0.name < $1.name }
   }
 
-  /// The description of a filter by its name or its name in Core Image (`CISepiaTone`); `nil` if
-  /// there is none.
+  /// The descriptions of all filters, also of those that are not available, sorted by name.
+  public var allDescriptions: [FilterDescription] {
+    (self.descriptions + self.unavailableEntries.values.map(\.description))
+      .sorted { $0.name < $1.name }
+  }
+
+  /// The description of an available filter by its name or its name in Core Image (`CISepiaTone`);
+  /// `nil` if there is none.
   public func description(named name: String) -> FilterDescription? {
     self.entry(named: name)?.description
   }
 
-  /// The name of the filter whose spelling is nearest to the given one; `nil` if none is near.
+  /// The description of a filter that is not available, and the reason; `nil` if there is none of
+  /// that name.
+  public func unavailableFilter(
+    named name: String
+  ) -> (description: FilterDescription, reason: String)? {
+    self.unavailableEntries[Spelling.canonicalFilter(name)].map { ($0.description, $0.reason) }
+  }
+
+  /// The name of the available filter whose spelling is nearest to the given one; `nil` if none is
+  /// near.
   public func nearestName(to name: String) -> String? {
     Spelling.nearest(
       to: Spelling.canonicalFilter(name), among: self.entries.values.map(\.description.name))

@@ -26,6 +26,12 @@ public struct FilterDescription: Sendable, Hashable {
     case frame
   }
 
+  /// A part of Sidelight that not every build has.
+  public enum Requirement: String, Sendable, Hashable, CaseIterable {
+    /// The module SidelightVision with the package trait `Vision`, and OpenCV.
+    case vision = "Vision"
+  }
+
   /// The name in lower camel case: Core Image's without `CI`.
   public let name: String
   /// One line.
@@ -40,11 +46,14 @@ public struct FilterDescription: Sendable, Hashable {
   public let formula: String
   /// The parameters, in the order in which they are shown.
   public let parameters: [ParameterDescription]
+  /// The part of Sidelight that the filter needs and not every build has; `nil` for filters that
+  /// are always available.
+  public let requirement: Requirement?
 
   /// Creates a description.
   public init(
     name: String, summary: String, category: Category, reach: Reach, fidelity: Fidelity,
-    formula: String, parameters: [ParameterDescription] = []
+    formula: String, parameters: [ParameterDescription] = [], requirement: Requirement? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -53,6 +62,7 @@ public struct FilterDescription: Sendable, Hashable {
     self.fidelity = fidelity
     self.formula = formula
     self.parameters = parameters
+    self.requirement = requirement
   }
 }
 

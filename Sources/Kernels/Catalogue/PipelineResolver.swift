@@ -87,6 +87,11 @@ struct PipelineResolver {
     _ call: FilterCall, path: String
   ) throws(PipelineError) -> ResolvedStage.Content {
     guard let entry = self.catalogue.entry(named: call.name) else {
+      if let (description, reason) = self.catalogue.unavailableFilter(named: call.name) {
+        throw PipelineError(
+          code: .unavailableFilter, path: "\(path).name",
+          message: "the filter \"\(description.name)\" is not available: \(reason)")
+      }
       throw PipelineError(
         code: .unknownFilter, path: "\(path).name",
         message: "there is no filter named \"\(call.name.clipped(toBytes: 64))\"",

@@ -156,12 +156,18 @@ public struct FrameTime: Sendable, Hashable {
   /// In a session of the server: the number of frames that arrived on the stream before it,
   /// including dropped and refused frames.
   public var index: UInt64
+  /// The time of the frame's arrival, since a fixed instant of the session's clock. Zero for a
+  /// still image.
+  public var arrival: Duration
 
   /// Creates a position.
   ///
-  /// - Parameter index: The frame's number; 0 for a still image, unless it is to be filtered like
-  ///   another frame of a session.
-  public init(index: UInt64 = 0) {
+  /// - Parameters:
+  ///   - index: The frame's number; 0 for a still image, unless it is to be filtered like another
+  ///     frame of a session.
+  ///   - arrival: The time of its arrival.
+  public init(index: UInt64 = 0, arrival: Duration = .zero) {
     self.index = index
+    self.arrival = arrival
   }
 }

@@ -4,6 +4,9 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   public enum Code: String, Sendable, Hashable {
     /// The catalogue has no filter of that name.
     case unknownFilter
+    /// The catalogue describes the filter but cannot create it, because the program is built
+    /// without a library or a file is missing.
+    case unavailableFilter
     /// The filter has no parameter of that name.
     case unknownParameter
     /// A parameter is given twice, once under another spelling.

@@ -162,7 +162,8 @@ struct StillImageHandler: Sendable {
         }
         return (parsed.pipeline, resolved)
       } catch {
-        throw FieldViolation(field: "text", reason: "\(error)")
+        throw FieldViolation(
+          code: error.cause?.statusCode ?? .invalidArgument, field: "text", reason: "\(error)")
       }
     case nil: throw FieldViolation(field: "source", reason: "neither pipeline nor text is set")
     }

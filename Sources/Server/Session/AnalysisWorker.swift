@@ -92,7 +92,8 @@ struct AnalysisWorker {
         limit: FrameScheduler.unknownTurnLimit
       ) { _, _ in
         var analyzer = analyzer
-        let values = try await analyzer.analyze(picture, at: FrameTime(index: frame.arrival))
+        let values = try await analyzer.analyze(
+          picture, at: FrameTime(index: frame.arrival, arrival: frame.received))
         return (values, analyzer)
       }
       slot.end(with: analyzer)

@@ -27,7 +27,7 @@ struct PlanRunner: Sendable {
     let input = try await codec.decode(frame.picture, observer: observer)
     frame.samples?.resolve(.decoded(input))
     if case .file = frame.picture { self.resolver.decodingErrors.reset() }
-    let time = FrameTime(index: frame.arrival)
+    let time = FrameTime(index: frame.arrival, arrival: frame.received)
     guard compiled.delivery.coding.isFile else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(

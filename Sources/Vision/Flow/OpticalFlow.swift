@@ -90,6 +90,16 @@
     }
   }
 
+  extension OpticalFlow: PointTracker {
+    /// Chooses corners of a face.
+    package func points(
+      of box: FaceBox, in picture: LumaPicture
+    ) throws -> [PicturePoint] {
+      try Self.points(
+        of: DetectedFace(center: box.center, size: box.size, roll: box.roll), in: picture)
+    }
+  }
+
   /// A picture that is prepared for optical flow.
   @safe
   private final class Pyramid: @unchecked Sendable {  // not changed after its creation

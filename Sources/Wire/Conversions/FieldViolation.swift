@@ -49,7 +49,14 @@ extension FieldViolation {
   /// Creates the violation of an error that the catalogue found.
   package init(_ error: PipelineError) {
     let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
-    self.init(field: error.path, reason: error.message + hint)
+    self.init(code: error.statusCode, field: error.path, reason: error.message + hint)
+  }
+}
+
+extension PipelineError {
+  /// The status code: FAILED_PRECONDITION if another server may accept the pipeline.
+  package var statusCode: RPCError.Code {
+    self.code == .unavailableFilter ? .failedPrecondition : .invalidArgument
   }
 }
 

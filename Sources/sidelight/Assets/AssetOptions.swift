@@ -3,6 +3,7 @@ import SidelightCodecs
 import SidelightConfiguration
 import SidelightKernels
 import SidelightServer
+import SidelightVision
 import SidelightWire
 
 /// The `--asset` option of the subcommands that filter locally, and the files that a pipeline's
@@ -17,12 +18,12 @@ struct AssetOptions: ParsableArguments {
     completion: .file(), transform: NamedFile.init(argument:))
   var files: [NamedFile] = []
 
-  /// Returns the built-in filters with the assets that a pipeline names. A name without an
+  /// Returns the filters of the command with the assets that a pipeline names. A name without an
   /// `--asset` option is the path of a file.
   ///
   /// - Throws: `ValidationError` with the position of the name in the text, or with the file.
   func catalogue(for text: PipelineText) throws -> FilterCatalogue {
-    var catalogue = FilterCatalogue.builtIn
+    var catalogue = FilterCatalogue.command
     let store = AssetStore()
     for file in self.files {
       do {
@@ -62,11 +63,18 @@ struct NamedFile: Sendable {
 }
 
 extension FilterCatalogue {
-  /// Creates a catalogue of the built-in filters, with assets that all callers can name.
+  /// The filters of this command: the built-in ones, and those of SidelightVision.
+  static let command: FilterCatalogue = {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerVision()
+    return catalogue
+  }()
+
+  /// Creates a catalogue of the command's filters, with assets that all callers can name.
   ///
   /// - Throws: `ValidationError` with the file that cannot be read.
   init(providing files: [ProvidedAsset]) throws {
-    self = .builtIn
+    self = .command
     let store = AssetStore()
     for file in files {
       do {

@@ -54,7 +54,7 @@ extension Pipeline {
     } catch {
       let isRefused =
         (error as? RPCError)?.code == .invalidArgument || error is RefusedPipelineError
-      guard isRefused, let use = self.assetUses(in: .builtIn).first else { throw error }
+      guard isRefused, let use = self.assetUses(in: .command).first else { throw error }
       throw ValidationError(
         """
         \(error)

@@ -81,6 +81,9 @@ struct FilterReference {
     lines.append("- Fidelity: \(filter.fidelity.rawValue)")
     lines.append("- Reads: \(filter.inputRegion)")
     lines.append("- Formula: \(Self.escaped(filter.formula))")
+    if let requirement = filter.requirement {
+      lines.append("- Needs: a server that is built with \(requirement.rawValue)")
+    }
     lines.append("")
     guard !filter.parameters.isEmpty else {
       return (lines + ["No parameters.", ""]).joined(separator: "\n")

@@ -37,13 +37,21 @@ struct Filters: ParsableCommand {
   }
 
   func run() throws {
-    let catalogue = FilterCatalogue.builtIn
-    guard let name else { return try self.show(catalogue.descriptions, Self.list) }
-    guard let description = catalogue.description(named: name) else {
+    let catalogue = FilterCatalogue.command
+    guard let name else {
+      // Generated files do not depend on the build.
+      let isGenerated = self.markdown || self.swift
+      return try self.show(
+        isGenerated ? catalogue.allDescriptions : catalogue.descriptions, Self.list)
+    }
+    let unavailable = catalogue.unavailableFilter(named: name)
+    guard let description = catalogue.description(named: name) ?? unavailable?.description else {
       let hint = catalogue.nearestName(to: name).map { " Did you mean \($0)?" } ?? ""
       throw ValidationError("There is no filter '\(name)'.\(hint)")
     }
-    try self.show([description]) { _ in FilterPage(filter: description).text }
+    try self.show([description]) { _ in
+      FilterPage(filter: description, unavailability: unavailable?.reason).text
+    }
   }
 
   /// Prints descriptions in the requested form; `plain` formats the default one.
@@ -89,6 +97,8 @@ struct Filters: ParsableCommand {
 /// The description of a filter for a terminal.
 private struct FilterPage {
   let filter: FilterDescription
+  /// The reason why the filter is not available; `nil` if it is.
+  let unavailability: String?
 
   /// The page, without a final line break.
   var text: String {
@@ -100,6 +110,9 @@ private struct FilterPage {
       ("Category", self.filter.category.rawValue), ("Formula", self.filter.formula),
     ] {
       lines += Self.wrapped("  " + name + String(repeating: " ", count: 10 - name.count), value)
+    }
+    if let reason = self.unavailability {
+      lines += Self.wrapped("  ", "Not available: \(reason).")
     }
     lines += ["", self.filter.parameters.isEmpty ? "  No parameters." : "  Parameters"]
     for parameter in self.filter.parameters {

@@ -62,6 +62,9 @@ struct TypedFilters {
     if Self.coreImageFilters.contains(filter.name) {
       lines += ["  ///", "  /// Core Image: `CI\(Self.capitalized(filter.name))`."]
     }
+    if let requirement = filter.requirement {
+      lines += ["  ///", "  /// Needs a server that is built with \(requirement.rawValue)."]
+    }
     if filter.parameters.count == 1 {
       lines.append("  ///")
       for parameter in filter.parameters {

@@ -86,9 +86,14 @@ struct Serve: AsyncParsableCommand {
       if let tokens = configuration.tokens {
         try await TokenAuthenticator(tokens, logger: logger)
       } else { nil }
+    let catalogue = try FilterCatalogue(providing: configuration.providedAssets)
+    for filter in catalogue.allDescriptions {
+      guard let (_, reason) = catalogue.unavailableFilter(named: filter.name) else { continue }
+      logger.info(
+        "filter not available", metadata: ["filter": "\(filter.name)", "reason": "\(reason)"])
+    }
     let server = SidelightServer(
-      configuration: Self.server(configuration, worker),
-      catalogue: try FilterCatalogue(providing: configuration.providedAssets),
+      configuration: Self.server(configuration, worker), catalogue: catalogue,
       authenticator: authenticator,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = configuration.admin.map { address in

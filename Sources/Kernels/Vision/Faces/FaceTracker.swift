@@ -62,7 +62,8 @@ package struct FaceTracker: Sendable {
 
   /// The angles of full searches, in turn: 0, -25 and 25 degrees, in radians.
   package static let searchAngles = [0, -25 * Double.pi / 180, 25 * Double.pi / 180]
-  /// The time within which a second detection confirms a candidate.
+  /// The time within which a second detection confirms a candidate, unless frames are farther
+  /// apart.
   package static let confirmationTime = Duration.seconds(1)
   /// The number of looks without a detection after which a face is dropped.
   package static let missedLookLimit = 9
@@ -178,7 +179,7 @@ package struct FaceTracker: Sendable {
     var detections = self.plausible(faces)
     if let best = self.best(of: detections, for: index, look: result.look) {
       self.tracks[index].detect(
-        detections.remove(at: best), at: frame, confirmedWithin: Self.confirmationTime)
+        detections.remove(at: best), at: frame, confirmedWithin: self.confirmationWindow)
     } else {
       self.tracks[index].miss(in: frame.index)
     }
@@ -215,7 +216,7 @@ package struct FaceTracker: Sendable {
         known: places, detections: rest.map { boxes[$0] }, maximumDistance: rule.distance)
       for (track, detection) in pairs {
         self.tracks[track].detect(
-          detections[rest[detection]], at: frame, confirmedWithin: Self.confirmationTime)
+          detections[rest[detection]], at: frame, confirmedWithin: self.confirmationWindow)
         known.insert(track)
         matched.insert(rest[detection])
       }
@@ -250,7 +251,7 @@ package struct FaceTracker: Sendable {
     guard let frame = self.frames.last else { return self.report }
     self.tracks = self.tracks.filter {
       $0.missedLooks < Self.missedLookLimit && self.contains($0.box.center)
-        && ($0.isConfirmed || frame.time - $0.lastDetection.time <= Self.confirmationTime)
+        && ($0.isConfirmed || frame.time - $0.lastDetection.time <= self.confirmationWindow)
     }
     self.merge()
     let ages = self.tracks.map { track in
@@ -263,6 +264,10 @@ package struct FaceTracker: Sendable {
     self.report.candidates = faces.filter { !$0.isConfirmed }
     return self.report
   }
+
+  /// The time within which a second detection confirms a candidate: at least two frames, so that a
+  /// session with one frame in several seconds reports faces too.
+  private var confirmationWindow: Duration { max(Self.confirmationTime, 2 * self.elapsed) }
 
   // MARK: - Planning
 

@@ -23,6 +23,13 @@ package struct FullSearch: Sendable, Hashable {
     self.angle = angle
     self.minimumSize = minimumSize
   }
+
+  /// Returns the request to a finder.
+  func search(in picture: LumaPicture) -> FaceSearch {
+    let largest = Double(max(picture.width, picture.height))
+    return FaceSearch(
+      angle: self.angle, sizes: self.minimumSize ... max(self.minimumSize, largest))
+  }
 }
 
 /// A search for one known face, in a window around its place.
@@ -47,6 +54,13 @@ package struct LocalLook: Sendable, Hashable {
   /// The sizes of faces that are searched, in pixels.
   package var sizes: ClosedRange<Double> {
     Self.sizeShares.lowerBound * self.box.size ... Self.sizeShares.upperBound * self.box.size
+  }
+
+  /// The request to a finder.
+  var search: FaceSearch {
+    FaceSearch(
+      window: FaceSearch.Window(center: self.box.center, side: self.windowSide),
+      angle: self.box.roll, sizes: self.sizes)
   }
 }
 

@@ -1,0 +1,18 @@
+/// Optical flow: chooses points of a face and follows them from one picture to another.
+package protocol PointTracker: Sendable {
+  /// Returns points of a face that are easy to follow, and none if it has too little texture.
+  ///
+  /// - Parameters:
+  ///   - box: The place of the face, which may reach beyond the picture.
+  ///   - picture: The picture that shows it.
+  /// - Throws: An error if the choice failed.
+  func points(of box: FaceBox, in picture: LumaPicture) throws -> [PicturePoint]
+
+  /// Returns where points of a picture are in another one of the same size, and `nil` for those
+  /// that are lost.
+  ///
+  /// - Throws: An error if none can be followed.
+  mutating func follow(
+    _ points: [PicturePoint], from first: LumaPicture, to second: LumaPicture
+  ) throws -> [PicturePoint?]
+}

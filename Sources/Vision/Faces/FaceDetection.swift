@@ -1,0 +1,131 @@
+import SidelightKernels
+
+/// An analysis of the faces in a session's frames: places, ids, angles, and attendance.
+struct FaceDetection: Filter {
+  static let description = FilterDescription(
+    name: "faceDetection",
+    summary: "Finds and follows faces, and reports who is present. Does not change frames.",
+    category: .analysis, reach: .frame, fidelity: .formula,
+    formula: """
+      A cascade of OpenCV (haarcascade_frontalface_alt2) searches a copy of at most 320x180 \
+      pixels, at 0, -25 and 25 degrees in turn; optical flow follows the faces in between. Two \
+      detections within a second confirm a face, nine searches without it drop it. Detections \
+      face: the square around each confirmed face, in pixels of the frame, with its id and \
+      confidence. An id is used once: a person who returns has a new one. faces: the number of \
+      faces. facesSeen: of those present so far. roll: the clockwise angle of each face in \
+      degrees, in the order of the detections. presentIds, presentSeconds: the faces that were \
+      there for a second, and for how long. leftIds, leftSeconds: the last 64 that were absent for \
+      two seconds afterwards. searchError: the reason, if the last search of a whole frame failed
+      """,
+    parameters: [
+      ParameterDescription(
+        "everyNth", .number, default: .number(2), slider: 1 ... 30, limits: 1 ... 100_000,
+        "The interval in frames: 2 analyses every second frame."),
+      ParameterDescription(
+        "minSize", .number, default: .number(0.125), slider: 0.05 ... 1, limits: 0.05 ... 1,
+        "The side of the smallest faces that are found, as a share of the frame's height."),
+      ParameterDescription(
+        "maxFaces", .number, default: .number(8), slider: 1 ... 32, limits: 1 ... 32,
+        "The largest number of faces that are followed."),
+    ],
+    requirement: .vision)
+
+  private let analysis: Analysis
+
+  /// - Parameters:
+  ///   - arguments: The validated parameters.
+  ///   - finder: Creates the finder of a session.
+  ///   - points: Creates the optical flow of a session.
+  init(
+    _ arguments: Arguments, finder: @escaping @Sendable () -> any FaceFinder,
+    points: @escaping @Sendable () -> any PointTracker
+  ) {
+    self.analysis = Analysis(
+      everyNth: Int(arguments.number("everyNth").rounded()),
+      configuration: FaceTracker.Configuration(
+        maxFaces: Int(arguments.number("maxFaces").rounded()),
+        minSize: arguments.number("minSize")),
+      finder: finder, points: points)
+  }
+
+  var description: FilterDescription { Self.description }
+
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
+
+  private struct Analysis: FrameAnalysis {
+    let everyNth: Int
+    let configuration: FaceTracker.Configuration
+    let finder: @Sendable () -> any FaceFinder
+    let points: @Sendable () -> any PointTracker
+
+    /// Searches one frame for upright faces. They have no ids and no attendance.
+    func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
+      let picture = UprightPicture(reducing: frame)
+      var finder = self.finder()
+      let (width, height) = (Double(picture.luma.width), Double(picture.luma.height))
+      let least = self.configuration.minSize * height
+      let faces = try finder.faces(
+        in: picture.luma, color: picture.color,
+        search: FaceSearch(sizes: least ... max(least, width, height))
+      )
+      .sorted { $0.size > $1.size }.prefix(self.configuration.maxFaces)
+      return [
+        "face": .list(
+          faces.map { face in
+            .region(
+              picture.frameRegion(of: FaceBox(face)), confidence: face.confidence, id: 0)
+          }),
+        "faces": .number(Double(faces.count)),
+        "roll": .vector(faces.map { $0.roll * 180 / .pi }),
+      ]
+    }
+
+    func makeAnalyzer() -> any FrameAnalyzer {
+      Analyzer(
+        scene: FaceScene(
+          finder: self.finder(), points: self.points(), configuration: self.configuration))
+    }
+  }
+
+  /// The analyzer of one session.
+  private struct Analyzer: FrameAnalyzer {
+    var scene: FaceScene
+    private var attendance = FaceAttendance()
+
+    init(scene: FaceScene) {
+      self.scene = scene
+    }
+
+    mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
+      let picture = UprightPicture(reducing: frame)
+      let report = self.scene.step(
+        picture.luma, color: picture.color,
+        at: SceneTime(index: time.index, time: time.arrival))
+      _ = self.attendance.add(report.faces, at: report.frame.time)
+      let present = self.attendance.presences.filter { !$0.hasLeft }
+      let left = self.attendance.presences.filter(\.hasLeft)
+      var results: [String: AnalysisValue] = [
+        "face": .list(
+          report.faces.map { face in
+            .region(
+              picture.frameRegion(of: face.box), confidence: face.confidence,
+              id: UInt64(face.id.value))
+          }),
+        "faces": .number(Double(report.faces.count)),
+        "facesSeen": .number(Double(self.attendance.facesSeen)),
+        "roll": .vector(report.faces.map { $0.box.roll * 180 / .pi }),
+        "presentIds": .vector(present.map { Double($0.id.value) }),
+        "presentSeconds": .vector(present.map(\.seconds)),
+        "leftIds": .vector(left.map { Double($0.id.value) }),
+        "leftSeconds": .vector(left.map(\.seconds)),
+      ]
+      if let error = self.scene.searchError { results["searchError"] = .text("\(error)") }
+      return results
+    }
+  }
+}
+
+extension FaceAttendance.Presence {
+  /// The duration in seconds.
+  fileprivate var seconds: Double { self.duration / .seconds(1) }
+}
