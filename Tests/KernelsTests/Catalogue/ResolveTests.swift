@@ -94,6 +94,39 @@ import Testing
       path: (0 ..< 8).map { _ in "stages[0].pipeline" }.joined(separator: ".")),
   ]
 
+  @Test func `a filter that is not available is described, and refused with the reason`() throws {
+    var catalogue = FilterCatalogue.builtIn
+    let sepia = try #require(catalogue.description(named: "sepiaTone"))
+    let names = catalogue.descriptions.map(\.name)
+    catalogue.register(unavailable: sepia, reason: "this server has no brown")
+    #expect(catalogue.descriptions.map(\.name) == names.filter { $0 != "sepiaTone" })
+    #expect(catalogue.allDescriptions.map(\.name) == names)
+    #expect(catalogue.description(named: "sepiaTone") == nil)
+    #expect(catalogue.unavailableFilter(named: "CISepiaTone")?.description == sepia)
+    #expect(catalogue.nearestName(to: "sepiaTon") != "sepiaTone")
+    for name in ["sepiaTone", "CISepiaTone"] {
+      let error = try #require(throws: PipelineError.self) {
+        try catalogue.resolve([.filter("colorInvert"), .filter(name)])
+      }
+      #expect(error.code == .unavailableFilter && error.path == "stages[1].filter.name")
+      #expect(
+        error.message == "the filter \"sepiaTone\" is not available: this server has no brown")
+    }
+    // A registration replaces it.
+    catalogue.register(sepia) { _ in CustomFilterStub() }
+    #expect(catalogue.unavailableFilter(named: "sepiaTone") == nil)
+    _ = try catalogue.resolve([.filter("sepiaTone")])
+  }
+
+  private struct CustomFilterStub: Filter {
+    var description: FilterDescription {
+      FilterDescription(
+        name: "stub", summary: "Nothing.", category: .custom, reach: .pixel, fidelity: .custom,
+        formula: "c")
+    }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [] }
+  }
+
   @Test(arguments: Self.cases)
   func `an error states its path`(_ fault: Case) throws {
     let error = try #require(throws: PipelineError.self) {

@@ -87,7 +87,7 @@ struct ChromaKeyOperation: NeighborhoodOperation {
   var averages: Bool { false }
   var limitsLast: Bool { true }
 
-  var words: String {
+  var summary: String {
     "colours within \(self.key.near) ... \(self.key.far) of a key replaced, edges guided within "
       + "\(self.guided.radius) cells"
   }

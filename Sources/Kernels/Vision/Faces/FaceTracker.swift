@@ -267,7 +267,7 @@ package struct FaceTracker: Sendable {
 
   /// The time within which a second detection confirms a candidate: at least two frames, so that a
   /// session with one frame in several seconds reports faces too.
-  private var confirmationWindow: Duration { max(Self.confirmationTime, 2 * self.elapsed) }
+  private var confirmationWindow: Duration { max(Self.confirmationTime, self.elapsed * 2) }
 
   // MARK: - Planning
 
