@@ -1,7 +1,8 @@
 import SidelightKernels
 import Testing
 
-/// The typed functions of `Stage`, which are generated from the catalogue.
+/// The typed functions of `Stage`, which are generated from the catalogue. VisionTests has those of
+/// the filters of SidelightVision.
 @Suite("Typed filters") struct TypedFilterTests {
   /// Every filter, with all its parameters.
   private static let stages: [Stage] = [
@@ -11,6 +12,10 @@ import Testing
     .boxBlur(radius: .shortSide(0.25), border: .transparent),
     .brightnessStatistics(everyNth: 6),
     .bumpDistortion(center: Self.point, radius: .shortSide(0.25), scale: 1.5),
+    .chromaKey(
+      color: RGBAColor(red: 0, green: 0, blue: 1), near: 0.2, far: 0.3, spill: 0.5,
+      backgroundImage: "image", backgroundColor: RGBAColor(red: 1, green: 1, blue: 1),
+      fit: .stretch),
     .colorControls(saturation: 2, brightness: 1, contrast: 2),
     .colorCube(asset: "cube", intensity: 0.5),
     .colorInvert(),

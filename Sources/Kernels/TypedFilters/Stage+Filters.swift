@@ -296,7 +296,8 @@ extension Stage {
   ///   - falloff: The width of the step: 0 is a hard edge, 1 begins at the centre. Default `0.5`,
   ///     slider 0 to 1, limits 0 to 1.
   public static func vignetteEffect(
-    center: FramePoint? = nil, radius: Length? = nil, intensity: Double? = nil, falloff: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, intensity: Double? = nil,
+    falloff: Double? = nil
   ) -> Stage {
     .filter(
       "vignetteEffect",
@@ -723,6 +724,33 @@ extension Stage {
       ])
   }
 
+  /// Replaces a key colour, such as a green screen's, by an image, a colour or nothing.
+  ///
+  /// - Parameters:
+  ///   - color: The key colour, as the camera shows it; chroma key green by default. Alpha is
+  ///     ignored. Default `color(0, 0.69, 0.25)`.
+  ///   - near: The distance in Cb and Cr up to which colours are replaced. Default `0.1`, slider 0
+  ///     to 0.4, limits 0 to 1.
+  ///   - far: The distance from which colours are kept; in effect at least 0.001 more than near.
+  ///     Default `0.22`, slider 0 to 0.5, limits 0 to 1.
+  ///   - spill: The share of the key's tint that is removed from the rest of the picture. Default
+  ///     `1`, slider 0 to 1, limits 0 to 1.
+  ///   - backgroundImage: The name of the background image; none by default. Optional.
+  ///   - backgroundColor: The colour behind the background image, or instead of it; transparent by
+  ///     default. Default `#00000000`.
+  ///   - fit: How the background image is fitted into the frame. Default `fill`.
+  public static func chromaKey(
+    color: RGBAColor? = nil, near: Double? = nil, far: Double? = nil, spill: Double? = nil,
+    backgroundImage: String? = nil, backgroundColor: RGBAColor? = nil, fit: Fit? = nil
+  ) -> Stage {
+    .filter(
+      "chromaKey",
+      given: [
+        "color": color, "near": near, "far": far, "spill": spill,
+        "backgroundImage": backgroundImage, "backgroundColor": backgroundColor, "fit": fit,
+      ])
+  }
+
   /// Multiplies the picture by a background image.
   ///
   /// Core Image: `CIMultiplyCompositing`.
@@ -798,5 +826,26 @@ extension Stage {
   ///   slider 1 to 30, limits 1 to 100000.
   public static func brightnessStatistics(everyNth: Double? = nil) -> Stage {
     .filter("brightnessStatistics", given: ["everyNth": everyNth])
+  }
+
+  /// Finds and follows faces, and reports who is present. Does not change frames.
+  ///
+  /// Needs a server that is built with Vision.
+  ///
+  /// - Parameters:
+  ///   - everyNth: The interval in frames: 2 analyses every second frame. Default `2`, slider 1 to
+  ///     30, limits 1 to 100000.
+  ///   - minSize: The side of the smallest faces that are found, as a share of the frame's height.
+  ///     Default `0.125`, slider 0.05 to 1, limits 0.05 to 1.
+  ///   - maxFaces: The largest number of faces that are followed. Default `8`, slider 1 to 32,
+  ///     limits 1 to 32.
+  public static func faceDetection(
+    everyNth: Double? = nil, minSize: Double? = nil, maxFaces: Double? = nil
+  ) -> Stage {
+    .filter(
+      "faceDetection",
+      given: [
+        "everyNth": everyNth, "minSize": minSize, "maxFaces": maxFaces,
+      ])
   }
 }

@@ -1,0 +1,278 @@
+import SidelightKernels
+import Testing
+
+@testable import SidelightVision
+
+/// The filter as part of a catalogue, in every build.
+@Suite("The filter faceDetection")
+struct FaceDetectionCatalogueTests {
+  private static func catalogue() -> FilterCatalogue {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerVision()
+    return catalogue
+  }
+
+  @Test("Its typed function has all parameters")
+  func typed() throws {
+    guard
+      case .filter(let call) = Stage.faceDetection(everyNth: 3, minSize: 0.2, maxFaces: 4).content
+    else { return }
+    #expect(call.name == FaceDetection.description.name)
+    #expect(
+      call.parameters.keys.sorted() == FaceDetection.description.parameters.map(\.name).sorted())
+  }
+
+  @Test("The catalogue always describes it")
+  func described() throws {
+    let catalogue = Self.catalogue()
+    #expect(catalogue.allDescriptions.contains(FaceDetection.description))
+    #expect(FaceDetection.description.requirement == .vision)
+  }
+
+  #if Vision
+    @Test("A folder without cascades makes it unavailable, with the path in the reason")
+    func missingCascade() throws {
+      var catalogue = Self.catalogue()
+      catalogue.registerVision(cascadeFolder: "/nowhere")
+      #expect(catalogue.description(named: "faceDetection") == nil)
+      let error = try #require(throws: PipelineError.self) {
+        try catalogue.resolve([.faceDetection()])
+      }
+      #expect(error.code == .unavailableFilter)
+      #expect(error.message.contains("/nowhere/haarcascades"))
+    }
+  #else
+    @Test("Without Vision it is refused with the reason")
+    func refused() throws {
+      let catalogue = Self.catalogue()
+      #expect(!catalogue.descriptions.contains(FaceDetection.description))
+      let error = try #require(throws: PipelineError.self) {
+        try catalogue.resolve([.faceDetection()])
+      }
+      #expect(error.code == .unavailableFilter)
+      #expect(
+        error.message
+          == "the filter \"faceDetection\" is not available: this server is built without Vision")
+    }
+  #endif
+}
+
+#if Vision
+  import Foundation
+
+  @Suite("Face detection in a session")
+  struct FaceDetectionTests {
+    struct Broken: Error, CustomStringConvertible {
+      let description = "the finder is broken"
+    }
+
+    /// Reports faces by the frame number that the picture's level states.
+    struct ScriptedFinder: FaceFinder {
+      let script: @Sendable (Int) throws -> [DetectedFace]
+
+      func faces(in picture: LumaPicture) throws -> [DetectedFace] {
+        try self.script(Int(picture.samples[0]))
+      }
+    }
+
+    private static func analyzer(
+      _ parameters: [String: ParameterValue] = [:],
+      finder: @escaping @Sendable () -> any FaceFinder
+    ) throws -> any FrameAnalyzer {
+      var catalogue = FilterCatalogue()
+      catalogue.register(FaceDetection.description) { arguments in
+        FaceDetection(arguments, finder: finder, points: { OpticalFlow() })
+      }
+      return try self.analyzer(parameters, catalogue)
+    }
+
+    private static func analyzer(
+      _ parameters: [String: ParameterValue], _ catalogue: FilterCatalogue
+    ) throws -> any FrameAnalyzer {
+      let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 320, height: 180))
+      let plan = try catalogue.resolve([.filter("faceDetection", parameters)]).plan(for: geometry)
+      return try #require(plan.analyses.first).analysis.makeAnalyzer()
+    }
+
+    /// A frame of one level, which is the number of the frame.
+    private static func flat(_ level: Int) throws -> Frame {
+      try self.frame(
+        ColorPicture(
+          width: 320, height: 180, samples: [UInt8](repeating: UInt8(level), count: 3 * 57600)))
+    }
+
+    private static func frame(_ picture: ColorPicture) throws -> Frame {
+      let size = FrameSize(width: picture.width, height: picture.height)
+      var frame = try BufferPool().makeFrame(FrameGeometry(format: .rgb24, size: size))
+      for y in 0 ..< size.height {
+        frame.withMutableRow(y) { row in
+          for index in 0 ..< 3 * size.width {
+            row.storeBytes(
+              of: picture.samples[3 * size.width * y + index], toByteOffset: index, as: UInt8.self)
+          }
+        }
+      }
+      return frame.finish()
+    }
+
+    private static func time(_ frame: Int, milliseconds: Int = 100) -> FrameTime {
+      FrameTime(index: UInt64(frame), arrival: .seconds(1000) + .milliseconds(milliseconds * frame))
+    }
+
+    private static func number(_ found: [String: AnalysisValue], _ name: String) -> Double? {
+      if case .number(let value)? = found[name] { value } else { nil }
+    }
+
+    private static func vector(_ found: [String: AnalysisValue], _ name: String) -> [Double]? {
+      if case .vector(let values)? = found[name] { values } else { nil }
+    }
+
+    /// The detections: boxes, confidences and ids.
+    private static func faces(
+      _ found: [String: AnalysisValue]
+    ) -> [(region: Region, confidence: Double, id: UInt64)] {
+      guard case .list(let values)? = found["face"] else { return [] }
+      return values.compactMap {
+        if case .region(let region, let confidence, let id) = $0 { (region, confidence, id) } else {
+          nil
+        }
+      }
+    }
+
+    @Test("Faces have ids, and their attendance is reported")
+    func attendance() async throws {
+      // One face all the time, one from frame 20 to 39.
+      let finder = ScriptedFinder { frame in
+        let first = DetectedFace(
+          center: PicturePoint(x: 80, y: 90), size: 60, roll: 0.1, confidence: 0.8)
+        let second = DetectedFace(
+          center: PicturePoint(x: 240, y: 90), size: 50, confidence: 0.6)
+        return (20 ..< 40).contains(frame) ? [first, second] : [first]
+      }
+      var analyzer = try Self.analyzer { finder }
+      var results: [[String: AnalysisValue]] = []
+      for frame in 0 ..< 100 {
+        results.append(
+          try await analyzer.analyze(try Self.flat(frame), at: Self.time(frame)))
+      }
+      let early = results[8]
+      #expect(Self.number(early, "faces") == 1 && Self.number(early, "facesSeen") == 0)
+      #expect(Self.faces(early).map(\.id) == [1])
+      let region = try #require(Self.faces(early).first?.region)
+      #expect(region.width == Length(60) && region.height == Length(60))
+      #expect(region.origin == FramePoint(x: Length(50), y: Length(60)))
+      #expect(abs((Self.vector(early, "roll")?.first ?? 0) - 5.73) < 0.1)
+      let both = results[39]
+      #expect(Self.faces(both).map(\.id) == [1, 2])
+      #expect(Self.vector(both, "presentIds") == [1, 2])
+      #expect(Self.vector(both, "leftIds") == [])
+      let last = results[99]
+      #expect(Self.number(last, "faces") == 1 && Self.number(last, "facesSeen") == 2)
+      #expect(Self.vector(last, "presentIds") == [1] && Self.vector(last, "leftIds") == [2])
+      let present = try #require(Self.vector(last, "presentSeconds")?.first)
+      #expect((9.5 ... 9.9).contains(present))
+      let left = try #require(Self.vector(last, "leftSeconds")?.first)
+      #expect((1.0 ... 4.0).contains(left))
+      #expect(last["searchError"] == nil)
+    }
+
+    @Test("The number of faces is limited, the largest are kept")
+    func limit() async throws {
+      let finder = ScriptedFinder { _ in
+        (0 ..< 6).map {
+          DetectedFace(
+            center: PicturePoint(x: 30 + 50 * Double($0), y: 90), size: 24 + 2 * Double($0))
+        }
+      }
+      var analyzer = try Self.analyzer(["maxFaces": .number(3)]) { finder }
+      var found: [String: AnalysisValue] = [:]
+      for frame in 0 ..< 10 {
+        found = try await analyzer.analyze(try Self.flat(90), at: Self.time(frame))
+      }
+      #expect(Self.faces(found).map(\.region.width.value).sorted() == [30, 32, 34])
+    }
+
+    @Test("A finder that throws is reported, and the analysis goes on")
+    func failure() async throws {
+      let finder = ScriptedFinder { frame in
+        if frame < 12 { throw Broken() }
+        return [DetectedFace(center: PicturePoint(x: 80, y: 90), size: 60)]
+      }
+      var analyzer = try Self.analyzer { finder }
+      for frame in 0 ..< 40 {
+        let found = try await analyzer.analyze(try Self.flat(frame), at: Self.time(frame))
+        if frame == 5 {
+          #expect(found["searchError"] == .text("the finder is broken"))
+          #expect(Self.number(found, "faces") == 0)
+        }
+        if frame == 39 {
+          #expect(found["searchError"] == nil && Self.number(found, "faces") == 1)
+        }
+      }
+    }
+
+    @Test("Analyzers of different sessions have no common state")
+    func separate() async throws {
+      let finder = ScriptedFinder { _ in
+        [DetectedFace(center: PicturePoint(x: 80, y: 90), size: 60)]
+      }
+      var (one, two) = (try Self.analyzer { finder }, try Self.analyzer { finder })
+      for frame in 0 ..< 10 {
+        _ = try await one.analyze(try Self.flat(90), at: Self.time(frame))
+      }
+      let found = try await two.analyze(try Self.flat(90), at: Self.time(10))
+      #expect(Self.number(found, "faces") == 0)
+    }
+
+    /// A portrait that moves over the frame, 1280 wide, as every second frame of 30 per second.
+    @Test("A portrait that moves keeps one id, and its box is within 9 pixels of the truth at 1280")
+    func portrait() async throws {
+      var catalogue = FilterCatalogue.builtIn
+      catalogue.registerVision()
+      try #require(catalogue.description(named: "faceDetection") != nil)
+      var analyzer = try Self.analyzer([:], catalogue)
+      let portrait = try TestPictures.portrait()
+      var ids: Set<UInt64> = []
+      var errors: [Double] = []
+      for frame in 0 ..< 48 {
+        let angle = 2 * .pi * Double(frame) / 48
+        // The face is 70 of 320 pixels, and moves by up to 4 of them in a frame.
+        let place = PicturePoint(x: 160 + 30 * sin(angle), y: 90 + 10 * sin(2 * angle))
+        let roll = 0.12 * sin(angle)
+        let small = TestPictures.placed(
+          portrait, center: TestPictures.faceCenter, at: place,
+          scale: 70 / TestPictures.faceSize, roll: roll)
+        let found = try await analyzer.analyze(
+          try Self.frame(Self.enlarged(small, 4)), at: Self.time(frame, milliseconds: 67))
+        let faces = Self.faces(found)
+        ids.formUnion(faces.map(\.id))
+        guard frame >= 4 else { continue }
+        #expect(faces.count == 1)
+        guard let region = faces.first?.region else { continue }
+        let x = region.origin.x.value + region.width.value / 2 - 4 * place.x
+        let y = region.origin.y.value + region.height.value / 2 - 4 * place.y
+        errors.append(hypot(x, y))
+      }
+      #expect(ids == [1])
+      errors.sort()
+      let percentile = errors.isEmpty ? .infinity : errors[errors.count * 95 / 100]
+      #expect(percentile <= 9, "95th percentile of the error")
+    }
+
+    /// Each pixel as a square.
+    private static func enlarged(_ picture: ColorPicture, _ factor: Int) -> ColorPicture {
+      var samples: [UInt8] = []
+      samples.reserveCapacity(picture.samples.count * factor * factor)
+      for y in 0 ..< picture.height {
+        var row: [UInt8] = []
+        for x in 0 ..< picture.width {
+          let start = 3 * (y * picture.width + x)
+          for _ in 0 ..< factor { row += picture.samples[start ..< start + 3] }
+        }
+        for _ in 0 ..< factor { samples += row }
+      }
+      return ColorPicture(
+        width: picture.width * factor, height: picture.height * factor, samples: samples)
+    }
+  }
+#endif
