@@ -44,7 +44,7 @@
           let found = try finder.faces(
             in: scene, color: nil,
             search: FaceSearch(window: window, angle: angle, sizes: 36 ... 90))
-          #expect(found.count == 1)
+          #expect(found.count == 1, "\(degrees) degrees, \(window as Any): \(found)")
           let face = try #require(found.first)
           #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 7)
           #expect(abs(face.size - 60) < 12 && face.roll == angle)

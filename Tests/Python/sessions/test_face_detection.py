@@ -2,7 +2,6 @@
 
 import math
 import time
-from pathlib import Path
 
 import grpc
 import numpy as np
@@ -10,10 +9,10 @@ import PIL.Image
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import frame_filter
+from sidelight_testing.contract import REPOSITORY, frame_filter
 from sidelight_testing.session import Session, pipeline
 
-PORTRAIT = Path(__file__).parents[3] / "Examples/media/portrait.jpg"
+PORTRAIT = REPOSITORY / "Examples/media/portrait.jpg"
 # The face in it: the middle, and the side of the square around it.
 FACE, SIDE = np.array([224.0, 114.5]), 101.0
 WIDTH, HEIGHT, SCALE = 640, 360, 1.3

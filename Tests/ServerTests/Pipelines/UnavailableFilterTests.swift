@@ -2,6 +2,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 import SidelightWire
+import SwiftProtobuf
 import Testing
 
 /// A server whose catalogue describes a filter that it cannot run.
@@ -21,7 +22,7 @@ import Testing
 
   /// Runs a call, which fails with FAILED_PRECONDITION and the reason.
   private func expectRefusal(
-    _ text: String, _ call: (Stub) async throws -> Void
+    _ text: String, _ call: @escaping @Sendable (Stub) async throws -> Void
   ) async throws {
     try await withServer(catalogue: Self.catalogue) { _, address in
       try await withStub(address) { stub in
