@@ -253,7 +253,6 @@ struct FaceDetectionCatalogueTests {
         let y = region.origin.y.value + region.height.value / 2 - 4 * place.y
         errors.append(hypot(x, y))
       }
-      print("MEASURE", errors)
       #expect(ids == [1])
       errors.sort()
       let percentile = errors.isEmpty ? .infinity : errors[errors.count * 95 / 100]
