@@ -19,7 +19,7 @@ import numpy as np
 
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.load import Load, percentile
-from sidelight_testing.machine import Machine
+from sidelight_testing.machine import Machine, OtherWork
 from sidelight_testing.process import descriptor_count, resident_bytes
 from sidelight_testing.server import Server
 
@@ -49,6 +49,8 @@ class Minute:
     load: float
     resident_bytes: int
     descriptors: int
+    # The most processors that other work took for a second.
+    other_work: float
 
 
 @dataclass
@@ -111,7 +113,8 @@ def run_soak_test(server: Server, minutes: float, load_ratio: float = 0.7) -> So
         result = SoakTest(minutes, load_ratio, rate, capacity)
         seconds = 60 * minutes
         part = min(60, seconds / 6)
-        times, resident = [], []
+        times, resident, other = [], [], []
+        other_work = OtherWork(server.process, load.process)
         count_at_start = descriptor_count(server.process)
         start = time.monotonic()
         next_part = part
@@ -119,6 +122,7 @@ def run_soak_test(server: Server, minutes: float, load_ratio: float = 0.7) -> So
             time.sleep(SAMPLE_SECONDS)
             times.append(now)
             resident.append(resident_bytes(server.process))
+            other.append(other_work.processors())
             if now + SAMPLE_SECONDS >= next_part:
                 next_part += part
                 seen = load.window()
@@ -133,8 +137,10 @@ def run_soak_test(server: Server, minutes: float, load_ratio: float = 0.7) -> So
                         load=round(scheduler_load(), 3),
                         resident_bytes=resident[-1],
                         descriptors=descriptor_count(server.process),
+                        other_work=round(max(other), 2),
                     )
                 )
+                other = []
         if server.process.poll() is not None:
             result.failures.append(f"the server ended: {server.log}")
             return result
@@ -169,7 +175,8 @@ def report(result: SoakTest) -> str:
     """Returns the page with the result."""
     rows = "\n".join(
         f"| {each.end_seconds:.0f} | {each.frames} | {100 * each.load:.0f} % | {each.p50_ms:.1f} | "
-        f"{each.p99_ms:.1f} | {each.resident_bytes / (1 << 20):.1f} | {each.descriptors} |"
+        f"{each.p99_ms:.1f} | {each.resident_bytes / (1 << 20):.1f} | {each.descriptors} | "
+        f"{each.other_work:.1f} |"
         for each in result.parts
     )
     verdict = "; ".join(result.failures) if result.failures else "every limit is met"
@@ -194,8 +201,11 @@ process on the same machine.
 
 A short run cannot show a rise that is smaller than the scatter of the samples; see the standard error.
 
-| seconds | frames | load | p50 ms | p99 ms | RSS MiB | descriptors |
-|---|---|---|---|---|---|---|
+"Other work" is the most processors that other processes, and other machines of the host ("steal"), took for
+a second. If too few are left for the load, the queue of the server grows, and p99 with it.
+
+| seconds | frames | load | p50 ms | p99 ms | RSS MiB | descriptors | other work |
+|---|---|---|---|---|---|---|---|
 {rows}
 """
 

@@ -55,6 +55,11 @@ class Load:
             raise
         return self
 
+    @property
+    def process(self) -> subprocess.Popen:
+        """The process that sends the frames."""
+        return self._process
+
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()

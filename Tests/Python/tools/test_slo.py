@@ -21,7 +21,7 @@ def run(resident: list[float], p99: list[float], descriptors: int = 0) -> soak.S
     result.descriptors_gained = descriptors
     for index, value in enumerate(p99):
         end = (index + 1) * SECONDS / len(p99)
-        result.parts.append(soak.Minute(end, 1, 1, value, 0.7, 0, 40))
+        result.parts.append(soak.Minute(end, 1, 1, value, 0.7, 0, 40, 0))
     soak.judge(result, TIMES, [int(each * MIB) for each in resident])
     return result
 
