@@ -296,7 +296,8 @@ extension Stage {
   ///   - falloff: The width of the step: 0 is a hard edge, 1 begins at the centre. Default `0.5`,
   ///     slider 0 to 1, limits 0 to 1.
   public static func vignetteEffect(
-    center: FramePoint? = nil, radius: Length? = nil, intensity: Double? = nil, falloff: Double? = nil
+    center: FramePoint? = nil, radius: Length? = nil, intensity: Double? = nil,
+    falloff: Double? = nil
   ) -> Stage {
     .filter(
       "vignetteEffect",
