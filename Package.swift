@@ -144,7 +144,8 @@ let package = Package(
       path: "Sources/Wire",
       swiftSettings: strict
     ),
-    // Everything between the socket and gRPC's handlers. The only library that imports NIO.
+    // Everything between the socket and gRPC's handlers. The only library that imports NIO, except for
+    // SidelightAdmin, whose HTTP server takes NIO's buffers.
     .target(
       name: "SidelightTransport",
       dependencies: [

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Without a connection live frames end at once, under numbers of their own")
+  @Test("Without a connection live frames end at once, each with a separate number")
   func disconnected() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)

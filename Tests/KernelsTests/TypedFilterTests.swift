@@ -146,7 +146,8 @@ import Testing
   @Test("Modifiers set the properties of a stage")
   func modifiers() {
     let region = Region(
-      origin: FramePoint(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16))
+      origin: FramePoint(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16)
+    )
     #expect(
       Stage.sepiaTone().named("look").mix(0.5).region(0, 8, .width(0.5), 16).off.onFailure(.blur)
         == Stage(

@@ -84,9 +84,15 @@ struct PipelineTextTests {
         "#FF800080", .color(RGBAColor(red: 1, green: 128.0 / 255, blue: 0, alpha: 128.0 / 255)),
         "#ff800080"
       ),
-      ("#0a0b0cff", .color(RGBAColor(red: 10.0 / 255, green: 11.0 / 255, blue: 12.0 / 255)), "#0a0b0c"),
+      (
+        "#0a0b0cff", .color(RGBAColor(red: 10.0 / 255, green: 11.0 / 255, blue: 12.0 / 255)),
+        "#0a0b0c"
+      ),
       ("color(1, 0.5, 0)", .color(RGBAColor(red: 1, green: 0.5, blue: 0)), nil),
-      ("color(1.5, -0.5, 0, 0.3)", .color(RGBAColor(red: 1.5, green: -0.5, blue: 0, alpha: 0.3)), nil),
+      (
+        "color(1.5, -0.5, 0, 0.3)", .color(RGBAColor(red: 1.5, green: -0.5, blue: 0, alpha: 0.3)),
+        nil
+      ),
       ("color(0, 0, 1, 1)", .color(RGBAColor(red: 0, green: 0, blue: 1)), "#0000ff"),
       ("[0, 1, -0.5]", .vector([0, 1, -0.5]), nil), ("[]", .vector([]), nil),
       ("[ 1 ]", .vector([1]), "[1]"),

@@ -91,7 +91,7 @@ package final class CertificateStore: Sendable {
   private static func certificates(_ path: String) throws(TLSFileError) -> [NIOSSLCertificate] {
     let bytes = try Self.contents(path)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
-    else { throw TLSFileError(path, "is no PEM file with certificates") }
+    else { throw TLSFileError(path, "is not a PEM file with certificates") }
     return certificates
   }
 

@@ -150,7 +150,8 @@ extension FailurePolicy {
     case .drop: .drop
     case .blur: .blur
     case .UNRECOGNIZED(let value):
-      throw FieldViolation(field: "failure_policy", reason: "\(value) is not a known failure policy")
+      throw FieldViolation(
+        field: "failure_policy", reason: "\(value) is not a known failure policy")
     }
   }
 }

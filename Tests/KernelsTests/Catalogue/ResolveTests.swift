@@ -70,7 +70,8 @@ import Testing
         Stage(
           .filter(FilterCall(name: "sepiaTone")),
           region: Region(
-            origin: FramePoint(x: Length(0), y: Length(.infinity)), width: Length(1), height: Length(1)))
+            origin: FramePoint(x: Length(0), y: Length(.infinity)), width: Length(1),
+            height: Length(1)))
       ], code: .invalidStage, path: "stages[0].region.origin.y"),
     Case(
       pipeline: [

@@ -135,8 +135,8 @@ BROKEN = {
     "no certificate": ("certificate", None, "does not exist"),
     "no key": ("key", None, "does not exist"),
     "an empty certificate": ("certificate", b"", "is empty"),
-    "a certificate that is none": ("certificate", b"secret", "no PEM file with certificates"),
-    "a key that is none": ("key", b"secret", "no PEM file with a key"),
+    "a certificate that is none": ("certificate", b"secret", "not a PEM file with certificates"),
+    "a key that is none": ("key", b"secret", "not a PEM file with an unencrypted key"),
     "another's key": ("key", Authority().issue("x").key, "is not the key of the certificate"),
     "an expired certificate": ("both", datetime.timedelta(hours=-1), "expired"),
 }

@@ -128,7 +128,7 @@ def test_the_page_shows_live_figures(server, tmp_path):
             deadline = time.monotonic() + 2 * WAIT_SECONDS
             while (browser is None or browser.poll() is None) and time.monotonic() < deadline:
                 history = json.loads(get(server, "/status.json")[1])["history"]
-                if browser is None and sum(second["made"] > 0 for second in history) > 2:
+                if browser is None and sum(second["delivered"] > 0 for second in history) > 2:
                     browser = open_page(server, tmp_path)
                 quick.send_frame(picture)
                 quick.receive_until("frame")
@@ -146,7 +146,7 @@ def test_the_page_shows_live_figures(server, tmp_path):
     assert "Ada's &lt;script&gt;" in body, "what a client calls itself is text"
     assert "<title>Sidelight</title>" in text
     assert "gaussianBlur" in body and "320x180 rgb24" in body
-    assert re.search(r'<b id="made">[1-9]', text) and re.search(r'<b id="median">[0-9]', text)
+    assert re.search(r'<b id="delivered">[1-9]', text) and re.search(r'<b id="median">[0-9]', text)
     reasons = re.search(r'<table id="reasons">.*?</table>', text, re.DOTALL)[0]
     assert "superseded" in reasons or "no credit" in reasons
     assert "Refused to" not in errors and "Uncaught" not in errors, errors

@@ -46,10 +46,15 @@ def test_frames_in_flight_finish_and_clients_are_notified():
         stub = service.FrameFilterStub(channel)
         watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
         assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
-        with Session(stub, pipeline=LONG, drop_policy=never) as session:
+        # Long enough to be under way at the signal, and far shorter than the grace period, also where
+        # other processes take most of the machine.
+        blurs = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(8)])
+        with Session(stub, pipeline=blurs, drop_policy=never) as session:
             for _ in range(3):
                 session.send_frame(images.noise("RGB24", 640, 360))
-            session.receive_until("frame")
+            # The answer comes after the server has read the frames.
+            session.send(ping=messages.Ping())
+            session.receive_until("pong")
             server.process.send_signal(signal.SIGTERM)
             assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
             state = session.receive_until("state")

@@ -94,7 +94,10 @@ def main() -> int:
     arguments = parser.parse_args()
     machine = Machine.now()
     rows = measure(Settings(arguments.quick, arguments.minutes), arguments.only)
-    given = [each for each in sys.argv[1:] if not each.startswith("--output")]
+    given = (["--quick"] if arguments.quick else []) + (
+        [f"--minutes {arguments.minutes:g}"] if arguments.minutes else []
+    )
+    given += [f"--only {row}" for row in arguments.only]
     command = "make slo" + (f' ARGUMENTS="{" ".join(given)}"' if given else "")
     text = table(rows, machine, command)
     if arguments.output or arguments.only:

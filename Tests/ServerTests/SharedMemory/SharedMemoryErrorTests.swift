@@ -156,7 +156,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A session can only name slots of its own ring")
+  @Test("A session can only name slots of the ring that it was given")
   func otherRing() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in

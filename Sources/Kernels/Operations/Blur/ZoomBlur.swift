@@ -37,7 +37,9 @@ struct ZoomBlur: CatalogueFilter {
     let center = self.center.pixels(in: size)
     return self.border.nodes(for: geometry) { left, top in
       let center = (x: center.x + Double(left), y: center.y + Double(top))
-      return [FilterNode(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))]
+      return [
+        FilterNode(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))
+      ]
     }
   }
 }

@@ -67,7 +67,9 @@ extension ConvolutionFilter {
     let operation = ConvolutionOperation(
       weights: self.settings.weights, bias: self.settings.bias, keepsAlpha: Self.keepsAlpha)
     guard !operation.isIdentity else { return [] }
-    return self.settings.border.nodes(for: geometry) { _, _ in [FilterNode(.neighborhood(operation))] }
+    return self.settings.border.nodes(for: geometry) { _, _ in
+      [FilterNode(.neighborhood(operation))]
+    }
   }
 
   fileprivate static func makeDescription(

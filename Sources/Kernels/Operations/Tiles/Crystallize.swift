@@ -35,7 +35,8 @@ struct Crystallize: CatalogueFilter {
     let radius = min(max(self.radius.pixels(in: size), 1), 16384)
     let (x, y) = self.center.pixels(in: size)
     return [
-      FilterNode(.neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))
+      FilterNode(
+        .neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))
     ]
   }
 }
