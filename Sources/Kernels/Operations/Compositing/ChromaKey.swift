@@ -3,7 +3,7 @@ struct ChromaKey: CatalogueFilter {
   static let description = FilterDescription(
     name: "chromaKey",
     summary: "Replaces a key colour, such as a green screen's, by an image, a colour or nothing.",
-    category: .compositing, reach: .frame, fidelity: .custom,
+    category: .compositing, reach: .frame, fidelity: .modelled,
     formula: """
       a F + (1 - a) o, colour multiplied by alpha, o the background (by default transparent, or \
       black in an opaque picture). a is the matte m, with the picture's edges: m = clamp((d - \
