@@ -593,8 +593,9 @@ typedef struct sl_rows {
   void (*blend_pixels_i16)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
-  /// Chroma samples `step` apart (1 or 2) as levels above grey, twice for the two pixels of each, and
-  /// the excess of the key's channel. `count` counts chroma samples.
+  /// Chroma samples as levels above grey, twice for the two pixels of each, and the excess of the
+  /// key's channel. `step` is 1, or 2 with `v` = `u` + 1, here and in blend_chroma. `count` counts
+  /// chroma samples.
   void (*key_chroma_u8)(
       const void *u, const void *v, ptrdiff_t step, const sl_key_blend_yuv *key, ptrdiff_t count,
       float *cb, float *cr, float *excess);

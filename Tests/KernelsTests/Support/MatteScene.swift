@@ -24,7 +24,7 @@ struct MatteScene {
   enum Background {
     /// A plain wall of a colour.
     case wall(SIMD3<Double>)
-    /// A wall with shelves, books and a window: hard edges and many colours.
+    /// A wall with books and a window: hard edges and many colours.
     case room
     /// A picture, stretched.
     case picture(ColorPicture)
@@ -32,7 +32,7 @@ struct MatteScene {
 
   var background: Background
   var light = Light()
-  /// Where the person stands, as a share of the width.
+  /// The person's place, as a share of the width.
   var place = 0.5
   /// Whether the person is there.
   var hasPerson = true

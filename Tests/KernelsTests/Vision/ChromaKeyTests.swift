@@ -145,7 +145,8 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func `grey frames and frames without the key stay as they are`(_ format: PixelFormat) async throws {
+  func `grey frames and frames without the key stay as they are`(_ format: PixelFormat) async throws
+  {
     for color in FormatSweep.colors(format) {
       let geometry = FrameGeometry(
         format: format, size: FrameSize(width: 77, height: 51), color: color)

@@ -59,7 +59,9 @@ import Testing
   func `the models equal the definition`(_ size: FrameSize, _ radius: Int) {
     let picture = Self.picture(size)
     let filter = GuidedFilter(radius: radius)
-    let matte = Self.matte(size) { (($0 % size.width / 4 + $0 / size.width / 3) % 3) == 0 ? 1 : 0.2 }
+    let matte = Self.matte(size) {
+      (($0 % size.width / 4 + $0 / size.width / 3) % 3) == 0 ? 1 : 0.2
+    }
     let found = MatteProbe.guided(matte, picture, filter, isSharpened: false)
     let expected = MatteProbe.reference(matte, picture, filter)
     for pixel in found.indices { #expect(abs(found[pixel] - expected[pixel]) < 1e-3) }
@@ -103,8 +105,6 @@ import Testing
           format: format, size: FrameSize(width: width, height: height), color: color)
         let frame = try TestFrame.make(geometry, padding: .ragged)
         let picture = ColorPicture(reducing: frame)
-        var opaque = geometry
-        opaque.color.alpha = .opaque
         let pixels = ReferencePicture(frame).pixels
         let factor = FrameReduction(geometry).factor
         var worst = 0.0

@@ -28,7 +28,8 @@ struct ChromaKey: CatalogueFilter {
       ParameterDescription(
         "spill", .number, default: .number(1), slider: 0 ... 1, limits: 0 ... 1,
         "The share of the key's tint that is removed from the rest of the picture."),
-      .image("backgroundImage", isOptional: true, "The name of the background image; none by default."),
+      .image(
+        "backgroundImage", isOptional: true, "The name of the background image; none by default."),
       ParameterDescription(
         "backgroundColor", .color,
         default: .color(RGBAColor(red: 0, green: 0, blue: 0, alpha: 0)),

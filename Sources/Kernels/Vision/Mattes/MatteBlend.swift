@@ -5,8 +5,8 @@ import CKernels
 /// Alpha is the smoothstep from `low` to `high` of the guided filter's model of the pixel's colour.
 /// A colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
 /// spill, r the rest of the key colour, and o the backdrop. Where alpha c' is beyond 0 ... 255
-/// alpha, as colours between passes may be, it is the bound. YUV formats are blended plane by plane:
-/// luma above black, chroma about grey, by the mean alpha of the pixels that share it. Colour is
+/// alpha, as colours between passes may be, it is the bound. YUV formats are blended plane by
+/// plane: luma above black, chroma about grey, by the mean alpha of the pixels that share it. Colour is
 /// premultiplied, and alpha a becomes a alpha + (1 - a alpha) oa.
 package struct MatteBlend: Sendable {
   /// The values of the model between which alpha rises from 0 to 1.
@@ -218,7 +218,7 @@ package struct MatteBlend: Sendable {
     }
   }
 
-  /// The two cells between whose centres a pixel lies, along one axis, and the weight of the second.
+  /// The two cells between whose centres a pixel is, along one axis, and the weight of the second.
   static func place(
     _ pixel: Int, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

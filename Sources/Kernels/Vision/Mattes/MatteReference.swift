@@ -67,7 +67,9 @@ struct ReferenceGuide {
       return (max(y - filter.radius, 0) ... min(y + filter.radius, self.size.height - 1))
         .flatMap { row in columns.map { row * self.size.width + $0 } }
     }
-    let places = (0 ..< self.size.pixelCount).map { box($0 % self.size.width, $0 / self.size.width) }
+    let places = (0 ..< self.size.pixelCount).map {
+      box($0 % self.size.width, $0 / self.size.width)
+    }
     let colors = self.pixels.map { $0 / 255 }
     let models = places.map { box -> SIMD4<Double> in
       let count = Double(box.count)

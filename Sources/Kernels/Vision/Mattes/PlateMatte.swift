@@ -9,11 +9,11 @@ import CKernels
 ///    where the frame was background, so that exposure and white balance may drift. Levels stay
 ///    within 255, as in the camera.
 /// 3. A pixel's brightness relative to the plate's and its difference in colour at that brightness
-///    are measured (Horprasert, Harwood and Davis 1999). A pixel that is dimmer (ratio .45 ... 1.02)
-///    and has only the plate's own detail counts as shadow: its brightness counts 5 %.
+///    are measured (Horprasert, Harwood and Davis 1999). A pixel that is dimmer (ratio .45 ...
+///    1.02) and has only the plate's own detail counts as shadow: its brightness counts 5 %.
 /// 4. The difference is compared with a tolerance of 10 levels and .6 of the plate's gradient.
-/// 5. Foreground of less than 1.2 % of the picture is dropped, and holes of less than 2 % are filled
-///    (``MatteRegions``).
+/// 5. Foreground of less than 1.2 % of the picture is dropped, and holes of less than 2 % are
+///    filled (``MatteRegions``).
 ///
 /// A fixed camera and light that changes as a whole are needed. The plate must not show the people.
 public struct PlateMatte: MatteSource {
