@@ -82,4 +82,4 @@ typedef struct test_group {
 #define GROUP(CASES) {CASES, sizeof CASES / sizeof CASES[0]}
 
 extern const test_group color_cases, chain_cases, blur_cases, window_cases, geometry_cases,
-    cell_cases;
+    cell_cases, matte_cases;

@@ -180,6 +180,7 @@ static ptrdiff_t width_at(int index) {
 
 static const test_group *const groups[] = {
     &color_cases, &chain_cases, &blur_cases, &window_cases, &geometry_cases, &cell_cases,
+    &matte_cases,
 };
 enum { group_count = sizeof groups / sizeof groups[0] };
 

@@ -575,34 +575,35 @@ typedef struct sl_rows {
       const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
   void (*matte_pixels_i16)(
       const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
-  /// The same of luma, Cb and Cr. A chroma sample belongs to two pixels; with `step` 0 one belongs
-  /// to all.
+  /// The same of luma, and of Cb and Cr above grey, in levels, for each pixel.
   void (*matte_yuv_u8)(
-      const void *luma, const void *u, const void *v, ptrdiff_t step, const sl_matte *matte,
-      ptrdiff_t count, float *alpha);
+      const void *luma, const float *cb, const float *cr, const sl_matte *matte, ptrdiff_t count,
+      float *alpha);
   void (*matte_yuv_i16)(
-      const void *luma, const void *u, const void *v, ptrdiff_t step, const sl_matte *matte,
-      ptrdiff_t count, float *alpha);
+      const void *luma, const float *cb, const float *cr, const sl_matte *matte, ptrdiff_t count,
+      float *alpha);
   /// Means of 2x2 alphas; of 1x2 at an odd right edge. `count` counts those of a row.
   void (*mean_alpha)(const float *upper, const float *lower, ptrdiff_t count, float *out);
-  /// Blends pixels with a deep backdrop: clamp(c - (1 - alpha) * residue, ...) + (1 - alpha) *
-  /// backdrop, c the colour without the key's excess; clamped to 0 ... 255 * alpha, and to alpha *
-  /// c where that is beyond. `has_alpha`: the fourth channel is alpha, and colours are multiplied
-  /// by it; otherwise it is copied. `out` may be `in`, here and in the next rows. Clamped and
-  /// rounded.
+  /// Blends pixels with a deep backdrop, whose channels are planes `stride` apart: clamp(c - (1 -
+  /// alpha) * residue, ...) + (1 - alpha) * backdrop, c the colour without the key's excess; clamped
+  /// to 0 ... 255 * alpha, and to alpha * c where that is beyond. `has_alpha`: the fourth channel is
+  /// alpha, and colours are multiplied by it; otherwise it is copied. `out` may be `in`, here and in
+  /// the next rows. Clamped and rounded.
   void (*blend_pixels_u8)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
-      const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
+      ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
   void (*blend_pixels_i16)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
-      const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
-  /// The excess of the key's channel, from chroma.
-  void (*key_excess_u8)(
+      ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
+  /// Chroma samples as levels above grey, twice for the two pixels of each, and the excess of the
+  /// key's channel. `step` is 1, or 2 with `v` = `u` + 1, here and in blend_chroma. `count` counts
+  /// chroma samples.
+  void (*key_chroma_u8)(
       const void *u, const void *v, ptrdiff_t step, const sl_key_blend_yuv *key, ptrdiff_t count,
-      float *excess);
-  void (*key_excess_i16)(
+      float *cb, float *cr, float *excess);
+  void (*key_chroma_i16)(
       const void *u, const void *v, ptrdiff_t step, const sl_key_blend_yuv *key, ptrdiff_t count,
-      float *excess);
+      float *cb, float *cr, float *excess);
   /// Blends luma, with an excess for every two pixels.
   void (*blend_luma_u8)(
       const void *in, const float *alpha, const float *excess, const int16_t *backdrop,
@@ -610,13 +611,40 @@ typedef struct sl_rows {
   void (*blend_luma_i16)(
       const void *in, const float *alpha, const float *excess, const int16_t *backdrop,
       const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
-  /// Blends Cb or Cr, `step` samples apart in all rows.
+  /// Blends Cb and Cr, `step` samples apart in all rows.
   void (*blend_chroma_u8)(
-      const void *in, ptrdiff_t step, const float *alpha, const float *excess,
-      const int16_t *backdrop, int is_v, const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
+      const void *u, const void *v, ptrdiff_t step, const float *alpha, const float *excess,
+      const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
+      ptrdiff_t count, void *out_u, void *out_v);
   void (*blend_chroma_i16)(
-      const void *in, ptrdiff_t step, const float *alpha, const float *excess,
-      const int16_t *backdrop, int is_v, const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
+      const void *u, const void *v, ptrdiff_t step, const float *alpha, const float *excess,
+      const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
+      ptrdiff_t count, void *out_u, void *out_v);
+
+  /// The luma of three planes: .299 R + .587 G + .114 B.
+  void (*guide_luma)(const float *guide, ptrdiff_t stride, ptrdiff_t count, float *out);
+  /// Four times a number less its four neighbours. Beyond both ends of the row are its ends.
+  void (*laplacian)(
+      const float *above, const float *row, const float *below, ptrdiff_t count, float *out);
+  /// Returns the sum of mask * min(|left - right|, limit).
+  float (*masked_difference)(
+      const float *left, const float *right, const float *mask, float limit, ptrdiff_t count);
+  /// The difference of the detail of a picture from that of a plate at the picture's brightness.
+  /// Colours are three planes less 128.
+  void (*plate_texture)(
+      const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
+      const float gains[_Nonnull 3], const float *detail, const float *plate_detail,
+      ptrdiff_t count, float *out);
+  /// The mean of boxes of 2 * radius + 1 columns (radius up to 16) and `number` rows, of the columns
+  /// that exist.
+  void (*box_mean)(
+      const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
+      ptrdiff_t radius, float *out);
+  /// The matte, 0 ... 1, by the distance of a picture from a plate.
+  void (*plate_distance)(
+      const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
+      const float *texture, const float *gradient, const sl_plate *parameters, ptrdiff_t count,
+      float *out);
 } sl_rows;
 
 #pragma clang assume_nonnull end

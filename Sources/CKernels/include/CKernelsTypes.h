@@ -251,4 +251,22 @@ typedef struct sl_key_blend_yuv {
   float chroma_range;
 } sl_key_blend_yuv;
 
+/// The comparison of a picture with a plate, a picture of the empty scene; in levels.
+typedef struct sl_plate {
+  /// The factors of the plate's red, green and blue.
+  float gains[3];
+  /// The brightness relative to the plate's, between which a pixel may be in shadow.
+  float darkest;
+  float lightest;
+  /// The texture up to which it may be.
+  float texture;
+  /// The share of a shadow's brightness that counts.
+  float shadow;
+  /// The difference up to which a pixel is background, tolerance + slope * gradient, and the share
+  /// of it over which the matte rises to 1.
+  float tolerance;
+  float slope;
+  float softness;
+} sl_plate;
+
 #pragma clang assume_nonnull end

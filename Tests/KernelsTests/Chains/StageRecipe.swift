@@ -20,6 +20,9 @@ struct StageRecipe {
     "bloom": StageRecipe(ranges: ["radius": 0 ... 9, "intensity": 0 ... 1], gain: 1.3),
     "boxBlur": StageRecipe(ranges: ["radius": 0 ... 8]),
     "bumpDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": -0.9 ... 0.9]),
+    // The matte is rounded twice, and follows colours with steep slopes.
+    "chromaKey": StageRecipe(
+      ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], leaps: true, gain: 3),
     "colorControls": StageRecipe(
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),

@@ -2,9 +2,18 @@ import CKernels
 
 /// The picture behind a matte: an image on a colour, in the format of the frames, as premultiplied
 /// deep samples. Opaque frames get it composited on black.
+///
+/// The channels of formats with interleaved pixels are planes, in their order in memory, which the
+/// blend reads without shuffling. YUV formats have their own planes.
 @safe
-final class MatteBackdrop: Sendable {
-  private let raster: Raster
+final class MatteBackdrop: @unchecked Sendable {  // written by its initialiser only
+  /// The planes of other formats.
+  private let raster: Raster?
+  /// The rows of interleaved formats: their channels one after the other.
+  private let channels: UnsafeMutablePointer<Int16>?
+  /// Samples from one channel of a row to the next.
+  let stride: Int
+  private let step: Int
   private let isSolid: Bool
 
   /// The bytes of a backdrop, at most.
@@ -20,16 +29,18 @@ final class MatteBackdrop: Sendable {
     self.isSolid = image == nil
     var size = geometry.size
     if image == nil { size.height = min(2, size.height) }
+    let shape = PlaneShape.planes(geometry.format, size)[0]
+    (self.step, self.stride) = (shape.step, shape.width)
     // A part of a frame is no larger than a frame.
     guard let layout = try? FrameLayout(aligned: geometry.format, size: size) else {
       preconditionFailure("no frame has the size \(size)")
     }
-    self.raster = Raster(layout: layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
+    let raster = Raster(layout: layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
     let rows = unsafe sl_rows_current().pointee
-    let store = unsafe StripStore(self.raster.view, YUVConversion(geometry.color), rows)
+    let store = unsafe StripStore(raster.view, YUVConversion(geometry.color), rows)
     let memory = StripMemory(strips: 2)
-    for y in stride(from: 0, to: size.height, by: store.rowsAtOnce) {
-      for x in stride(from: 0, to: size.width, by: Strip.capacity) {
+    for y in Swift.stride(from: 0, to: size.height, by: store.rowsAtOnce) {
+      for x in Swift.stride(from: 0, to: size.width, by: Strip.capacity) {
         let strips = (0 ..< min(store.rowsAtOnce, size.height - y)).map { row -> Strip in
           var strip = memory.strip(row, time: FrameTime())
           strip.x = x
@@ -41,6 +52,25 @@ final class MatteBackdrop: Sendable {
         store.store(strips)
       }
     }
+    guard shape.step >= 3 else {
+      self.raster = raster
+      unsafe self.channels = nil
+      return
+    }
+    let channels = UnsafeMutablePointer<Int16>.allocate(capacity: shape.samples * size.height)
+    for y in 0 ..< size.height {
+      let row = unsafe raster.row(y).assumingMemoryBound(to: Int16.self)
+      for channel in 0 ..< shape.step {
+        let out = unsafe channels + (y * shape.step + channel) * shape.width
+        for x in 0 ..< shape.width { unsafe out[x] = row[x * shape.step + channel] }
+      }
+    }
+    self.raster = nil
+    unsafe self.channels = channels
+  }
+
+  deinit {
+    unsafe self.channels?.deallocate()
   }
 
   /// The definition of a backdrop's pixel: premultiplied.
@@ -70,9 +100,14 @@ final class MatteBackdrop: Sendable {
     }
   }
 
-  /// The samples of a plane's row.
+  /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart.
   func row(_ y: Int, plane: Int) -> UnsafePointer<Int16> {
-    let row = unsafe self.raster.view.row(self.isSolid ? 0 : y, plane: plane)
-    return unsafe UnsafePointer(row.assumingMemoryBound(to: Int16.self))
+    let y = self.isSolid ? 0 : y
+    if let channels = unsafe self.channels {
+      return unsafe UnsafePointer(channels + y * self.step * self.stride)
+    }
+    guard let raster else { preconditionFailure("a backdrop has planes or channels") }
+    return unsafe UnsafePointer(
+      raster.view.row(y, plane: plane).assumingMemoryBound(to: Int16.self))
   }
 }

@@ -85,8 +85,8 @@ package struct MatteBlend: Sendable {
       }
       unsafe output.write(y, rows) { row in
         unsafe blend(
-          input, shape.step, run.alpha(0), self.backdrop.row(y, plane: 0), &key, hasAlpha ? 1 : 0,
-          shape.width, row)
+          input, shape.step, run.alpha(0), self.backdrop.row(y, plane: 0), self.backdrop.stride,
+          &key, hasAlpha ? 1 : 0, shape.width, row)
       }
       if limits { unsafe rows.limit_to_alpha_u8(destination.row(y), shape.width) }
     }
@@ -102,12 +102,10 @@ package struct MatteBlend: Sendable {
     let blend = unsafe isDeep ? rows.blend_luma_i16 : rows.blend_luma_u8
     let matte = unsafe isDeep ? rows.matte_yuv_i16 : rows.matte_yuv_u8
     let output = DepthWriter(source, destination, shape)
-    // The bytes of 128 in both depths are those of a grey sample.
-    var gray: Int16 = isDeep ? 128 * 32 : 128
     for y in band {
       let input = unsafe source.row(y)
       unsafe run.withModels(y) { models in
-        unsafe matte(input, &gray, &gray, 0, &models, shape.width, run.alpha(0))
+        unsafe matte(input, run.cb, run.cr, &models, shape.width, run.alpha(0))
       }
       unsafe output.write(y, rows) { row in
         unsafe blend(
@@ -125,7 +123,7 @@ package struct MatteBlend: Sendable {
     let isDeep = source.depth == .deep
     var key = self.yuvKey
     let matte = unsafe isDeep ? rows.matte_yuv_i16 : rows.matte_yuv_u8
-    let excess = unsafe isDeep ? rows.key_excess_i16 : rows.key_excess_u8
+    let readChroma = unsafe isDeep ? rows.key_chroma_i16 : rows.key_chroma_u8
     let blendLuma = unsafe isDeep ? rows.blend_luma_i16 : rows.blend_luma_u8
     let blendChroma = unsafe isDeep ? rows.blend_chroma_i16 : rows.blend_chroma_u8
     let lumaOutput = DepthWriter(source, destination, luma)
@@ -135,11 +133,11 @@ package struct MatteBlend: Sendable {
       let u = unsafe source.row(y / 2, plane: 1)
       let v = unsafe chroma.step == 2 ? u + sample : source.row(y / 2, plane: 2)
       let count = min(2, band.upperBound - y)
-      unsafe excess(u, v, chroma.step, &key, chroma.width, run.excess)
+      unsafe readChroma(u, v, chroma.step, &key, chroma.width, run.cb, run.cr, run.excess)
       for row in 0 ..< count {
         let input = unsafe source.row(y + row)
         unsafe run.withModels(y + row) { models in
-          unsafe matte(input, u, v, chroma.step, &models, luma.width, run.alpha(row))
+          unsafe matte(input, run.cb, run.cr, &models, luma.width, run.alpha(row))
         }
         unsafe lumaOutput.write(y + row, rows) { output in
           unsafe blendLuma(
@@ -148,19 +146,20 @@ package struct MatteBlend: Sendable {
         }
       }
       unsafe rows.mean_alpha(run.alpha(0), run.alpha(count - 1), luma.width, run.mean)
-      for (index, output) in chromaOutputs.enumerated() {
-        let behind = unsafe self.backdrop.row(y / 2, plane: 1 + index)
-        let input = unsafe source.row(y / 2, plane: 1 + index)
-        unsafe output.write(y / 2, rows) { row in
-          guard chroma.step == 2 else {
-            return unsafe blendChroma(
-              input, 1, run.mean, run.excess, behind, Int32(index), &key, chroma.width, row)
-          }
+      let behind = unsafe self.backdrop.row(y / 2, plane: 1)
+      if chroma.step == 2 {
+        unsafe chromaOutputs[0].write(y / 2, rows) { row in
           unsafe blendChroma(
-            input, 2, run.mean, run.excess, behind, 0, &key, chroma.width, row)
-          unsafe blendChroma(
-            input + sample, 2, run.mean, run.excess, behind + 1, 1, &key, chroma.width,
+            u, v, 2, run.mean, run.excess, behind, behind + 1, &key, chroma.width, row,
             row + sample)
+        }
+      } else {
+        unsafe chromaOutputs[0].write(y / 2, rows) { first in
+          unsafe chromaOutputs[1].write(y / 2, rows) { second in
+            unsafe blendChroma(
+              u, v, 1, run.mean, run.excess, behind, self.backdrop.row(y / 2, plane: 2), &key,
+              chroma.width, first, second)
+          }
         }
       }
     }
@@ -181,7 +180,7 @@ package struct MatteBlend: Sendable {
       self.blend = blend
       self.models = models
       self.stride = (models.width * blend.reduction.factor + 4 + 15) & ~15
-      self.memory = FloatMemory(count: 12 * self.stride)
+      self.memory = FloatMemory(count: 14 * self.stride)
     }
 
     /// Alpha of one of two rows.
@@ -192,6 +191,10 @@ package struct MatteBlend: Sendable {
     var mean: UnsafeMutablePointer<Float> { unsafe self.memory[10 * self.stride] }
     /// The excess of the key's channel.
     var excess: UnsafeMutablePointer<Float> { unsafe self.memory[11 * self.stride] }
+
+    /// Chroma above grey, for each pixel; 0 in grey formats.
+    var cb: UnsafeMutablePointer<Float> { unsafe self.memory[12 * self.stride] }
+    var cr: UnsafeMutablePointer<Float> { unsafe self.memory[13 * self.stride] }
 
     /// Calls `body` with the models above and below a row of pixels.
     func withModels(_ y: Int, _ body: (inout sl_matte) -> Void) {

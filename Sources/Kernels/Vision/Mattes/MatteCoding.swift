@@ -1,7 +1,7 @@
 /// Models of mattes and key colours in the code values of a format.
 struct MatteCoding {
-  /// The weights of three channels, in the order in memory or as luma, Cb and Cr, and a bias, from
-  /// weights of red, green and blue less 128 and a bias in 1/255.
+  /// The weights of three channels, in the order in memory or as luma and Cb and Cr above grey, and
+  /// a bias, from weights of red, green and blue less 128 and a bias in 1/255.
   let matrix: [[Double]]
   /// The luma of black, and of white above it.
   let lumaOffset: Double
@@ -33,7 +33,7 @@ struct MatteCoding {
       case .rgba8, .rgb24: return values.map { $0 - 128 }
       case .gray8: return [values[0] - 128, values[0] - 128, values[0] - 128]
       case .i420, .nv12:
-        let pixel = YUVCoding(color).decode(values[0], values[1], values[2])
+        let pixel = YUVCoding(color).decode(values[0], values[1] + 128, values[2] + 128)
         return [255 * pixel.x - 128, 255 * pixel.y - 128, 255 * pixel.z - 128]
       }
     }

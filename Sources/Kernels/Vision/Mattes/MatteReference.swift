@@ -7,6 +7,11 @@ struct ReferenceGuide {
   /// Red, green and blue, whole numbers 0 ... 255.
   let pixels: [SIMD3<Double>]
 
+  init(size: FrameSize, pixels: [SIMD3<Double>]) {
+    self.size = size
+    self.pixels = pixels
+  }
+
   init(_ planes: [ReferencePlane], of geometry: FrameGeometry) {
     let reduction = FrameReduction(geometry)
     let (factor, frame) = (reduction.factor, geometry.size)
