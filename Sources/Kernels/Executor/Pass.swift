@@ -24,10 +24,19 @@ package struct PassContext: Sendable {
   package let output: Raster
   /// The frame's position in its stream.
   package let time: FrameTime
+  /// What the plan's scene stages draw; `nil` if the plan has none, or runs without a scene.
+  package let scene: FrameScene?
   /// The pool of scratch buffers.
   package let pool: BufferPool
   /// Divides rows among threads.
   package let bands: BandRunner
+
+  /// Returns the context of a part of the pass, with other rasters.
+  package func replacing(inputs: [Raster], output: Raster) -> PassContext {
+    PassContext(
+      inputs: inputs, output: output, time: self.time, scene: self.scene, pool: self.pool,
+      bands: self.bands)
+  }
 }
 
 /// An observer that encloses each pass of a frame: it can measure or trace a pass, or stop the

@@ -53,11 +53,23 @@ public final class PlanExecutor: Sendable {
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(),
     bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
+    try await self.run(
+      plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
+  }
+
+  /// Runs a plan on a frame, with what its scene stages draw. Otherwise as
+  /// ``run(_:on:at:bands:observer:meter:)``.
+  @concurrent
+  package func run(
+    _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
+    bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+  ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
-      let run = PlanRun(plan: plan, time: time, pool: self.pool, bands: bands)
+      let run = PlanRun(
+        plan: plan, time: time, scene: scene, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -101,6 +113,20 @@ public final class PlanExecutor: Sendable {
     at time: FrameTime = FrameTime(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
+    try await self.run(
+      plan, on: frame, into: destination, at: time, scene: nil, bands: bands, observer: observer,
+      meter: meter)
+  }
+
+  /// Runs a plan on a frame, with what its scene stages draw, and writes the result into memory of
+  /// the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
+  @concurrent
+  @discardableResult
+  package func run(
+    _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
+    at time: FrameTime = FrameTime(), scene: FrameScene?, bands: Int? = nil,
+    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+  ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")
     precondition(
@@ -109,7 +135,8 @@ public final class PlanExecutor: Sendable {
       "the results of the plan are \(plan.output)")
     let target = Raster(destination)
     let result = try await self.withBands(bands, meter) { bands in
-      let run = PlanRun(plan: plan, time: time, pool: self.pool, bands: bands)
+      let run = PlanRun(
+        plan: plan, time: time, scene: scene, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -138,6 +165,7 @@ public final class PlanExecutor: Sendable {
 struct PlanRun: Sendable {
   let plan: Plan
   let time: FrameTime
+  let scene: FrameScene?
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
@@ -197,6 +225,7 @@ struct PlanRun: Sendable {
 
   private func context(_ inputs: [Raster], _ output: Raster) -> PassContext {
     PassContext(
-      inputs: inputs, output: output, time: self.time, pool: self.pool, bands: self.bands)
+      inputs: inputs, output: output, time: self.time, scene: self.scene, pool: self.pool,
+      bands: self.bands)
   }
 }

@@ -19,6 +19,8 @@ public struct FilterNode: Sendable {
     case window(any NeighborhoodKernel)
     /// A custom function of the whole frame.
     case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
+    /// An operation that depends on what the frame shows.
+    case scene(any SceneOperation)
     /// An analysis, which does not change the frame.
     case analysis(any FrameAnalysis)
     /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
@@ -53,6 +55,11 @@ public struct FilterNode: Sendable {
     FilterNode(.frame(body))
   }
 
+  /// An operation that depends on what the frame shows.
+  package static func scene(_ operation: some SceneOperation) -> FilterNode {
+    FilterNode(.scene(operation))
+  }
+
   /// An analysis. It reads the frame before the first stage, off the frame's path.
   public static func analysis(_ analysis: some FrameAnalysis) -> FilterNode {
     FilterNode(.analysis(analysis))
@@ -76,7 +83,7 @@ extension FilterNode {
     switch self.kind {
     case .matrix(let matrix): .matrix(matrix.opaque)
     case .mixed(let nodes, let amount): .mixed(nodes.map(\.keepingOpaque), amount: amount)
-    case .field, .kernel, .source, .neighborhood, .window, .frame, .analysis: self
+    case .field, .kernel, .source, .neighborhood, .window, .frame, .scene, .analysis: self
     }
   }
 }

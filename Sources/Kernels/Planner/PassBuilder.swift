@@ -29,6 +29,8 @@ struct PassBuilder {
   private var sources: [FrameSize: Int] = [:]
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []
+  /// The number of scene stages so far.
+  private var sceneStageCount = 0
 
   init(geometry: FrameGeometry, budget: PlanBudget) {
     self.budget = budget
@@ -47,8 +49,9 @@ struct PassBuilder {
   /// - Parameters:
   ///   - encoding: The encoding of results; `nil` for that of the input.
   ///   - analyses: The analyses of the pipeline.
+  ///   - sceneStages: The scene stages of the pipeline.
   consuming func finish(
-    as encoding: FrameEncoding?, analyses: [PlannedAnalysis]
+    as encoding: FrameEncoding?, analyses: [PlannedAnalysis], sceneStages: [PlannedSceneStage]
   ) -> Plan {
     if let encoding, !encoding.matches(self.geometry) {
       self.convert(to: encoding)
@@ -63,7 +66,7 @@ struct PassBuilder {
     }
     return Plan(
       input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
-      byteCost: self.budget.spent)
+      sceneStages: sceneStages, byteCost: self.budget.spent)
   }
 
   /// Computes the deferred operations, and turns the latest picture into a frame's samples.
@@ -94,6 +97,7 @@ struct PassBuilder {
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
+      case .scene(let operation): self.append(operation, filter)
       case .source(let kernel): self.append(kernel, filter)
       case .analysis: break  // the planner collects analyses
       case .matrix, .field, .kernel: break  // pointwise, handled above
@@ -138,6 +142,17 @@ struct PassBuilder {
     let description = PassDescription(
       filters: [filter], kind: .frame, summary: "a function of the whole frame")
     let pass = FramePass(description: description, color: self.geometry.color, body: body)
+    self.emit(pass, inputs: [self.slot], depth: .eight)
+  }
+
+  private mutating func append(_ operation: any SceneOperation, _ filter: String) {
+    // The operation draws on ordinary frames.
+    self.makeFrame()
+    let description = PassDescription(
+      filters: [filter], kind: .composite, summary: operation.summary)
+    let pass = operation.makePass(
+      PassSetting(description: description, geometry: self.picture), index: self.sceneStageCount)
+    self.sceneStageCount += 1
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 

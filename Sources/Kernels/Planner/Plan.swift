@@ -14,6 +14,8 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// must not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
+  /// The stages that depend on what each frame shows. Their passes need a ``FrameScene``.
+  package let sceneStages: [PlannedSceneStage]
   /// The plan's reservation of the memory that all plans may hold; `nil` for plans that do not
   /// count.
   let reservation: PlanMemoryLimit.Reservation?
@@ -24,8 +26,9 @@ public struct Plan: Sendable, CustomStringConvertible {
 
   package init(
     input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
-    analyses: [PlannedAnalysis] = [], byteCost: Int = 0
+    analyses: [PlannedAnalysis] = [], sceneStages: [PlannedSceneStage] = [], byteCost: Int = 0
   ) {
+    self.sceneStages = sceneStages
     self.refusal = nil
     self.reservation = nil
     self.byteCost = byteCost + Self.passBytes * steps.count
@@ -47,6 +50,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.input = input
     self.output = output
     self.analyses = []
+    self.sceneStages = []
     self.byteCost = 0
     self.refusal = refusal
     self.steps = []
@@ -58,6 +62,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.input = plan.input
     self.output = plan.output
     self.analyses = plan.analyses
+    self.sceneStages = plan.sceneStages
     self.byteCost = plan.byteCost
     self.refusal = plan.refusal
     self.steps = plan.steps

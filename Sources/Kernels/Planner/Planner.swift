@@ -9,6 +9,8 @@ struct Planner {
   private let budget: PlanBudget
   /// The analyses of the pipeline.
   private var analyses: [PlannedAnalysis] = []
+  /// The scene stages of the pipeline, in the order of their passes.
+  private var sceneStages: [PlannedSceneStage] = []
 
   /// Creates a planner for frames of a geometry.
   ///
@@ -33,7 +35,8 @@ struct Planner {
       builder.makeFrame()
       builder.append(shaping.map { .node($0, filter: FrameShape.name) })
     }
-    return builder.finish(as: encoding, analyses: copy.analyses)
+    return builder.finish(
+      as: encoding, analyses: copy.analyses, sceneStages: copy.sceneStages)
   }
 
   /// Returns the items of stages.
@@ -86,6 +89,11 @@ struct Planner {
         self.analyses.append(PlannedAnalysis(stage: stage, identity: identity, analysis: analysis))
         continue
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
+      case .scene(let operation):
+        self.sceneStages.append(
+          PlannedSceneStage(stage: stage, filter: name, operation: operation))
+        items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
+        continue
       case .frame:
         // A custom function reads and writes ordinary frames.
         items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)

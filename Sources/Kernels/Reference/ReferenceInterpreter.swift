@@ -91,7 +91,7 @@ package struct ReferenceInterpreter {
       nodes.allSatisfy { node in
         switch node.kind {
         case .matrix, .field, .kernel, .source, .analysis: true
-        case .neighborhood, .window, .frame: false
+        case .neighborhood, .window, .frame, .scene: false
         case .mixed(let nodes, _): isPointwise(nodes)
         }
       }
@@ -123,7 +123,7 @@ package struct ReferenceInterpreter {
         current = Self.apply(operation, to: current)
       case .window(let kernel):
         current = self.apply(kernel, to: current.inItsFormat).inItsFormat
-      case .frame, .analysis:
+      case .frame, .scene, .analysis:
         break  // no definition in double precision
       case .mixed(let nodes, let amount):
         current = Self.mix(current, self.apply(nodes, to: current), amount, nil)

@@ -18,6 +18,17 @@ package struct UprightPicture: Sendable {
     self.luma = LumaPicture(self.color)
   }
 
+  /// The map from the pixels of the picture to those of the frame as stored.
+  package var frameMap: AffineMap {
+    func frame(_ x: Double, _ y: Double) -> PicturePoint {
+      self.factor * self.orientation.storedPoint(PicturePoint(x: x, y: y), in: self.stored)
+    }
+    let (origin, right, down) = (frame(0, 0), frame(1, 0), frame(0, 1))
+    return AffineMap(
+      a: right.x - origin.x, b: right.y - origin.y, c: down.x - origin.x, d: down.y - origin.y,
+      tx: origin.x, ty: origin.y)
+  }
+
   /// Returns the upright square in the frame that contains a face, in the pixels of the frame as
   /// stored. It may reach beyond the frame.
   package func frameRegion(of box: FaceBox) -> Region {

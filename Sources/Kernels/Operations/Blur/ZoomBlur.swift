@@ -108,13 +108,9 @@ package struct ZoomBlurPass: OperationPass {
     let between = Raster(
       layout: context.output.layout, depth: context.inputs[0].depth, pool: context.pool)
     await self.run(
-      PassContext(
-        inputs: context.inputs, output: between, time: context.time, pool: context.pool,
-        bands: context.bands), scales: stages[0])
+      context.replacing(inputs: context.inputs, output: between), scales: stages[0])
     await self.run(
-      PassContext(
-        inputs: [between], output: context.output, time: context.time, pool: context.pool,
-        bands: context.bands), scales: stages[1])
+      context.replacing(inputs: [between], output: context.output), scales: stages[1])
   }
 
   private func run(_ context: PassContext, scales: [Double]) async {

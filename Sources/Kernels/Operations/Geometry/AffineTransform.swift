@@ -47,35 +47,6 @@ struct AffineTransform: CatalogueFilter {
   }
 }
 
-/// An affine map of positions: x' = a x + c y + tx, y' = b x + d y + ty.
-struct AffineMap: Sendable, Hashable {
-  let a, b, c, d, tx, ty: Double
-
-  /// The identity.
-  static let identity = AffineMap(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
-
-  /// Maps a position.
-  func callAsFunction(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
-    (self.a * x + self.c * y + self.tx, self.b * x + self.d * y + self.ty)
-  }
-
-  /// The inverse; `nil` if the map is singular or nearly so: if it shrinks a frame to less than
-  /// 1/4096 of its size.
-  var inverse: AffineMap? {
-    let determinant = self.a * self.d - self.b * self.c
-    let (a, b) = (self.d / determinant, -self.b / determinant)
-    let (c, d) = (-self.c / determinant, self.a / determinant)
-    guard determinant != 0, [a, b, c, d].allSatisfy({ abs($0) <= 4096 }) else { return nil }
-    return AffineMap(
-      a: a, b: b, c: c, d: d, tx: -(a * self.tx + c * self.ty), ty: -(b * self.tx + d * self.ty))
-  }
-
-  /// The greatest factor by which the distance of neighbours grows.
-  var stretch: Double {
-    max(hypot(self.a, self.b), hypot(self.c, self.d))
-  }
-}
-
 /// A resampling of the picture by an affine map, in a frame of the same size.
 struct AffineOperation: NeighborhoodOperation {
   /// The map from positions of the result to those of the input, in pixels; `nil` if no pixel is

@@ -128,9 +128,7 @@ package struct BlurredMixPass: OperationPass {
     let blurred = Raster(layout: context.output.layout, depth: .deep, pool: context.pool)
     let blur = GaussianBlurPass(setting: self.setting, sigma: self.operation.sigma)
     await blur.run(
-      PassContext(
-        inputs: context.inputs, output: blurred, time: context.time, pool: context.pool,
-        bands: context.bands))
+      context.replacing(inputs: context.inputs, output: blurred))
     await self.mix(context, blurred)
   }
 

@@ -112,9 +112,7 @@ package struct LumaSharpenPass: OperationPass {
         context, luma, shape, .window(SymmetricWeights(sigma: sigma, reach: reach)))
     } else {
       let blurred = Self.grayRaster(context)
-      let blurring = PassContext(
-        inputs: [luma], output: blurred, time: context.time, pool: context.pool,
-        bands: context.bands)
+      let blurring = context.replacing(inputs: [luma], output: blurred)
       let factor = GaussianBlurPass.factor(sigma: sigma)
       await GaussianPyramid(shape: shape, sigma: sigma, factor: factor, keepsAlpha: false)
         .run(blurring)

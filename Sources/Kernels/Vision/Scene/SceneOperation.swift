@@ -1,0 +1,170 @@
+/// A filter whose effect depends on what each frame shows, such as the faces in it.
+///
+/// Faces are found in frames as they arrive. So a pipeline is refused if a filter that moves pixels
+/// comes before a scene filter.
+package protocol SceneFilter: Filter {
+  /// Whether the filter, with its arguments, depends on the scene.
+  var usesScene: Bool { get }
+  /// What the arguments need and this program lacks, as a clause: "this server is built without
+  /// Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
+  var unavailability: String? { get }
+  /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
+  /// sent, and stages may not show the hidden part again.
+  var protects: Bool { get }
+}
+
+extension SceneFilter {
+  package var usesScene: Bool { true }
+  package var unavailability: String? { nil }
+  package var protects: Bool { false }
+}
+
+/// The work of a scene filter: a state per session, which decides what is drawn on each frame, and
+/// a pass that draws it.
+package protocol SceneOperation: Sendable {
+  /// The operation in one line, for ``PassDescription/summary``.
+  var summary: String { get }
+  /// The faces that the operation needs to know; `nil` if it needs none.
+  var faces: FaceRequest? { get }
+  /// Returns the state of a session's first frame.
+  func makeStage() -> any SceneStage
+  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
+  /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
+  /// operation hides the whole frame, and any other changes nothing.
+  ///
+  /// - Parameters:
+  ///   - setting: The geometry of the frames.
+  ///   - index: The number of the stage among the plan's scene stages.
+  func makePass(_ setting: PassSetting, index: Int) -> any Pass
+}
+
+/// The state of a scene filter in one session.
+///
+/// A session calls it for one frame at a time, in order.
+package protocol SceneStage: Sendable {
+  /// Takes over the parameters of another call of the same filter, so that a slider can be moved
+  /// without losing the state.
+  ///
+  /// - Returns: Whether the state can be continued. If not, a new one is made.
+  mutating func adopt(_ operation: any SceneOperation) -> Bool
+
+  /// Decides what is drawn on the next frame.
+  ///
+  /// - Returns: A value for the stage's pass.
+  /// - Throws: An error that makes the stage fail on this frame.
+  mutating func step(_ view: SceneView) throws -> any Sendable
+
+  /// Whether the whole picture should be searched for faces as soon as possible.
+  var needsFaceSearch: Bool { get }
+
+  /// Returns slow work that is due; `nil` if there is none. It runs off the frame's path, and its
+  /// result goes to ``finish(_:)``. At most one job of a stage runs at a time.
+  mutating func takeJob() -> SceneJob?
+
+  /// Receives the result of the last job, before the step of a later frame.
+  mutating func finish(_ result: Result<any Sendable, any Error>)
+
+  /// Returns values that are reported to the client, as an analysis reports them, such as the
+  /// progress of learning a background; `nil` if there are none.
+  mutating func takeReport() -> [String: AnalysisValue]?
+}
+
+extension SceneStage {
+  package var needsFaceSearch: Bool { false }
+  package mutating func takeJob() -> SceneJob? { nil }
+  package mutating func finish(_ result: Result<any Sendable, any Error>) {}
+  package mutating func takeReport() -> [String: AnalysisValue]? { nil }
+}
+
+/// The faces that an operation needs to know in each frame.
+package struct FaceRequest: Sendable {
+  /// The settings of the tracker. The settings of several stages are joined: the most faces, the
+  /// smallest size, and protection if one of them protects.
+  package var configuration: FaceTracker.Configuration
+  /// The source of finders and optical flow.
+  package var tools: FaceTools
+
+  package init(_ configuration: FaceTracker.Configuration, tools: FaceTools) {
+    self.configuration = configuration
+    self.tools = tools
+  }
+}
+
+/// The tools with which faces are found and followed.
+package struct FaceTools: Sendable {
+  /// Creates a finder. A finder is used by one thread at a time.
+  package let makeFinder: @Sendable () -> any FaceFinder
+  /// Creates the optical flow of a session.
+  package let makePointTracker: @Sendable () -> any PointTracker
+  /// Whether the finder is a custom one, which may not return.
+  package let isCustom: Bool
+
+  package init(
+    isCustom: Bool = false, finder: @escaping @Sendable () -> any FaceFinder,
+    points: @escaping @Sendable () -> any PointTracker
+  ) {
+    self.isCustom = isCustom
+    self.makeFinder = finder
+    self.makePointTracker = points
+  }
+}
+
+/// Slow work of a scene, which runs off the frame's path.
+package struct SceneJob: Sendable {
+  /// The name in traces, such as `faceSearch`.
+  package let name: String
+  /// The work.
+  package let run: @Sendable () throws -> any Sendable
+
+  package init(_ name: String, _ run: @escaping @Sendable () throws -> any Sendable) {
+    self.name = name
+    self.run = run
+  }
+}
+
+/// The view that a scene's stages have of a frame.
+package struct SceneView: Sendable {
+  /// The frame's position in its session.
+  package let time: SceneTime
+  /// The frame, reduced and upright.
+  package let picture: UprightPicture
+  /// The faces, in the pixels of the reduced picture; `nil` if the plan's stages ask for none.
+  package let faces: FaceReport?
+  /// Whether the session is short of time, so that optional work should be left out.
+  package let isReduced: Bool
+
+  package init(
+    time: SceneTime, picture: UprightPicture, faces: FaceReport?, isReduced: Bool = false
+  ) {
+    self.time = time
+    self.picture = picture
+    self.faces = faces
+    self.isReduced = isReduced
+  }
+}
+
+/// What the scene stages of a plan draw on one frame.
+package struct FrameScene: Sendable {
+  /// The map from the pixels of the reduced picture to those of the frame.
+  package let frameMap: AffineMap
+  private let drawings: [any Sendable]
+
+  package init(frameMap: AffineMap, drawings: [any Sendable]) {
+    self.frameMap = frameMap
+    self.drawings = drawings
+  }
+
+  /// Returns the value of a stage's step; `nil` if there is none of that type.
+  package func drawing<Drawing: Sendable>(of index: Int, as type: Drawing.Type) -> Drawing? {
+    self.drawings.indices.contains(index) ? self.drawings[index] as? Drawing : nil
+  }
+}
+
+/// A scene stage of a plan.
+package struct PlannedSceneStage: Sendable {
+  /// The id of the stage, or its path.
+  package let stage: String
+  /// The filter's name.
+  package let filter: String
+  package let operation: any SceneOperation
+}
